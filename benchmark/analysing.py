@@ -11,8 +11,8 @@ from typing import Any, Unpack
 import polars as pl
 
 from liescope.benchmark.benchmark_settings import AnalyseSettings
-from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
+from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 
 
@@ -87,9 +87,8 @@ def analyse(
     """
     own = resolve(AnalyseSettings, settings)
     from liescope.benchmark.analyses.registry import ANALYSES
-    from liescope.benchmark.analyses.report import notes, run_analyses, winners
+    from liescope.benchmark.analyses.report import notes, page, run_analyses, winners
     from liescope.benchmark.analyses.sources import load_games
-    from liescope.benchmark.analyses.write import write_report
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
@@ -106,7 +105,7 @@ def analyse(
             draw=folder is not None,
         )
     if folder is not None:
-        write_report(folder, games_set, findings)
+        write(page(games_set, findings), folder, tables_in="tables")
     return AnalysisResult(
         tables={section.analysis.name: section.table for section in findings.sections},
         nothing={analysis.name: reason for analysis, reason in findings.nothing},

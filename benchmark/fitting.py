@@ -13,27 +13,31 @@ import polars as pl
 from liescope.benchmark.benchmark_settings import DrawnVotes, FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
 from liescope.benchmark.capability.extend import OldReport, anchored, read_report
 from liescope.benchmark.capability.extend import part as old_beside_new
-from liescope.benchmark.capability.goodness import Goodness, goodness
+from liescope.benchmark.capability.goodness import Goodness, against_each_other, beside, goodness, win_rate_differences
 from liescope.benchmark.capability.held_out import HeldOut, held_out
-from liescope.benchmark.capability.identification import check_identified, identified_variant
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
 from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
 from liescope.benchmark.capability.suggest import Suggestion, check_suggestible
+from liescope.benchmark.capability.suggest import part as games_to_play
 from liescope.benchmark.capability.suggest import suggest as suggest_games
-from liescope.benchmark.capability.suggest_part import part as games_to_play
-from liescope.benchmark.capability.variants import FAMILY, PAPER, Variant, variant
+from liescope.benchmark.capability.variants import (
+    FAMILY,
+    PAPER,
+    Variant,
+    check_identified,
+    identified_variant,
+    rows_for,
+    variant,
+)
 from liescope.benchmark.counting.counts import Counts, stated
-from liescope.benchmark.counting.independence import check_different
-from liescope.benchmark.counting.rows import rows_for
-from liescope.benchmark.counting.sources import load_conditions
-from liescope.benchmark.folders import check_report_folder
-from liescope.benchmark.parts import Part
+from liescope.benchmark.counting.sources import check_different, load_conditions
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
+from liescope.common.report.contents import Report
+from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 
 
@@ -84,7 +88,7 @@ class FitResult:
     held_out: pl.DataFrame
     findings: tuple[str, str, str]
     notes: tuple[str, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Report, ...] = ()
     unfit: Mapping[str, str] = field(default_factory=dict)
     suggestion: Suggestion | None = None
     report: Path | None = None
@@ -217,9 +221,10 @@ def fit(
         result = replace(_with(result, games_to_play(suggestion)), suggestion=suggestion)
     if folder is None:
         return result
-    from liescope.benchmark.capability.write import write_fit
+    from liescope.benchmark.capability.fit_report import fit_report
 
-    return write_fit(folder, result)
+    write(fit_report(result), folder)
+    return replace(result, report=folder / "report.html")
 
 
 def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:
@@ -257,7 +262,7 @@ def _fit(
     return replace(part, other=other)
 
 
-def _with(result: FitResult, part: Part) -> FitResult:
+def _with(result: FitResult, part: Report) -> FitResult:
     return replace(result, parts=(*result.parts, part), notes=(*result.notes, *part.notes))
 
 
@@ -280,8 +285,7 @@ def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str]
 def _result(
     fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str] | None = None
 ) -> FitResult:
-    from liescope.benchmark.capability.findings import findings
-    from liescope.benchmark.capability.text import notes
+    from liescope.benchmark.capability.text import findings, notes
 
     several = len(fits) > 1
     beside_scores = effects.part({part.condition: part.posterior for part in fits})

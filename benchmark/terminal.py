@@ -11,12 +11,11 @@ from typing import Any
 import polars as pl
 
 from liescope.benchmark.capability.effects import effects, slip_rates
-from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.suggest import Suggestion
-from liescope.benchmark.capability.suggest_part import FILE, summary
+from liescope.benchmark.capability.results import left_sentence
+from liescope.benchmark.capability.suggest import FILE, Suggestion, summary
 from liescope.benchmark.capability.text import covered, goodness_sentences
-from liescope.benchmark.capability.told import left_sentence
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain

@@ -8,13 +8,119 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from liescope.benchmark.analyses.cells import MIXED, PLAYERS, RATER
 from liescope.benchmark.analyses.corrections import SMALLER, Correction
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
-from liescope.benchmark.analyses.needs import Need
+from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.common.people import PEOPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+Need = Callable[[Frames], str]
+
+
+def _rows(table: str, lack: str, where: pl.Expr | None = None) -> Need:
+    """At least one row of a frame, of those for which `where` is true."""
+
+    def need(frames: Frames) -> str:
+        frame: pl.DataFrame = getattr(frames, table)
+        return "" if not (frame if where is None else frame.filter(where)).is_empty() else lack
+
+    return need
+
+
+def _chosen(*conditions: pl.Expr) -> pl.Expr:
+    return pl.all_horizontal(~pl.col("drawn").fill_null(False), *conditions)
+
+
+SAID = _rows("statements", "nothing was said")
+REPORTS = _rows("statements", "no speaker reported on a statement", pl.col("label_self").is_not_null())
+REPORTED_TYPES = _rows("statements", "no speaker named a kind of deception", pl.col("self_type").is_not_null())
+REPORTS_OR_RATINGS = _rows(
+    "statements",
+    "no statement was reported on or rated",
+    pl.col("label_self").is_not_null() | pl.col("peer_rate").is_not_null(),
+)
+RATINGS = _rows("ratings", "no statement was rated", pl.col("flag").is_not_null())
+SUSPICION = _rows("ratings", "no rating names a suspicion", pl.col("suspicion").is_not_null())
+CONFIDENCE = _rows("ratings", "no flag came with a confidence", pl.col("flag") & pl.col("confidence").is_not_null())
+BALLOTS = _rows("votes", "nobody voted")
+VOTES = _rows("votes", "no player chose whom to vote for", _chosen())
+RANKS = _rows("ranks", "no voter had rated anybody", _chosen())
+KILLS = _rows("nights", "no player chose whom to kill", _chosen(pl.col("act") == "kill"))
+PROTECTIONS = _rows("nights", "no player chose whom to protect", _chosen(pl.col("act") == "protection"))
+DECEIVERS = _rows("seats", "no role is known to deceive", pl.col("deceives"))
+INVESTIGATIONS = _rows("nights", "no role investigates", pl.col("act") == "investigation")
+BIDS = _rows("bids", "nobody bid for the floor")
+LESSONS = _rows("lessons", "no lesson was learned", pl.col("kept"))
+GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
+TAGS = _rows("tags", "no judge tagged lessons")
+WINNERS = _rows("games", "the source does not say who won", pl.col("winner") != UNKNOWN)
+SIDES_KNOWN = _rows("seats", "the source does not say whose role deceives", pl.col("deceives").is_not_null())
+PEOPLE_VOTED = _rows("votes", "no person chose whom to vote for", _chosen(pl.col("model") == PEOPLE))
+PEOPLE_RATED = _rows(
+    "ratings",
+    "no person rated a statement",
+    (pl.col(RATER) == PLAYERS) & (pl.col("observer_seat_model") == PEOPLE) & pl.col("flag").is_not_null(),
+)
+FORKS = _rows(
+    "games", "no game goes on from a moment of a recorded one (`liescope fork`)", pl.col("fork_seat").is_not_null()
+)
+TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
+MIXED_TABLES = _rows("games", "one model played all seats of each game", pl.col("model") == MIXED)
+
+
+def either(*needs: Need) -> Need:
+    """At least one of several."""
+
+    def need(frames: Frames) -> str:
+        lacks = [one(frames) for one in needs]
+        return " and ".join(lacks) if all(lacks) else ""
+
+    return need
+
+
+def dealt(role: str) -> Need:
+    """Games that deal this role."""
+    return _rows("seats", f"no {role} was dealt", pl.col("role") == role)
+
+
+def both_levels_of_learning(frames: Frames) -> str:
+    """Games with learning and without."""
+    levels = set(frames.games["learning"])
+    if levels == {True, False}:
+        return ""
+    return "learning was on in every game" if levels == {True} else "learning was off in every game"
+
+
+def with_and_without(role: str) -> Need:
+    """Games that deal this role, and games that do not."""
+
+    def need(frames: Frames) -> str:
+        holding = frames.seats.filter(pl.col("role") == role)["game_id"].n_unique()
+        if not holding:
+            return f"no {role} was dealt"
+        return f"a {role} was dealt in every game" if holding == frames.games.height else ""
+
+    return need
+
+
+def two_conditions(frames: Frames) -> str:
+    """The same game in two conditions."""
+    counts = frames.games.group_by("game").agg(pl.col("condition").n_unique())
+    return "" if (counts["condition"] > 1).any() else "every game was played in one condition only"
+
+
+def two_raters(frames: Frames) -> str:
+    """Statements with reports or ratings of two raters: two judges, or a judge and the players."""
+    rated = frames.ratings.filter(pl.col("flag").is_not_null())
+    reported = frames.statements.filter(pl.col("label_self").is_not_null())
+    raters = set(rated[RATER]) | set(reported[RATER])
+    return "" if len(raters) > 1 else "the games have one rater or none"
+
 
 TRIADIC = "Triadic Werewolf paper"
 MINI_MAFIA = "Mini-Mafia paper"
@@ -22,10 +128,11 @@ MINI_MAFIA = "Mini-Mafia paper"
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysis. To add one, put it in the `ANALYSES` of its module; a new module takes one line in `registry`.
+    """One analysis. To add one, put it into the tuple of its subject; one of a new subject takes two
+    lines in `registry`.
 
     name: of its CSV file; title: its heading; table: the function; plot: draws the figure of a non-empty table.
-    needs: what the games must contain, checked before the function is called (`liescope.benchmark.analyses.needs`);
+    needs: what the games must contain, checked before the function is called (`liescope.benchmark.analyses.analysis`);
     otherwise: why the table can still be empty. interval: what the columns lo and hi of the table are.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
     `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. shown: how

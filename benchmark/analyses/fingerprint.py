@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt
 from liescope.benchmark.analyses.calibration import calibration_gap
-from liescope.benchmark.analyses.cells import CELL, RATER
-from liescope.benchmark.analyses.detection import detection_by_speaker
+from liescope.benchmark.analyses.cells import CELL, MODEL, POOLED, RATER, chosen, jester_games
+from liescope.benchmark.analyses.corrections import Zero
+from liescope.benchmark.analyses.deception import detection_by_speaker
 from liescope.benchmark.analyses.figures import cell_names, matrix_of
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import game_means
-from liescope.benchmark.analyses.jester_games import jester_games
-from liescope.benchmark.analyses.needs import RATINGS, REPORTS, dealt
+from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.common.statistics import fisher
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "detection", "calibration")
 _SCHEMA = pl.Schema(
@@ -84,7 +86,7 @@ def plot_fingerprint(table: pl.DataFrame) -> Figure:
     return matrix_of(table, "value", name, cell_names(table), axes, [""] * table.height, (0, 1))
 
 
-ANALYSES = (
+ANALYSES_OF_FINGERPRINT = (
     Analysis(
         "fingerprint",
         "A fingerprint of each model",
@@ -95,5 +97,110 @@ ANALYSES = (
         source="Figure 7",
         note="Six numbers from 0 to 1: wins, restraint, suspicion drawn, detection and calibration.",
         main=True,
+    ),
+)
+
+
+FEATURES = (
+    "wolf_voted_jester",
+    "vote_rank",
+    "jester_suspicion",
+    "jester_deception",
+    "jester_statements",
+)
+_PREDICTORS_SCHEMA = {
+    "game": pl.String,
+    "condition": pl.String,
+    "model": pl.String,
+    "rater": pl.String,
+    "feature": pl.String,
+    "r": pl.Float64,
+    "lo": pl.Float64,
+    "hi": pl.Float64,
+    "mean_won": pl.Float64,
+    "mean_lost": pl.Float64,
+    "games_won": pl.Int64,
+    "games": pl.Int64,
+}
+
+
+def predictors(frames: Frames) -> pl.DataFrame:
+    """Pearson's correlation of five features of a game with the jester's win, 1 or 0 (Table 8, Appendix F.5).
+
+    wolf_voted_jester: a werewolf voted for the jester on day 1. vote_rank: mean suspicion rank of vote targets.
+    jester_suspicion: mean suspicion that observers gave the jester's statements. jester_deception: the share of its
+    statements that the jester calls deceptive. jester_statements: how many it made. The last three are of games in
+    which the jester spoke, as in the paper.
+
+    Columns: game, condition, model (the jester's, or "all models"), rater, feature, r, lo, hi (Fisher's interval),
+    mean_won, mean_lost, games_won, games. r is null if the feature or the outcome is constant.
+    """
+    features = game_features(frames)
+    groups = features.with_columns(model=pl.lit(POOLED)), features
+    found: list[tuple[object, ...]] = []
+    for key, part in (item for rows in groups for item in rows.group_by([*MODEL, RATER], maintain_order=True)):
+        for feature in FEATURES:
+            there = part.drop_nulls(feature)
+            if there.height:
+                values, won = there[feature].cast(pl.Float64).to_list(), there["jester_won"].to_list()
+                found.append((*key, feature, *association(values, won, there["family"].n_unique())))
+    return pl.DataFrame(found, _PREDICTORS_SCHEMA, orient="row")
+
+
+def game_features(frames: Frames) -> pl.DataFrame:
+    """The features of `predictors`, one row for each rater of each game that deals a jester; null if a game has no
+    such figure.
+    """
+    games = jester_games(frames)
+    ranks = chosen(frames.ranks).group_by("game_id", RATER).agg(vote_rank=pl.col("suspicion_rank").mean())
+    said = (
+        frames.statements.filter(pl.col("speaker_role") == JESTER)
+        .group_by("game_id", RATER)
+        .agg(jester_deception=pl.col("label_self").mean(), jester_statements=pl.len().cast(pl.Int64))
+    )
+    seen = (
+        frames.ratings.filter(pl.col("speaker_role") == JESTER)
+        .group_by("game_id", RATER)
+        .agg(jester_suspicion=pl.col("suspicion").mean())
+    )
+    raters = frames.statements.select("game_id", RATER).unique(maintain_order=True)
+    games = games.join(raters, on="game_id", how="left", maintain_order="left")
+    for part in (ranks, said, seen):
+        games = games.join(part, on=["game_id", RATER], how="left", maintain_order="left")
+    return games
+
+
+def association(values: list[float], won: list[bool], families: int) -> tuple[Any, ...]:
+    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome. families: of
+    games that share a beginning, for which the interval takes them.
+    """
+    n = len(values)
+    groups = [[value for value, one in zip(values, won, strict=True) if one is outcome] for outcome in (True, False)]
+    means = [math.fsum(group) / len(group) if group else None for group in groups]
+    return (*fisher(_pearson(values, [float(one) for one in won]), families), *means, len(groups[0]), n)
+
+
+def _pearson(one: list[float], two: list[float]) -> float | None:
+    middle, centre = math.fsum(one) / len(one), math.fsum(two) / len(two)
+    spread = math.fsum((x - middle) ** 2 for x in one), math.fsum((y - centre) ** 2 for y in two)
+    if min(spread) <= 1e-15:
+        return None
+    shared = math.fsum((x - middle) * (y - centre) for x, y in zip(one, two, strict=True))
+    return shared / math.sqrt(spread[0] * spread[1])
+
+
+ANALYSES_OF_PREDICTORS: tuple[Analysis, ...] = (
+    Analysis(
+        "predictors",
+        "What correlates with a jester's win",
+        predictors,
+        needs=(dealt(JESTER),),
+        interval=Interval.FISHER,
+        source="Table 8",
+        note="Correlation over games, one feature at a time; it does not show causes. jester_deception is the share of "
+        "its statements that the jester calls deceptive, as the paper words it; its Table 8 prints 6.751 and 6.109 "
+        "there, which are no shares.",
+        main=True,
+        corrections=(Zero("r"),),
     ),
 )

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.analysis import FORKS, Analysis
+from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
-from liescope.benchmark.analyses.jester_games import chosen
-from liescope.benchmark.analyses.moves import ballot_after, of_kinds
-from liescope.benchmark.analyses.needs import FORKS
+from liescope.benchmark.analyses.lies import ballot_after, of_kinds
 from liescope.common.statistics import CHANGE, Rows, mean, paired
 
 if TYPE_CHECKING:
@@ -213,7 +211,7 @@ def _short(group: str) -> str:
     return group if len(group) <= _LONGEST else f"{group[: _LONGEST - 1]}…"
 
 
-ANALYSES: tuple[Analysis, ...] = (
+ANALYSES_OF_FORKS: tuple[Analysis, ...] = (
     Analysis(
         "fork_effects",
         "What a statement changes",

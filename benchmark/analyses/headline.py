@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.sides import NOBODY, UNKNOWN
+from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.colours import model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg

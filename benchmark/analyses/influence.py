@@ -135,7 +135,7 @@ def plot_influence(table: pl.DataFrame) -> Figure:
     return dots(shown, "difference", axis, "result", cell_names(shown), "series", reference=0)
 
 
-ANALYSES: tuple[Analysis, ...] = (
+ANALYSES_OF_INFLUENCE: tuple[Analysis, ...] = (
     Analysis(
         "influence",
         "What silences, unusable replies and drawn votes change",

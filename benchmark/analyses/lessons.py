@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis import LESSONS, TAGS, Analysis
 from liescope.benchmark.analyses.cells import RATER
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
-from liescope.benchmark.analyses.needs import LESSONS, TAGS
 from liescope.labeling.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
@@ -225,7 +224,7 @@ def _dots(table: pl.DataFrame, label: str) -> Figure:
     return dots(table, "rate", axis, labels, [""] * table.height, models, by_model(table, models), limits=SHARE)
 
 
-ANALYSES = (
+ANALYSES_OF_LESSONS = (
     Analysis(
         "lesson_orders",
         "Lessons by theory-of-mind order",

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED
-from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
-from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
-from liescope.benchmark.analyses.jester_games import jester_games
-from liescope.benchmark.analyses.needs import (
+from liescope.benchmark.analyses.analysis import (
     MIXED_TABLES,
     WINNERS,
+    Analysis,
     both_levels_of_learning,
     dealt,
     two_conditions,
     with_and_without,
 )
+from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED, RATER, jester_games
+from liescope.benchmark.analyses.corrections import Alike, Zero
+from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
 from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 DECIDED = pl.col("winner") != UNKNOWN
 
@@ -270,7 +270,7 @@ def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
     return dots(rates, "rate", axis, "faction", cell_names(rates), "regime", colours, limits=SHARE)
 
 
-ANALYSES: tuple[Analysis, ...] = (
+ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
     Analysis(
         "win_rates",
         "Win rates by faction",
@@ -345,5 +345,48 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Table 5",
         note="The headline figures of games in which a name cannot reveal a role.",
         corrections=(Zero(draws=("games_on", "games_off")),),
+    ),
+)
+
+
+def configuration(frames: Frames) -> pl.DataFrame:
+    """Who played and what was measured, for each cell (Table 22, as far as the games show it).
+
+    Columns: game, condition, model, learning, rater (who reported and rated: "players" or a judge), seating, source,
+    roster ("6 villager, 2 werewolf, …"), lineups (different assignments of models to roles), games, statements,
+    rated (share of statements with at least one usable rating), longest (days).
+    """
+    keys = [*CELL, RATER, "seating", "source", "roster"]
+    roster = (
+        frames.seats.group_by("game_id", "role")
+        .len()
+        .sort("game_id", pl.col("len"), "role", descending=[False, True, False])
+        .group_by("game_id", maintain_order=True)
+        .agg(roster=pl.format("{} {}", "len", "role").str.join(", "))
+    )
+    said = frames.statements.group_by("game_id", RATER).agg(
+        statements=pl.len().cast(pl.Int64), rated=(pl.col("peer_ratings") > 0).sum().cast(pl.Int64)
+    )
+    games = frames.games.join(roster, on="game_id", how="left").join(said, on="game_id", how="left")
+    return (
+        games.group_by(keys)
+        .agg(
+            lineups=pl.col("lineup").n_unique().cast(pl.Int64),
+            games=pl.len().cast(pl.Int64),
+            statements=pl.col("statements").sum(),
+            rated=pl.col("rated").sum() / pl.col("statements").sum(),
+            longest=pl.col("days").max(),
+        )
+        .sort(keys)
+    )
+
+
+ANALYSES_OF_CONFIGURATION: tuple[Analysis, ...] = (
+    Analysis(
+        "configuration",
+        "What was played",
+        configuration,
+        source="Table 22",
+        note="Facts about the games; their settings are at the end of the page.",
     ),
 )

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.accuracy import honest_votes
-from liescope.benchmark.analyses.adjusted import adjusted_difference
-from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, POOLED, RATER
 from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
-from liescope.benchmark.analyses.needs import PEOPLE_RATED, PEOPLE_VOTED
+from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_difference, game_means
+from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.colours import model_colours
 from liescope.common.people import PEOPLE
 
@@ -145,7 +143,7 @@ _CONFOUNDED = (
     "“The same” compares people and models at the same ballots or statements; over all games, they may have met other "
     "players."
 )
-ANALYSES: tuple[Analysis, ...] = (
+ANALYSES_OF_PEOPLE: tuple[Analysis, ...] = (
     Analysis(
         "people_votes_less_models",
         "People's votes against models'",

@@ -17,9 +17,8 @@ from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
 from liescope.common.people import PEOPLE
-from liescope.common.report_page import Page, Table, shown
-from liescope.common.report_page import Section as PageSection
-from liescope.common.text import markdown as escaped
+from liescope.common.report.contents import Report
+from liescope.common.report.contents import Section as PageSection
 from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
 
@@ -221,16 +220,16 @@ def winners(frames: Frames) -> dict[str, dict[str, int]]:
     return wins
 
 
-def page(games_set: GameSet, findings: Findings) -> Page:
-    """The page."""
+def page(games_set: GameSet, findings: Findings) -> Report:
+    """The report."""
     runs = ", ".join(run.name for run in games_set.runs)
-    left_out = Table(("analysis", "why"), [(analysis.title, reason) for analysis, reason in findings.nothing])
-    return Page(
+    played = settings(games_set.runs)
+    return Report(
         title=TITLE,
         findings=findings.sentences,
         figure=findings.svg,
         figure_alt=headline.FIGURE_ALT,
-        warnings=tuple(notes(games_set)),
+        notes=tuple(notes(games_set)),
         meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
         sections=(
             PageSection("games", "The games", (_READING,), table=overview(games_set.frames)),
@@ -238,12 +237,14 @@ def page(games_set: GameSet, findings: Findings) -> Page:
             PageSection(
                 "settings",
                 "Settings of the runs",
-                table=settings(games_set.runs),
+                table=played,
                 source=f"Table 22 of the {TRIADIC}",
                 file="tables/settings.csv",
+                main=False,
             ),
-            *([PageSection("left-out", "What these games cannot show", table=left_out)] if findings.nothing else []),
         ),
+        missing={analysis.title: reason for analysis, reason in findings.nothing},
+        tables={section.analysis.name: section.table for section in findings.sections} | {"settings": played},
     )
 
 
@@ -269,32 +270,5 @@ def page_section(section: Section, frames: Frames) -> PageSection:
         folded=bool(section.svg) and section.table.height > FOLDED,
         source=analysis.cited,
         file=f"tables/{analysis.name}.csv",
+        main=analysis.main,
     )
-
-
-def markdown(table: pl.DataFrame) -> str:
-    """A table of Markdown, rounded as on the page."""
-    head = [name.replace("_", " ") for name in table.columns]
-    rule = ["---:" if kind.is_numeric() else "---" for kind in table.dtypes]
-    lines = [head, rule, *([escaped(shown(value)) for value in row] for row in table.iter_rows())]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def markdown_report(games_set: GameSet, findings: Findings) -> str:
-    """The main sections as Markdown, with the notes that must accompany them."""
-    chosen = [section for section in findings.sections if section.analysis.main]
-    parts = [
-        f"# {TITLE}\n",
-        *(f"{escaped(sentence)}\n" for sentence in findings.sentences),
-        *(f"> {escaped(note)}\n" for note in notes(games_set)),
-        markdown(overview(games_set.frames)),
-    ]
-    for section in chosen:
-        analysis = section.analysis
-        cited = f"({analysis.cited}.)" if analysis.cited else ""
-        parts += [
-            f"## {analysis.title}\n",
-            " ".join(filter(None, (analysis.note, analysis.caption(section.table), cited))) + "\n",
-            markdown(section.table),
-        ]
-    return "\n".join(parts)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.cells import GAME
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.headline import DRAWN
-from liescope.benchmark.analyses.last_word import last_words
 from liescope.benchmark.analyses.names import FEMALE, MALE, spoke, with_gender
 from liescope.benchmark.analyses.outcomes import DECIDED
+from liescope.benchmark.analyses.votes import honest_votes, last_words
 from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale
 
 _GAME = "game_id"

@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.analysis import (
+    BALLOTS,
+    MINI_MAFIA,
+    RANKS,
+    SAID,
+    SIDES_KNOWN,
+    VOTES,
+    WINNERS,
+    Analysis,
+    dealt,
+)
+from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER, chosen, last_ballots
 from liescope.benchmark.analyses.corrections import Alike
-from liescope.benchmark.analyses.curves import curves
-from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
+from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, curves, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means, shares
-from liescope.benchmark.analyses.jester_games import chosen, last_ballots
-from liescope.benchmark.analyses.needs import RANKS, VOTES, dealt
+from liescope.benchmark.analyses.intervals import Interval, game_means, share_difference, shares
 from liescope.benchmark.analyses.sides import united_roles
 from liescope.common.colours import COLOURS
+from liescope.games.core import Phase
 from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _METRICS = {
     "unanimous": "all werewolves vote for one player",
@@ -159,7 +168,7 @@ def plot_coordination(table: pl.DataFrame) -> Figure:
     return curves(table, "day", "mean", metrics, models, by_model(table, models), ("day", "share of votes"))
 
 
-ANALYSES: tuple[Analysis, ...] = (
+ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
     Analysis(
         "wolf_votes_first_day",
         "Werewolves' votes on day 1, before and after the revote",
@@ -204,5 +213,161 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.MEANS,
         source="Appendix K.4",
         note="Only some games reach the later days, so a trend over days mixes change with selection.",
+    ),
+)
+
+
+def vote_accuracy(frames: Frames) -> pl.DataFrame:
+    """The share of a role's votes that name a player whose role deceives, by the voter's model (section 3.2).
+
+    Votes in the last ballot of each day, by voters whose role does not deceive; drawn votes do not count. Columns:
+    game, condition, model, learning, voter_role, mean (the share), lo, hi (over games), n (votes), games,
+    chance (the share of such players among the living others, the mean over these votes).
+    """
+    keys = [*CELL, "voter_role"]
+    votes = honest_votes(frames)
+    chance = votes.group_by(keys).agg(pl.col("chance").mean())
+    return game_means(votes, keys, "hit").join(chance, on=keys, how="left", maintain_order="left")
+
+
+def honest_votes(frames: Frames) -> pl.DataFrame:
+    """The votes that counted and were chosen, of players whose role does not deceive.
+
+    Columns: game_id, family, day, those of `CELL` (model: the voter's), voter_role, hit (it is for one whose role
+    does), chance (the share of such players among the living others).
+    """
+    voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
+    last_day = pl.when(pl.col("fate") != "alive").then(pl.coalesce(voted_out, pl.col("day_out") - 1))
+    seats = frames.seats.drop_nulls("deceives").with_columns(last_day=last_day)
+    votes = chosen(last_ballots(frames)).drop_nulls("target")
+    days = votes.select("game_id", "day").unique()
+    living = (
+        days.join(seats, on="game_id")
+        .filter(pl.col("last_day").is_null() | (pl.col("day") <= pl.col("last_day")))
+        .group_by("game_id", "day")
+        .agg(chance=pl.col("deceives").sum() / (pl.len() - 1))
+    )
+    side = seats.select("game_id", "name", "deceives")
+    return (
+        votes.join(side.rename({"deceives": "_own"}), left_on=["game_id", "voter"], right_on=["game_id", "name"])
+        .filter(~pl.col("_own"))
+        .join(side.rename({"deceives": "hit"}), left_on=["game_id", "target"], right_on=["game_id", "name"])
+        .join(living, on=["game_id", "day"])
+        .select("game_id", "family", "day", *CELL, "voter_role", pl.col("hit", "chance").cast(pl.Float64))
+    )
+
+
+def plot_vote_accuracy(table: pl.DataFrame) -> Figure:
+    """One panel per role, a row a cell; a line at chance where it is the same for all."""
+    cells, roles = cell_names(table), of_game(table, "voter_role")
+    chance = table["chance"].round(6).unique()
+    even = chance.item() if len(chance) == 1 else None
+    axis = "share of votes for one whose role deceives"
+    return dots(table, "mean", axis, cells, roles, colours=by_model(table, cells), reference=even, limits=SHARE)
+
+
+ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
+    Analysis(
+        "vote_accuracy",
+        "Votes for a player who deceives",
+        vote_accuracy,
+        plot_vote_accuracy,
+        needs=(VOTES, SIDES_KNOWN),
+        otherwise="nobody whose role does not deceive chose a vote",
+        interval=Interval.MEANS,
+        source="section 3.2",
+        paper=MINI_MAFIA,
+        note="The dotted line, and the column chance, are votes at random among the living others. Roles that know who "
+        "deceives have nothing to find out.",
+        main=True,
+        corrections=(Alike(("learning", "voter_role")),),
+    ),
+)
+
+
+LAST, NOT_LAST, ALL = "last", "not last", "all games"
+GAIN, ADVANTAGE = "last - not last", "last - all games"
+_MEASURES = (LAST, NOT_LAST, ALL, GAIN, ADVANTAGE)
+
+
+def last_word(frames: Frames) -> pl.DataFrame:
+    """How often a role's side wins where the role spoke last before the last ballot of the game (section 4.2).
+
+    A role counts in the games in which it has a voter in that ballot. Columns: game, condition, role, measure ("last",
+    "not last", "all games", "last - not last", and "last - all games", the advantage of the paper), wins, games, rate,
+    lo, hi (Wilson's interval; of a difference Newcombe's). The second difference is the first times the share of games
+    in which the role was not last, and so are its bounds.
+    """
+    sides = last_words(frames)
+    keys = [*GAME, "role"]
+    last = pl.col("last")
+    counts = sides.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    each = ((LAST, last), (NOT_LAST, ~last), (ALL, pl.lit(True)))
+    parts = [counts.filter(where).with_columns(measure=pl.lit(name)) for name, where in each]
+    rates = shares(pl.concat(parts), [*keys, "measure"], "wins", "games")
+    found = []
+    for key, part in counts.group_by(keys, maintain_order=True):
+        one, other = part.filter(last), part.filter(~last)
+        if one.height and other.height:
+            gain = share_difference(one, other, "wins", "games")
+            rest = other.height / part.height
+            found.append((*key, GAIN, None, None, *gain))
+            found.append((*key, ADVANTAGE, None, None, *(None if one is None else one * rest for one in gain)))
+    place = pl.col("measure").replace_strict({name: at for at, name in enumerate(_MEASURES)}, return_dtype=pl.Int64)
+    return pl.concat([rates, pl.DataFrame(found, rates.schema, orient="row")]).sort(*keys, place)
+
+
+def last_words(frames: Frames) -> pl.DataFrame:
+    """One row for each role with a voter in the last ballot of a game with a known winner: game_id, family, game,
+    condition, role, won (the role's side), last (the role had the last word).
+
+    The last word is the last turn to speak before the ballot, used or not: rules may draw turns, but who is heard last
+    also depends on who is silent. In games that speak at other times than in discussion, it is the last statement of
+    that day's discussion.
+    """
+    ballots = last_ballots(frames).filter(pl.col("day") == pl.col("day").max().over("game_id"))
+    voters = ballots.select("game_id", "day", role="voter_role").unique()
+    talk = frames.statements.unique("statement_id", maintain_order=True)
+    in_discussion = pl.col("phase") == Phase.DISCUSSION.value
+    elsewhere = talk.filter(~in_discussion).select("game_id").unique()
+    turns = frames.games.drop_nulls("last_speaker").join(elsewhere, on="game_id", how="anti")
+    said = talk.filter(in_discussion).join(ballots.select("game_id", "day").unique(), on=["game_id", "day"])
+    heard = said.group_by("game_id").agg(pl.col("speaker").sort_by("position").last())
+    speakers = heard.join(turns.select("game_id", "last_speaker"), on="game_id", how="left").select(
+        "game_id", name=pl.coalesce("last_speaker", "speaker")
+    )
+    seats = frames.seats.drop_nulls("won")
+    last = seats.join(speakers, on=["game_id", "name"]).select("game_id", _last="role")
+    sides = seats.group_by("game_id", "family", *GAME, "role").agg(pl.col("won").any())
+    return (
+        sides.join(voters, on=["game_id", "role"], how="semi")
+        .join(last, on="game_id")
+        .select("game_id", "family", *GAME, "role", "won", last=pl.col("role") == pl.col("_last"))
+        .sort("game_id", "role")
+    )
+
+
+def plot_last_word(table: pl.DataFrame) -> Figure:
+    """A row a role: its rate with the last word, and without."""
+    rates = table.filter(pl.col("measure").is_in([LAST, NOT_LAST]))
+    colours = {LAST: COLOURS["orange"], NOT_LAST: COLOURS["blue"]}
+    axis = "share of games that the role's side won"
+    return dots(rates, "rate", axis, "role", cell_names(rates), "measure", colours)
+
+
+ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
+    Analysis(
+        "last_word",
+        "The last word before the vote",
+        last_word,
+        plot_last_word,
+        needs=(SAID, BALLOTS, WINNERS),
+        otherwise="nobody spoke before the last vote of a game",
+        interval=Interval.SHARES_AND_DIFFERENCE,
+        source="section 4.2",
+        paper=MINI_MAFIA,
+        note="How often a role's side wins if the role speaks last before the last vote. Where rules draw the order of "
+        "speakers, the difference is an effect of the order; where players bid for the floor, it also shows who bids.",
+        main=True,
     ),
 )

@@ -2,13 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.background.correlation import CORRELATIONS, correlations
-from liescope.benchmark.background.design import DESIGN
+from liescope.benchmark.background.scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array
+from liescope.benchmark.counting.counts import stated
+from liescope.common.colours import model_colours
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.statistics import fisher
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+FEWEST = 3  # models whose scores can be correlated
+CORRELATIONS = pl.Schema(
+    {
+        **dict.fromkeys(("capability", "one", "other"), pl.String),
+        "models": pl.Int64,
+        "measure": pl.String,
+        **dict.fromkeys(("r", "lo", "hi", "simulated", "simulated_sd", "free_lo", "free_hi"), pl.Float64),
+    }
+)
+
+
+def correlations(
+    one: tuple[Array, Array], other: tuple[Array, Array], shape: Callable[[Array], Array], same_games: bool
+) -> list[tuple[int | str | float | None, ...]]:
+    """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated, simulated_sd,
+    free_lo, free_hi), empty for fewer than three models or scores without differences.
+
+    one, other: (score, its standard deviation), each of shape (models,). shape: what is done to scores before they are
+    correlated, such as np.exp. same_games: whether both are scores of the same games.
+
+    lo to hi: 95% interval by Fisher's transformation, as if these models were drawn from many. simulated and
+    simulated_sd: mean and standard deviation over scores drawn around the given ones, each independently and normal, as
+    the paper reports them; chance in the draws adds to that in the scores, so the mean lies nearer to 0 than r. free_lo
+    to free_hi: 95% interval of what endless games would give for these models, the simulation with twice the variance
+    due to chance taken off that of the scores (of which at least a tenth remains); None for the same games, whose
+    chance both share.
+    """
+    if len(one[0]) < FEWEST or not all(np.ptp(score) for score, _ in (one, other)):
+        return []
+    from scipy.stats import rankdata
+
+    random = np.random.default_rng(SEED)
+    drawn, drawn_other = (shape(random.normal(score, sd, size=(DRAWS, len(score)))) for score, sd in (one, other))
+    point, point_other = (shape(score[None]) for score, _ in (one, other))
+    found: list[tuple[int | str | float | None, ...]] = []
+    for measure in ("Pearson", "Spearman"):
+        if measure == "Spearman":
+            drawn, drawn_other, point, point_other = (
+                rankdata(part, axis=1) for part in (drawn, drawn_other, point, point_other)
+            )
+        r = fisher(float(_pearson(point, point_other)[0]), len(one[0]))
+        simulated = _pearson(drawn, drawn_other)
+        chance = [2 * float(part.var(axis=0, ddof=1).mean()) for part in (drawn, drawn_other)]
+        free = (None, None) if same_games else np.quantile(_pearson(drawn, drawn_other, *chance), TAILS).tolist()
+        found.append((len(one[0]), measure, *r, float(simulated.mean()), float(simulated.std(ddof=1)), *free))
+    return found
+
+
+def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 0) -> Array:
+    """Of each row, with what is due to chance taken off the variances."""
+    one, other = (part - part.mean(axis=1, keepdims=True) for part in (one, other))
+    freedom = one.shape[1] - 1
+    kept = 1.0
+    for part, off in ((one, chance), (other, chance_other)):
+        variance = np.square(part).sum(axis=1) / freedom
+        kept = kept * np.maximum(variance - off, LEAST * variance)
+    return np.asarray(np.clip((one * other).sum(axis=1) / freedom / np.sqrt(kept), -1, 1))
+
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
 OFFSET = ("detect", "b")  # of the villager, in models that have one; a high one favours the mafia
@@ -17,7 +85,7 @@ FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
     """The correlation of z-scores with m, v and d of a fit of the same games, over the models that have both: a frame
-    of CORRELATIONS (`liescope.benchmark.background.correlation.correlations`), where `one` is m, v, d
+    of CORRELATIONS (`liescope.benchmark.background.agreement.correlations`), where `one` is m, v, d
     or b and `other` is z.
 
     background: `liescope.benchmark.background.scores.background_scores`; capability: a frame with the columns model,
@@ -73,3 +141,65 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
             found = correlations(first, second, np.exp, same_games=False)
             rows += [(capability, one, other, *numbers) for numbers in found]
     return pl.DataFrame(rows, CORRELATIONS, orient="row")
+
+
+_ROWS = 150  # of one figure
+
+
+def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
+    """Win rates of one capability with their intervals, a panel a background (Figures 11 to 13).
+
+    rates: as of `liescope.benchmark.background.scores.win_rates`; models: the order of the rows. Backgrounds beyond
+    about 150 rows are not shown.
+    """
+    shown = rates["background"].unique().sort().head(max(1, _ROWS // len(models)))
+    order = pl.DataFrame({"model": models}).with_row_index("place")
+    rows = rates.join(order, on="model").filter(pl.col("background").is_in(shown.implode()))
+    rows = rows.sort("background", "place", maintain_order=True)
+    dots = [_dot(row, "rate", "lo", "hi", f"against {row['background']}") for row in rows.iter_rows(named=True)]
+    return _drawn(dots, "win rate with its 95% interval", limits=(0, 1))
+
+
+def scores_figure(scores: pl.DataFrame) -> Figure:
+    """z-scores with their intervals, a panel a capability; scores: as of
+    `liescope.benchmark.background.scores.background_scores`.
+    """
+    dots = [_dot(row, "z", "z_lo", "z_hi", f"To {row['capability']}") for row in scores.iter_rows(named=True)]
+    return _drawn(dots, "z-score with its 95% interval", reference=0)
+
+
+def exponential_figure(scores: pl.DataFrame) -> Figure:
+    """Exponential scores with one standard deviation to either side, as published, a panel a capability (Figure 10);
+    scores: as for `scores_figure`.
+    """
+    ends = scores.with_columns(lo=pl.col("score") - pl.col("score_sd"), hi=pl.col("score") + pl.col("score_sd"))
+    dots = [_dot(row, "score", "lo", "hi", f"To {row['capability']}") for row in ends.iter_rows(named=True)]
+    return _drawn(dots, "exp(z), with a standard deviation to either side", reference=1)
+
+
+def agreement_figure(both: pl.DataFrame) -> Figure:
+    """The scores of both methods on each other's side, a panel a capability (Figures 7 to 9); both: as of
+    `liescope.benchmark.background.agreement.beside`.
+    """
+    dots = [
+        Dot(row["model"], row["value"], row["lo"], row["hi"], row["method"], _panel(row))
+        for row in both.iter_rows(named=True)
+    ]
+    return dots_with_intervals(dots, "standard deviations from the mean over models, with 95% intervals", reference=0)
+
+
+def _panel(row: Mapping[str, Any]) -> str:
+    condition = f", {stated(row['condition'])}" if "condition" in row else ""
+    return f"To {row['capability']}: {PARAMETER[row['capability']]} and z{condition}"
+
+
+def _dot(row: Mapping[str, Any], value: str, lo: str, hi: str, panel: str) -> Dot:
+    series = stated(row["condition"]) if "condition" in row else ""
+    return Dot(row["model"], row[value], row[lo], row[hi], series, panel)
+
+
+def _drawn(
+    dots: Sequence[Dot], axis: str, reference: float | None = None, limits: tuple[float, float] | None = None
+) -> Figure:
+    colours = None if any(dot.series for dot in dots) else model_colours(dot.label for dot in dots)
+    return dots_with_intervals(dots, axis, colours, reference, limits)

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
-from liescope.benchmark.background.agreement import beside, between_conditions, with_capability_model
-from liescope.benchmark.background.correlation import FEWEST
-from liescope.benchmark.background.figures import agreement_figure, exponential_figure, rates_figure, scores_figure
+from liescope.benchmark.background.agreement import (
+    FEWEST,
+    agreement_figure,
+    beside,
+    between_conditions,
+    exponential_figure,
+    rates_figure,
+    scores_figure,
+    with_capability_model,
+)
 from liescope.benchmark.background.scores import score, win_rates
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.results import stacked
 from liescope.benchmark.counting.counts import stated
-from liescope.benchmark.parts import Part, interval_text
 from liescope.common.figures import style, svg
-from liescope.common.report_page import Section, with_interval
+from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,12 +54,12 @@ _SAME_GAMES = "Both methods score the same games, so agreement says nothing abou
 _FREE = "free lo to free hi: 95%, what endless games of these models would give, with chance taken off."
 
 
-def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Part:
+def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
     """The background method on the games of one condition; see `part_of_conditions`."""
     return part_of_conditions({"": cells}, {"": posterior} if posterior else {})
 
 
-def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Part:
+def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Report:
     """Win rates and scores against backgrounds, their agreement with the capability model, and with each other between
     conditions.
 
@@ -93,9 +99,9 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
         "background_agreement": agreement,
         "background_conditions": between,
     }
-    return Part(
-        (*sections, *_rates(rates, scores)),
-        {name: table for name, table in tables.items() if not table.is_empty()},
+    return Report(
+        sections=(*sections, *_rates(rates, scores)),
+        tables={name: table for name, table in tables.items() if not table.is_empty()},
         missing=missing,
     )
 
@@ -132,17 +138,20 @@ def _of(condition: str) -> str:
     return f"{condition}: " if condition else ""
 
 
+_SCORES = (
+    Column("condition"),
+    Column("capability"),
+    Column("model"),
+    Column("z", interval=True),
+    Column("z_sd", "± of z"),
+    Column("score", "score exp(z)", interval=True),
+    Column("score_sd", "± of score"),
+    Column("backgrounds"),
+    Column("games"),
+)
+
+
 def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
-    keys = [name for name in ("condition", "capability", "model") if name in scores.columns]
-    shown = scores.select(
-        *keys,
-        interval_text("z"),
-        pl.col("z_sd").alias("± of z"),
-        interval_text("score").alias("score exp(z)"),
-        pl.col("score_sd").alias("± of score"),
-        "backgrounds",
-        "games",
-    )
     return Section(
         "background",
         "Scores against backgrounds",
@@ -150,7 +159,7 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
         "z and exp(z) with 95% intervals, highest z first.",
         _svg("background", scores, scores_figure),
         "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
-        shown,
+        Table.of(scores, _SCORES),
         folded=True,
         source=f"Eq. 10 to 14 {_PAPER}",
         file="background.csv",

@@ -9,14 +9,12 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.results import TAILS, stacked
+from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, settled, stacked
 from liescope.benchmark.capability.variants import SHIFTS
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.leads import chances_of_first, in_the_running, settled
-from liescope.benchmark.parts import Part, interval_text
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
-from liescope.common.report_page import Section, with_interval
+from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
 if TYPE_CHECKING:
     from liescope.benchmark.capability.posterior import Posterior
@@ -89,7 +87,7 @@ def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
     return {name: table.to_dicts() for name, table in found.items() if table.height}
 
 
-def part(posteriors: Mapping[str, Posterior]) -> Part:
+def part(posteriors: Mapping[str, Posterior]) -> Report:
     """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
     several = len(posteriors) > 1
     shifts = stacked({name: effects(one) for name, one in posteriors.items()}, several)
@@ -97,7 +95,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Part:
     sentences = [f"{name}: {text}" if several else text for name, one in posteriors.items() for text in _sentences(one)]
     sections = [*([_effects(shifts, sentences)] if sentences else []), *([_slips(votes)] if votes.height else [])]
     tables = {"effects": shifts, "slips": votes}
-    return Part(tuple(sections), {name: table for name, table in tables.items() if table.height})
+    return Report(sections=tuple(sections), tables={name: table for name, table in tables.items() if table.height})
 
 
 def _sentences(posterior: Posterior) -> list[str]:
@@ -121,13 +119,28 @@ def _sentences(posterior: Posterior) -> list[str]:
     return said
 
 
+_EFFECTS = (
+    Column("condition"),
+    Column("term"),
+    Column("level"),
+    Column("effect", interval=True),
+    Column("points", format="z.1f", interval=True),
+    Column("games"),
+)
+_SLIPS = (
+    Column("condition"),
+    Column("role"),
+    Column("model"),
+    Column("slip", format="z.3f", interval=True),
+    Column("drawn", format="z.3f", interval=True),
+    Column("votes"),
+)
+
+
 def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
     title = "Names, last speakers and seats"
     if table.is_empty():
         return Section("effects", title, tuple(sentences))
-    shown = table.select(
-        pl.col("^condition$"), "term", "level", interval_text("effect"), interval_text("points", 1), "games"
-    )
     dots = [Dot(row["level"], row["effect"], row["effect_lo"], row["effect_hi"], _series(row), row["term"])
             for row in table.to_dicts()]  # fmt: skip
     return Section(
@@ -138,16 +151,13 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
         "points: the same in percentage points, where the chance is even without it.",
         svg(dots_with_intervals(dots, "effect on the logit, with its 95% interval", reference=0), "effects"),
         "Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
-        shown,
+        Table.of(table, _EFFECTS),
         source="Eq. 8 of the Mini-Mafia paper" if "name" in set(table["term"]) else "",
         file="effects.csv",
     )
 
 
 def _slips(table: pl.DataFrame) -> Section:
-    shown = table.select(
-        pl.col("^condition$"), "role", "model", interval_text("slip", 3), interval_text("drawn", 3), "votes"
-    )
     facets = {"slip": "votes for the villager, of those that could be read", "drawn": "votes that the rules drew"}
     dots = [
         Dot(row["model"], row[name], row[f"{name}_lo"], row[f"{name}_hi"], _series(row), f"{role}: {words}")
@@ -166,7 +176,7 @@ def _slips(table: pl.DataFrame) -> Section:
         "Means under a uniform prior (Laplace's rule) with central 95% intervals.",
         svg(dots_with_intervals(dots, "share of votes, with its 95% interval", limits=(0, 1)), "slips"),
         "Rates of slips and of drawn votes with 95% intervals by model, a panel for each role.",
-        shown,
+        Table.of(table, _SLIPS),
         source="Eq. 10 and section 6.2 of the Mini-Mafia paper",
         file="slips.csv",
     )

@@ -17,15 +17,14 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.drawn import ROLES, Fit
-from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.results import ROLES, Fit
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, add
 from liescope.benchmark.counting.tables import read_counts
-from liescope.benchmark.parts import Part, interval_text
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.reading import read_text, regular
-from liescope.common.report_page import Section, with_interval
+from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -163,7 +162,16 @@ def _setters(old: OldReport) -> list[str]:
     return sorted(set().union(*old.reference.values()))
 
 
-def part(old: OldReport, scores: pl.DataFrame) -> Part:
+_COLUMNS = (
+    Column("model"),
+    Column("parameter"),
+    Column("old", interval=True),
+    Column("new", interval=True),
+    Column("outside"),
+)
+
+
+def part(old: OldReport, scores: pl.DataFrame) -> Report:
     """Old scores beside the new ones, and what a reader must know of their common scale. scores: of the new fit, on the
     old scale.
     """
@@ -183,7 +191,6 @@ def part(old: OldReport, scores: pl.DataFrame) -> Part:
         f"{moved.height} of {table.height} old scores are now outside their old 95% interval"
         f"{f': {named}' if named else ''}.",
     )
-    sides = [interval_text(when) for when in ("old", "new")]
     section = Section(
         "extended",
         "Old scores beside the new",
@@ -191,7 +198,7 @@ def part(old: OldReport, scores: pl.DataFrame) -> Part:
         "Means with 95% intervals, both on the old scale; outside: the new mean lies outside the old interval.",
         svg(_figure(old, scores), "extended"),
         "Scores of each model in the old report and in this one, with 95% intervals.",
-        table=table.select("model", "parameter", *sides, "outside"),
+        table=Table.of(table, _COLUMNS),
         file=EXTENDED,
     )
-    return Part((section,), {EXTENDED.removesuffix(".csv"): table}, notes)
+    return Report(sections=(section,), tables={EXTENDED.removesuffix(".csv"): table}, notes=notes)

@@ -16,8 +16,8 @@ from scipy.linalg import block_diag, helmert, solve_triangular
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.identification import PARAMETERS, Index, code
 from liescope.benchmark.capability.model import OFFSET_SD, PRIOR_SD, logits
+from liescope.benchmark.capability.variants import PARAMETERS, Index, code
 
 PRIORS = {"m": PRIOR_SD, "d": PRIOR_SD, "v": PRIOR_SD, "b": OFFSET_SD}
 """The prior standard deviation of each parameter of a model."""

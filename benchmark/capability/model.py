@@ -38,6 +38,7 @@ to the better speaker. Scores compare within one fit; across fits the scale diff
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,9 +46,17 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.families import family_of
-from liescope.benchmark.capability.identification import PARAMETERS, Index, code
-from liescope.benchmark.capability.variants import Variant
+from liescope.benchmark.capability.variants import PARAMETERS, Index, Variant, code
+
+
+def family_of(model: str) -> str:
+    """What stands before a slash ("openai/gpt-5"), else the letters that a name begins with: "gpt" of "GPT-4.1 Mini",
+    "claude" of "Claude Sonnet 4". In lower case; a name that begins otherwise is its own family.
+    """
+    before, slash, _ = model.partition("/")
+    start = re.match(r"[A-Za-z]+", model)
+    return (before if slash and before else start.group() if start else model).casefold()
+
 
 PRIOR_SD = 2.0
 MEAN_SD = 2.0  # of the mean of d

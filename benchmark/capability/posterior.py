@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -11,13 +12,147 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array, Sample, Settings, choose_sampler, load_pymc, mixing, sample
 from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.diagnostics import Diagnostics, bfmi, together
-from liescope.benchmark.capability.identification import check_identified
 from liescope.benchmark.capability.model import given_sd, logits
-from liescope.benchmark.capability.slips import Slips, slips_of, win_chances
-from liescope.benchmark.capability.variants import PAPER, Variant
+from liescope.benchmark.capability.variants import PAPER, Variant, check_identified
 from liescope.benchmark.counting.counts import PLAYERS, tally
 from liescope.common.errors import NotConverged, UnknownName, UsageError
+
+R_HAT_MOST = 1.01
+ESS_LEAST = 400
+BFMI_LEAST = 0.3
+R_HAT_NEAR = 1.05  # from here on there is no result
+ESS_NEAR = 100
+DIVERGENT_NEAR = 0.01  # of all transitions
+HOPELESS = 20.0  # natural logarithm of how many times likelier the region of the best chain is
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Worst over all parameters and chains, of those that are used. seconds: of sampling. left_out: chains that
+    stayed in a region of the parameters that is hopelessly less likely (`together`).
+    """
+
+    r_hat_max: float
+    ess_bulk_min: float
+    ess_tail_min: float
+    bfmi_min: float
+    divergences: int
+    draws: int
+    chains: int
+    seconds: float
+    left_out: int = 0
+
+    def faults(self) -> tuple[str, ...]:
+        """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
+        checks = [
+            (self.r_hat_max <= R_HAT_MOST, f"r-hat is {self.r_hat_max:.3f} (at most {R_HAT_MOST})"),
+            (self.ess_bulk_min >= ESS_LEAST, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ESS_LEAST})"),
+            (self.ess_tail_min >= ESS_LEAST, f"tail ESS is {self.ess_tail_min:.0f} (at least {ESS_LEAST})"),
+            (self.bfmi_min >= BFMI_LEAST, f"BFMI is {self.bfmi_min:.2f} (at least {BFMI_LEAST})"),
+            (self.divergences == 0, f"{self.divergences} transitions diverged (none may)"),
+        ]
+        return tuple(words for good, words in checks if not good)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said of a sample that has no faults, too."""
+        if not self.left_out:
+            return ()
+        chains = f"{self.left_out} of {self.left_out + self.chains} chains"
+        return (
+            f"{chains} stayed around other values, which are at least e^{HOPELESS:.0f} times less likely, and "
+            f"{'is' if self.left_out == 1 else 'are'} left out.",
+        )
+
+    @property
+    def near(self) -> bool:
+        """Whether the sample, if it has faults, is near enough to be shown with a warning."""
+        return (
+            self.r_hat_max <= R_HAT_NEAR
+            and min(self.ess_bulk_min, self.ess_tail_min) >= ESS_NEAR
+            and self.bfmi_min >= BFMI_LEAST / 2
+            and self.divergences <= DIVERGENT_NEAR * self.draws * self.chains
+        )
+
+
+def together(sample: Sample) -> tuple[Sample, int]:
+    """(the chains of a sample that explored the region with the most probability; how many are left out).
+
+    A chain that is caught in a local mode never leaves it, and would count for as much as each of the others. How much
+    probability lies around a chain is told as if it were Gaussian: the mean log density there, and the logarithms of
+    how far its points spread. A chain is left out where that is e^20 times less than around another; at least two stay,
+    or all do.
+    """
+    spread = np.maximum(sample.points.std(axis=1), np.finfo(np.float64).tiny)
+    mass = sample.heights.mean(axis=1) + np.log(spread).sum(axis=1)
+    kept = mass >= mass.max() - HOPELESS
+    if kept.all() or kept.sum() < 2:
+        return sample, 0
+    parts = {name: getattr(sample, name)[kept] for name in ("points", "heights", "energy", "diverging")}
+    return replace(sample, **parts), int((~kept).sum())
+
+
+def bfmi(energy: Array) -> float:
+    """Bayesian fraction of missing information, the worst chain; energy: shape (chains, draws)."""
+    spread = energy.var(axis=1)
+    if energy.shape[1] < 2 or not spread.all():
+        return math.nan
+    return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / spread).min())
+
+
+@dataclass(frozen=True, slots=True)
+class Slips:
+    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the villager (mafioso and
+    detective); drawn: of votes that the rules drew (all three).
+    """
+
+    slip: dict[tuple[str, str], Array]
+    drawn: dict[tuple[str, str], Array]
+
+
+def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
+    """Draws of the posterior Beta(1 + events, 1 + others) of each rate; rows: of `rows_for` with votes."""
+    random = np.random.default_rng(seed)
+    slip, drawn = {}, {}
+    for role in PLAYERS:
+        counts = rows.group_by(pl.col(role).alias("model")).agg(
+            pl.col(f"{role}_votes").sum().alias("read"),
+            pl.col(f"{role}_drawn").sum().alias("drawn"),
+            (pl.col(f"{role}_slips") if role != "villager" else pl.lit(0)).sum().alias("slips"),
+        )
+        for model, read, by_rules, slipped in counts.sort("model").iter_rows():
+            drawn[role, model] = random.beta(1 + by_rules, 1 + read, draws)
+            if role != "villager":
+                slip[role, model] = random.beta(1 + slipped, 1 + read - slipped, draws)
+    return Slips(slip, drawn)
+
+
+def win_chances(rows: pl.DataFrame, for_detective: Array, slips: Slips) -> Array:
+    """The chance that mafia wins, shape (draws, rows), from the villager's readable votes for the detective, same
+    shape.
+
+    A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, one of several by
+    lot; the town wins if that is the mafioso.
+    """
+    count = len(for_detective)
+
+    def rate(rates: dict[tuple[str, str], Array], role: str) -> Array:
+        found = np.stack([rates[role, model] for model in rows[role]], axis=1)
+        return found if len(found) == count else found[np.linspace(0, len(found) - 1, count).astype(np.int64)]
+
+    def aims(role: str) -> Array:  # the chance that mafioso or detective vote for each other
+        drawn = rate(slips.drawn, role)
+        return (1 - drawn) * (1 - rate(slips.slip, role)) + drawn / 2
+
+    drawn = rate(slips.drawn, "villager")
+    mafioso, detective = aims("mafioso"), aims("detective")
+    villager = (1 - drawn) * (1 - for_detective) + drawn / 2  # the chance to vote for the mafioso
+    town = (
+        mafioso * detective * villager
+        + mafioso * (1 - detective) * villager / 3
+        + (1 - mafioso) * detective * (villager + (1 - villager) / 3)
+    )
+    return np.asarray(1 - town, dtype=np.float64)
+
 
 ROLE_OF = {"m": "as the mafioso", "d": "as the detective", "v": "as the villager", "b": "the villager's offset"}
 LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
@@ -197,7 +332,7 @@ class Fitter:
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
     """Sample a model of the family. rows: counts (`liescope.benchmark.counting.counts.Counts`) of at least two models,
-    as `liescope.benchmark.counting.rows.rows_for` gives them for the variant.
+    as `liescope.benchmark.capability.variants.rows_for` gives them for the variant.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics are far from what a result needs.

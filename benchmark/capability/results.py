@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import Field
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.told import uncertainty_left
+from liescope.benchmark.capability.posterior import ROLE_OF, Posterior
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, tally
+
+MUCH = 0.5  # share from which on a page warns
+
+
+def uncertainty_left(posterior: Posterior) -> dict[str, float]:
+    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1. The variance
+    between players, as the posterior has it in the mean, is that of their mean scores and the posterior variance of a
+    player's difference from the mean of all; the share is the second by both. 0 where games tell the parameter exactly,
+    1 where they tell nothing of who is above whom. Without parameters that one player alone has.
+    """
+    left = {}
+    for name, draws in posterior.flat().items():
+        if name in ROLE_OF and draws.shape[1] > 1:
+            apart = draws - draws.mean(axis=1, keepdims=True)
+            left[name] = float(apart.var(axis=0).mean() / np.square(apart).mean())
+    return left
+
+
+def left_sentence(posterior: Posterior) -> str:
+    """The shares, in a sentence, and what they do to the scores; "" where there are none."""
+    left = uncertainty_left(posterior)
+    if not left:
+        return ""
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
+    scale = (
+        "Scores are drawn together by about as much: players may lie further apart than their scores."
+        if posterior.variant.learned
+        else "The priors of this model have a fixed width. Where the design has few backgrounds, it can set the scale: "
+        "players may lie less far apart than their scores."
+    )
+    return (
+        f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
+        f"the players apart exactly, at 100% not at all. {scale}"
+    )
+
+
+def warning(left: Mapping[str, float]) -> str:
+    """What must be said of parameters about which much is left, "" if there are none."""
+    much = {name: share for name, share in left.items() if share >= MUCH}
+    if not much:
+        return ""
+    shares = ", ".join(f"{name} ({share:.0%})" for name, share in much.items())
+    return (
+        f"THESE GAMES TELL LITTLE about the players' {shares}: so much of the variance between players is uncertainty "
+        "that is left. Their order is in good part chance."
+    )
+
 
 Counted = npt.NDArray[np.int64]
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
@@ -151,3 +198,60 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
     }
     left = uncertainty_left(posterior)
     return {"variant": posterior.variant.name, "models": models, "left": left, "diagnostics": diagnostics}
+
+
+ROLES = dict(zip("mdvb", (*PLAYERS, PLAYERS[2]), strict=True))
+"""By parameter of a model, the role in which it has it."""
+
+
+class Drawn(Protocol):
+    """names: by parameter, what it is a vector of; draws: by parameter, shape (chains, draws, names); cells: the counts
+    that were fitted; logits: of the mafia's win for each draw of all chains and each cell.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def cells(self) -> pl.DataFrame: ...
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]: ...
+    @property
+    def draws(self) -> dict[str, Array]: ...
+    def logits(self, cells: pl.DataFrame) -> Array: ...
+
+
+Fit = TypeVar("Fit", bound=Drawn)
+
+
+SURE = 0.95
+_NAMED = 5  # of those in the running
+
+
+def chances_of_first(draws: Array) -> Array:
+    """The chance of each to be highest, shared among equals: shape (names,). draws: shape (draws, names)."""
+    top = draws == draws.max(axis=1, keepdims=True)
+    return np.asarray((top / top.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def settled(chances: Array) -> int | None:
+    """The place of the one that may be named as the best, None while there is none."""
+    place = int(chances.argmax())
+    return place if chances[place] >= SURE else None
+
+
+def in_the_running(names: Sequence[str], chances: Array) -> str:
+    """The likeliest to be first, as many as together have 95% of the probability: "a 60%, b 30% and c 7%"."""
+    order = np.argsort(-chances, kind="stable")
+    several = order[: int(np.searchsorted(np.cumsum(chances[order]), SURE - 1e-9)) + 1]
+    parts = [f"{names[at]} {percent(float(chances[at]))}" for at in several[:_NAMED]]
+    if others := list(several[_NAMED:]):
+        share = percent(float(chances[others].sum()))
+        parts.append(f"{len(others)} {'other' if len(others) == 1 else 'others, together'} {share}")
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def percent(chance: float) -> str:
+    """A probability in words; nothing that was drawn is certain."""
+    if chance > 0.99:
+        return "more than 99%"
+    return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"

@@ -22,11 +22,12 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.drawn import ROLES, Drawn, Fit
-from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.laplace import PRIORS, effective, free
+from liescope.benchmark.capability.results import ROLES, Drawn, Fit
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.common.errors import UsageError
+from liescope.common.report.contents import Report, Section
 
 MOST_GAMES = 100_000
 BLOCK = 5  # games given to a combination at once; fewer where there would be less than LEAST_BLOCKS of them
@@ -224,3 +225,34 @@ def _few(fit: Fit) -> Fit:
 def _places(models: Sequence[str], column: pl.Series) -> npt.NDArray[np.int64]:
     place = {model: number for number, model in enumerate(models)}
     return np.array([place[model] for model in column], dtype=np.int64)
+
+
+FILE = "suggest.csv"
+
+
+def part(suggestion: Suggestion) -> Report:
+    """A section of the page, and the table that `play --cells` takes."""
+    section = Section(
+        "suggest",
+        "Games to play next",
+        (
+            summary(suggestion),
+            "They were chosen one after the other, each to lower the sum of the variances of all m, d and v most, if "
+            "the fitted model holds (A-optimal: not the games of the highest expected information). To play them: "
+            f"liescope play mini-mafia --cells {FILE} --out runs/NAME, with a --player NAME=PLAYER for each name in "
+            "the file that is no player. Then fit again: games chosen in two steps tell more than in one.",
+        ),
+        table=suggestion.plan,
+        file=FILE,
+    )
+    return Report(sections=(section,), tables={FILE.removesuffix(".csv"): suggestion.plan})
+
+
+def summary(suggestion: Suggestion) -> str:
+    """How much the games are expected to tell, in a sentence."""
+    plan = suggestion.plan
+    return (
+        f"{plan['games'].sum()} games in {plan.height} combinations, chosen for small variances of the scores. Their "
+        f"standard deviation (root mean square) is {suggestion.now:.3f} now and should be {suggestion.then:.3f} with "
+        f"these games, or {suggestion.evenly:.3f} with as many spread evenly over all combinations."
+    )

@@ -5,19 +5,110 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.capability.identification import leave_out
-from liescope.benchmark.counting.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games, stated
-from liescope.benchmark.counting.independence import check_different, too_alike
+from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.variants import leave_out
+from liescope.benchmark.counting.counts import (
+    PLAYERS,
+    TABLES,
+    Counts,
+    add,
+    count_by_settings,
+    counted_games,
+    stated,
+    tally,
+)
 from liescope.benchmark.counting.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.runs.conditions import labels
 from liescope.labeling.conditions import PROMPTS
+
+Counted = npt.NDArray[np.int64]
+IMPLAUSIBLE = 1e-4
+"""Of pairs of sources with different games and equal chances, so many may be taken for the same; a refusal should be
+rare, and even a copy of half the games is far beyond it from about forty combinations on."""
+_DRAWS, _FIRST, _BLOCK = 40_000, 200, 1000  # enough to tell that share; to see whether they are needed; at once
+_MOST_CELLS = 300  # of the combinations, those with most games
+_LARGEST = 10**8  # games of a combination; more can be no count of games, and numpy draws no more
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well two sources agree. chi2: Pearson's X² over so many shared combinations; p: how often different games
+    with equal chances would agree as well.
+    """
+
+    one: str
+    other: str
+    chi2: float
+    combinations: int
+    p: float
+
+    @property
+    def sentence(self) -> str:
+        """What was found, without a full stop."""
+        return (
+            f"{self.one} and {self.other} agree too well to hold different games: X² is {self.chi2:.1f} over "
+            f"{self.combinations} combinations that both count, so little as different games show in less than one of "
+            f"{1 / IMPLAUSIBLE:,.0f} pairs of sources"
+        )
+
+
+def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[Agreement]:
+    """The pairs of sources that agree too well to be independent. sources: counts by their names."""
+    found = (_agreement(*pair, sources[pair[0]], sources[pair[1]]) for pair in combinations(sources, 2))
+    return [one for one in found if one is not None and one.p < IMPLAUSIBLE]
+
+
+def check_different(sources: Mapping[str, pl.DataFrame], independent: bool = False) -> tuple[str, ...]:
+    """Raises UsageError for sources that agree too well to be added up; if they are said to be independent, gives the
+    sentences that must accompany their sum.
+    """
+    found = too_alike(sources)
+    if found and not independent:
+        raise UsageError(
+            f"{found[0].sentence}; the same games would count twice, so name one of them. If they are different games, "
+            "say so with --independent"
+        )
+    return tuple(f"{one.sentence}; they were counted as different games, as they were said to be." for one in found)
+
+
+def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> Agreement | None:
+    """None where they agree no better than many different games do, or no combination tells anything."""
+    columns = [*PLAYERS, "mafia_wins", "games"]
+    both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
+    total, won = pl.col("games") + pl.col("games_other"), pl.col("mafia_wins") + pl.col("mafia_wins_other")
+    telling = both.filter((won > 0) & (won < total) & (total <= _LARGEST)).with_columns(total=total, won=won)
+    kept = telling.sort("total", *PLAYERS, descending=True).head(_MOST_CELLS)
+    games, wins, totals, all_wins = (kept[name].to_numpy() for name in ("games", "mafia_wins", "total", "won"))
+    seen = float(_chi2(wins, games, all_wins, totals))
+    random = np.random.default_rng(1)
+
+    def drawn(times: int) -> Array:
+        return _chi2(
+            random.hypergeometric(all_wins, totals - all_wins, games, size=(times, len(games))), games, all_wins, totals
+        )
+
+    first_draws = drawn(_FIRST)
+    if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
+        return None
+    as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
+    return Agreement(one, other, seen, kept.height, (as_well + 1) / (_DRAWS + 1))
+
+
+def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Counted) -> Array:
+    """Pearson's X² of homogeneity, over all combinations together."""
+    share = total_wins / total_games
+    variance = share * (1 - share) * games * (total_games - games) / total_games
+    return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
 
 
 def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
@@ -41,7 +132,7 @@ def load_conditions(
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice, if sources would be added up whose counts agree too well to be of different games
-    (`liescope.benchmark.counting.independence`), or if no game is left to count; BadData if one cannot be read, and
+    (`liescope.benchmark.counting.sources`), or if no game is left to count; BadData if one cannot be read, and
     UnknownName for a model or a condition that is not there.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):

@@ -12,8 +12,8 @@ import polars as pl
 
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
+from liescope.common.report.files import check_report_folder
 from liescope.common.settings import resolve, takes
 
 
@@ -21,10 +21,10 @@ from liescope.common.settings import resolve, takes
 class LeaderboardResult:
     """What a leaderboard shows.
 
-    scores: m, d and v of each model in each report (`liescope.benchmark.leaderboard.boards.scores`); only those of one
+    scores: m, d and v of each model in each report (`liescope.benchmark.leaderboard.inputs.scores`); only those of one
     report and condition compare. joint: the fit of the counts of all reports, on whose scale all models compare; None
     where there is none, for the reason in apart. detectors: each detector of a transfer or evaluate report with its
-    worst cell (`liescope.benchmark.leaderboard.boards.detectors`). left_out: reports without a board, with the reason.
+    worst cell (`liescope.benchmark.leaderboard.inputs.detectors`). left_out: reports without a board, with the reason.
     index: the page.
     """
 
@@ -83,10 +83,8 @@ def leaderboard(
         For a report.json that cannot be one.
     """
     own = resolve(LeaderboardSettings, settings)
-    from liescope.benchmark.leaderboard.boards import detectors, scores
-    from liescope.benchmark.leaderboard.inputs import open_reports
-    from liescope.benchmark.leaderboard.joint import joint_fit
-    from liescope.benchmark.leaderboard.write import write_site
+    from liescope.benchmark.leaderboard.inputs import detectors, joint_fit, open_reports, scores
+    from liescope.benchmark.leaderboard.page import write_site
 
     named = [reports] if isinstance(reports, str | os.PathLike) else list(reports)
     folder = Path(out)

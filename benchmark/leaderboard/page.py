@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.capability.plots import forest
-from liescope.benchmark.capability.told import left_sentence, warning
+from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.leaderboard.boards import EVALUATED, scores
-from liescope.benchmark.leaderboard.inputs import Entry, Inputs
-from liescope.benchmark.leads import chances_of_first, in_the_running, settled
+from liescope.benchmark.leaderboard.board import LeaderboardResult
+from liescope.benchmark.leaderboard.inputs import EVALUATED, Entry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.data import ReportData
 from liescope.common.colours import page_of
 from liescope.common.figures import svg
-from liescope.common.report_page import Link, Page, Section, Table, with_interval
+from liescope.common.report.contents import Link, Report, Section, Table, with_interval
+from liescope.common.report.files import csv_text, files_of, write_files
+from liescope.common.report.html import page_html
 from liescope.games.record import Source
 
 _WIDTH = 2 * 1.96  # of a 95% interval, in standard deviations
@@ -48,7 +51,7 @@ _KINDS = {
 
 def index(
     title: str, inputs: Inputs, board: pl.DataFrame, joint: FitResult | None, apart: str, detectors: pl.DataFrame
-) -> Page:
+) -> Report:
     """The page of the boards. board: `scores` of all reports; joint: the fit of all counts; apart: why none."""
     reports = inputs.of(ReportData)
     with page_of(board["model"].unique()):
@@ -59,7 +62,7 @@ def index(
             *(_detectors(kind, detectors.filter(pl.col("kind") == kind)) for kind in detectors["kind"].unique().sort()),
             *_data(inputs),
         ]
-    return Page(
+    return Report(
         title or (TITLE if reports else "Detectors by their worst cell"),
         _findings(inputs, joint, board, detectors),
         figure,
@@ -70,7 +73,7 @@ def index(
     )
 
 
-def report_page(entry: Entry) -> Page:
+def report_page(entry: Entry) -> Report:
     """The page of one report of games, made anew from its report.json."""
     data = entry.data
     assert isinstance(data, ReportData)
@@ -79,8 +82,7 @@ def report_page(entry: Entry) -> Page:
         Section(f"table-{name}", name.replace("_", " "), table=Table(table.columns, table.rows), folded=True)
         for name, table in data.tables.items()
     ]
-    left_out = Table(("what", "why"), list(data.missing.items()))
-    return Page(
+    return Report(
         data.title,
         tuple(data.findings[:3]),
         _figure(board),
@@ -90,8 +92,8 @@ def report_page(entry: Entry) -> Page:
         (
             Section("board", "Scores", links=(Link("All reports", "../index.html"),), table=_table(board)),
             *tables,
-            Section("missing", "What cannot be shown, and why", table=left_out),
         ),
+        data.missing,
     )
 
 
@@ -248,3 +250,54 @@ def _counted(data: ReportData) -> str:
     games = sum(cell.games for cell in data.counts)
     told = f"{games} games in {len(data.counts)} combinations of players" if games else "No games were counted"
     return f"{told}; from {', '.join(data.sources) or 'sources not named'}."
+
+
+def write_site(out: Path, title: str, inputs: Inputs, result: LeaderboardResult) -> None:
+    """Write index.html, reports/NAME.html, README.md and data/ to the folder, which appears when it is complete.
+
+    Raises UsageError, and leaves an earlier one unchanged, if the folder holds anything else or cannot be written, or
+    if a text would contain a secret of this machine.
+    """
+    page = index(title, inputs, result.scores, result.joint, result.apart, result.detectors)
+    texts: dict[str, str | bytes] = {"README.md": _readme(inputs, result)}
+    for entry in inputs.entries:
+        texts[f"data/{entry.name}/report.json"] = entry.text
+        if isinstance(entry.data, ReportData):
+            texts[f"reports/{entry.name}.html"] = page_html(report_page(entry))
+    counts = counted(inputs.entries)
+    for name, cells in counts.items():
+        texts[f"data/{name}/counts.csv"] = csv_text(cells)
+    if counts:
+        texts["data/counts.csv"] = csv_text(union(list(counts.values())))
+    tables = {"scores": result.scores, "detectors": result.detectors}
+    if result.joint:
+        tables["joint"] = result.joint.scores
+    texts |= {f"data/{name}.csv": csv_text(table) for name, table in tables.items() if table.height}
+    texts["index.html"] = page_html(page, files_of({"index.html", *texts}))
+    write_files(out, texts)
+
+
+def _readme(inputs: Inputs, result: LeaderboardResult) -> str:
+    """How to compute the boards again, as Markdown."""
+    reports = " ".join(shlex.quote(f"data/{entry.name}") for entry in inputs.entries)
+    lines = [
+        "# The data of this leaderboard",
+        "",
+        "`data/NAME/report.json` holds everything that a report found, `data/NAME/counts.csv` the games that it",
+        "counts: who was mafioso, detective and villager, how many games, how many the mafia won.",
+        "`data/scores.csv` and `data/detectors.csv` are the boards.",
+        "",
+        "All pages again, from these files:",
+        "",
+        f"    liescope leaderboard {reports} --out site",
+    ]
+    if result.joint:
+        settings = result.joint.fits[0].posterior.settings
+        lines += [
+            "",
+            "The board of all reports together alone:",
+            "",
+            f"    liescope fit data/counts.csv --draws {settings.draws} --tune {settings.tune} --seed {settings.seed} "
+            "--out joint",
+        ]
+    return "\n".join(lines) + "\n"

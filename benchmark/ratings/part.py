@@ -8,16 +8,15 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.background.scores import score
-from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.parts import Part
 from liescope.benchmark.ratings import sections
-from liescope.benchmark.ratings.agreement import conflicts, ranked, taus
 from liescope.benchmark.ratings.bradley_terry import Ratings, rate
 from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
-from liescope.benchmark.ratings.scores import DRAWS, Scores, pairs, ranks
-from liescope.benchmark.ratings.tables import elo_table, nash_table, stacked
+from liescope.benchmark.ratings.scores import DRAWS, Scores, conflicts, pairs, ranked, ranks, taus
+from liescope.benchmark.ratings.sections import elo_table, nash_table, stacked
+from liescope.common.report.contents import Report
 
 TABLES = ("ratings", "nash", "ahead", "ranks", "rank_by_method", "tau", "conflicts")
 FIT, TERRY, NASH, BACKGROUND = "capability model", "Bradley-Terry", "Nash averaging", "background z"
@@ -25,7 +24,7 @@ _PARAMETER = dict(zip(PLAYERS, PARAMETERS, strict=True))
 _CAPABILITY = dict(zip(PLAYERS, ("deceive", "disclose", "detect"), strict=True))  # of the background method
 
 
-def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Part:
+def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
     """Bradley-Terry ratings, Nash averaging, who is ahead of whom, and where methods disagree, of one set of games.
 
     cells: counts as in `liescope.benchmark.counting.counts.Counts`. posterior: the fit of the same counts; without it
@@ -33,7 +32,7 @@ def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Part:
     """
     if reason := _nothing(cells):
         titles = (sections.RATINGS, sections.NASH, sections.AHEAD, sections.METHODS)
-        return Part(missing=dict.fromkeys(titles, reason))
+        return Report(missing=dict.fromkeys(titles, reason))
     by_role, overall = rate(cells), rate(cells, overall=True)
     nash = average(cells, (posterior and by_fit(posterior)) or by_ratings(by_role))
     elo, shares = pl.concat([elo_table(cells, by_role), elo_table(cells, overall)]), nash_table(nash)
@@ -63,7 +62,7 @@ def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Part:
     else:
         missing[sections.METHODS] = "no role was held by two models"
     shown = {name: table for name, table in tables.items() if table.height}
-    return Part(tuple(found), shown, tuple(_notes(cells, by_role)), missing)
+    return Report(sections=tuple(found), tables=shown, notes=tuple(_notes(cells, by_role)), missing=missing)
 
 
 def _nothing(cells: pl.DataFrame) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtri
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.leads import chances_of_first
+from liescope.benchmark.capability.results import SURE, chances_of_first
 
 DRAWS = 2000
 TAILS = (0.025, 0.975)  # of every interval
@@ -85,3 +87,84 @@ def ranks(scores: Scores) -> pl.DataFrame:
         {"model": list(scores.names), "rank": drawn.mean(axis=0), **ends, "best": chances_of_first(scores.draws)}
     )
     return table[scores.order()]
+
+
+LEAST = 5  # models below which a rank correlation has no interval
+TAU = pl.Schema(
+    {
+        "one": pl.String,
+        "other": pl.String,
+        "models": pl.Int64,
+        "tau": pl.Float64,
+        "lo": pl.Float64,
+        "hi": pl.Float64,
+    }
+)
+
+
+def ranked(methods: Mapping[str, Scores]) -> pl.DataFrame:
+    """One row a model, in the order of the first method: model, and its rank by each method, 1 is best, null if the
+    method has no number for it.
+    """
+    table = pl.DataFrame({"model": list(dict.fromkeys(name for one in methods.values() for name in _best_first(one)))})
+    for method, scores in methods.items():
+        names = _best_first(scores)
+        placed = pl.DataFrame({"model": names, method: range(1, len(names) + 1)})
+        table = table.join(placed, on="model", how="left", maintain_order="left")
+    return table
+
+
+def taus(methods: Mapping[str, Scores]) -> pl.DataFrame:
+    """Kendall's tau-b between every two methods over the models that both have, columns of TAU.
+
+    lo, hi: its 95% interval over models, by Fisher's transformation with the variance 0.437 / (models - 4) (Fieller,
+    Hartley and Pearson 1957); null below five models, and where tau is 1 or -1. Pairs without two models are left out.
+    """
+    from scipy.stats import kendalltau
+
+    rows = []
+    for (one, first), (other, second) in combinations(methods.items(), 2):
+        shared = [name for name in first.names if name in second.names]
+        if len(shared) < 2:
+            continue
+        tau = float(kendalltau(_means(first, shared), _means(second, shared)).statistic)
+        lo = hi = None
+        if len(shared) >= LEAST and abs(tau) < 1 - 1e-9:
+            half = float(ndtri(0.975)) * np.sqrt(0.437 / (len(shared) - 4))
+            lo, hi = (float(np.tanh(np.arctanh(tau) + side)) for side in (-half, half))
+        rows.append((one, other, len(shared), tau if np.isfinite(tau) else None, lo, hi))
+    return pl.DataFrame(rows, TAU, orient="row")
+
+
+def conflicts(methods: Mapping[str, Scores]) -> pl.DataFrame:
+    """Pairs of models that one method orders with a chance above 0.95 and another the other way around: ahead, behind,
+    then for each method the chance that `ahead` is ahead, null if the method lacks one of them. Which of the two is
+    called ahead follows the method that is surest. Widest disagreement first.
+    """
+    names = sorted({name for scores in methods.values() for name in scores.names})
+    chances = np.full((len(methods), len(names), len(names)), np.nan)
+    for table, scores in zip(chances, methods.values(), strict=True):
+        places = [names.index(name) for name in scores.names]
+        table[np.ix_(places, places)] = scores.ahead()
+    rows = []
+    for one, other in combinations(range(len(names)), 2):
+        found = chances[:, one, other]
+        known = found[~np.isnan(found)]
+        if len(known) < 2 or not known.min() < 0.5 < known.max():
+            continue
+        if 1 - known.min() > known.max():
+            one, other, found, known = other, one, 1 - found, 1 - known
+        if known.max() > SURE:
+            rows.append((names[one], names[other], *(None if np.isnan(chance) else float(chance) for chance in found)))
+    rows.sort(key=lambda row: min(part for part in row[2:] if part is not None))
+    schema = {"ahead": pl.String, "behind": pl.String, **dict.fromkeys(methods, pl.Float64)}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def _best_first(scores: Scores) -> list[str]:
+    return [scores.names[at] for at in scores.order()]
+
+
+def _means(scores: Scores, names: list[str]) -> list[float]:
+    found = dict(zip(scores.names, scores.mean, strict=True))
+    return [float(found[name]) for name in names]

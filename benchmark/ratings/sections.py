@@ -2,22 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from liescope.benchmark.leads import SURE
+from liescope.benchmark.capability.results import SURE
+from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
 from liescope.benchmark.ratings.nash import Nash
 from liescope.benchmark.ratings.scores import TAILS, Scores
-from liescope.benchmark.ratings.tables import ELO, MIDDLE
 from liescope.common.colours import model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
 from liescope.common.matrix import Cell, matrix
-from liescope.common.report_page import Section, with_interval
+from liescope.common.report.contents import Section, with_interval
+
+ELO = float(400 / np.log(10))  # points of a rating for one logit: 400 points are odds of ten to one
+MIDDLE = 1500.0  # the mean rating of the models of a role
+
+ELO_SCHEMA = pl.Schema(
+    {
+        "role": pl.String,
+        "model": pl.String,
+        "games": pl.Int64,
+        "wins": pl.Int64,
+        **dict.fromkeys(("rating", "lo", "hi", "logit"), pl.Float64),
+    }
+)
+NASH_SCHEMA = pl.Schema(
+    {
+        "role": pl.String,
+        "model": pl.String,
+        **dict.fromkeys(("rating", "lo", "hi", "share"), pl.Float64),
+    }
+)
+
+
+def elo_table(cells: pl.DataFrame, ratings: Ratings) -> pl.DataFrame:
+    """Ratings on Elo's scale, best first within each role, columns of ELO_SCHEMA. Roles that one model alone held are
+    left out.
+
+    role: also "overall". games, wins: of the model in the role, wins of its side. lo, hi: the central 95% interval.
+    logit: the rating in logits, 0 in the mean of the role.
+    """
+    rows = []
+    for role, names in ratings.names.items():
+        if len(names) < 2:
+            continue
+        place = ratings.place(role)
+        half = ndtri(TAILS[1]) * np.sqrt(np.diag(ratings.covariance)[place])
+        mean = ratings.mean[place]
+        for at in np.argsort(-mean, kind="stable"):
+            numbers = (mean[at], mean[at] - half[at], mean[at] + half[at])
+            elo = (MIDDLE + ELO * float(number) for number in numbers)
+            rows.append((role, names[at], *_record(cells, role, names[at]), *elo, float(mean[at])))
+    return pl.DataFrame(rows, ELO_SCHEMA, orient="row")
+
+
+def nash_table(nash: Nash) -> pl.DataFrame:
+    """Ratings by Nash averaging, best first within each role, columns of NASH_SCHEMA.
+
+    rating: the win rate of the model's side against, and beside, the equilibrium, its mean over the draws with the
+    central 95% interval; share: the chance that the equilibrium chooses the model, over its draws too.
+    """
+    rows = []
+    for role in PLAYERS:
+        rating, share = nash.ratings[role], nash.shares[role]
+        columns = [rating.mean, *rating.interval(), share.mean]
+        rows += [(role, rating.names[at], *(float(column[at]) for column in columns)) for at in rating.order()]
+    return pl.DataFrame(rows, NASH_SCHEMA, orient="row")
+
+
+def stacked(frames: Mapping[str, pl.DataFrame], key: str) -> pl.DataFrame:
+    """The frames as one; `key` names the frame of each row, and columns that a frame lacks are null in its rows."""
+    parts = [frame.select(pl.lit(name).alias(key), pl.all()) for name, frame in frames.items()]
+    return pl.concat(parts, how="diagonal") if parts else pl.DataFrame()
+
+
+def _record(cells: pl.DataFrame, role: str, model: str) -> tuple[int, int]:
+    """(games, wins of its side) of a model; overall, a game counts once for each role that it held."""
+    games = wins = 0
+    for held in PLAYERS if role == OVERALL else (role,):
+        part = cells.filter(pl.col(held) == model)
+        mafia, played = int(part["mafia_wins"].sum()), int(part["games"].sum())
+        games += played
+        wins += mafia if held == "mafioso" else played - mafia
+    return games, wins
+
 
 RATINGS = "Bradley-Terry ratings"
 NASH = "Nash averaging"
@@ -36,7 +109,7 @@ _MOST = 12  # models in the figure of pairs
 
 
 def ratings(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Section:
-    """elo: `liescope.benchmark.ratings.tables.elo_table` of both."""
+    """elo: `liescope.benchmark.ratings.sections.elo_table` of both."""
     dots = [
         Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
         for row in elo.iter_rows(named=True)
@@ -86,7 +159,7 @@ def _percent(rho: float) -> str:
 
 
 def nash(table: pl.DataFrame, found: Nash) -> Section:
-    """table: `liescope.benchmark.ratings.tables.nash_table`."""
+    """table: `liescope.benchmark.ratings.sections.nash_table`."""
     dots = [
         Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
         for row in table.iter_rows(named=True)
@@ -147,7 +220,7 @@ def ahead(parameter: str, scores: Scores, ranks: pl.DataFrame) -> Section:
 
 
 def methods(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
-    """table: `liescope.benchmark.ratings.agreement.ranked`, taus: `taus`, both with the column role."""
+    """table: `liescope.benchmark.ratings.scores.ranked`, taus: `taus`, both with the column role."""
     dots = [
         Dot(f"{row['one']} and {row['other']}", row["tau"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
         for row in taus.iter_rows(named=True)
@@ -169,7 +242,7 @@ def methods(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
 
 
 def conflicts(table: pl.DataFrame, methods: Sequence[str]) -> Section:
-    """table: `liescope.benchmark.ratings.agreement.conflicts` with the column role."""
+    """table: `liescope.benchmark.ratings.scores.conflicts` with the column role."""
     if not table.height:
         text = "No method orders two models with a chance above 95% that another orders the other way around."
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -13,11 +12,10 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.parts import Part
 from liescope.benchmark.reporting.gathering import Gathered
-from liescope.benchmark.reporting.page import findings, missing, notes, tables
 from liescope.common.errors import BadData
 from liescope.common.reading import read_bytes
+from liescope.common.report.contents import Report
 
 FORMAT = 1
 LARGEST = 64 * 2**20  # bytes of a report.json that is read
@@ -135,22 +133,14 @@ def read_report(path: Path) -> ReportData:
         raise BadData(f"{path} is no report of `liescope report`: {where}: {first['msg']}; make it again") from None
 
 
-def to_json(
-    title: str,
-    gathered: Gathered,
-    parts: Sequence[tuple[str, Part]],
-    sources: Sequence[str],
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
+def to_json(told: Report, gathered: Gathered, sources: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The content of report.json, which `ReportData` reads. settings: the options of the report."""
     games = gathered.games
     words = games.sources if games else frozenset().union(*(one.sources for one in gathered.conditions.values()))
     fit = gathered.fit.to_json() if gathered.fit else None
     return {
         "liescope_report": FORMAT,
-        "title": title,
-        "findings": list(findings(gathered)),
-        "notes": notes(parts),
+        **told.to_json(),
         "sources": list(sources),
         "words": sorted(source.value for source in words),
         "versions": {"liescope": version("liescope"), "polars": version("polars")},
@@ -162,22 +152,8 @@ def to_json(
         },
         "counts": gathered.counts.to_dicts(),
         "fits": [] if fit is None else fit.get("conditions", [fit]),
-        "tables": {name: _rows(table) for name, table in tables(parts).items()},
-        "missing": missing(parts),
     }
-
-
-def dumped(data: Mapping[str, Any]) -> str:
-    """As JSON text."""
-    return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def _ids(names: Sequence[str]) -> list[str]:
     return sorted(hashlib.sha256(name.encode()).hexdigest()[:12] for name in names)
-
-
-def _rows(table: pl.DataFrame) -> dict[str, Any]:
-    """Columns and rows; a number that is not defined is null."""
-    floats = [name for name, kind in table.schema.items() if kind.is_float()]
-    defined = table.with_columns(pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) for name in floats)
-    return {"columns": table.columns, "rows": [list(row) for row in defined.rows()]}

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from itertools import product
+from pathlib import PurePath
 
 import polars as pl
 
+from liescope.benchmark.analyses import headline
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.report import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.report import Findings, overview, page_section
 from liescope.benchmark.analyses.report import notes as notes_on_games
 from liescope.benchmark.analyses.sources import GameSet, settings
-from liescope.benchmark.capability.drawn import ROLES
-from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.page import fit_page
-from liescope.benchmark.capability.results import scores, stacked
-from liescope.benchmark.capability.write import tables
+from liescope.benchmark.capability.fit_report import fit_page, tables
+from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.results import ROLES, scores, stacked
+from liescope.benchmark.capability.text import TITLE as TITLE_OF_FIT
+from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.parts import Part
 from liescope.benchmark.ratings.scores import Scores, ranks
 from liescope.benchmark.reporting import chapters
-from liescope.benchmark.reporting.methods import Method
+from liescope.benchmark.reporting.chapters import Method
 from liescope.common.errors import LiescopeError
+from liescope.common.figures import svg
 from liescope.common.people import PEOPLE
-from liescope.common.report_page import Section, with_interval
+from liescope.common.report.contents import MISSING, Report, Section, with_interval
 
 _SCORES = "Scores of the models"
 _NO_GAMES = "counts alone say who won, not what was said or done"
@@ -51,7 +55,7 @@ class Gathered:
         return stacked({name: part.cells for name, part in self.conditions.items()}, len(self.conditions) > 1)
 
 
-def parts(gathered: Gathered) -> list[tuple[str, Part]]:
+def parts(gathered: Gathered) -> list[tuple[str, Report]]:
     """The parts of the report with the title of their chapter, in order."""
     own = {chapters.CAPABILITIES: _capabilities, chapters.PEOPLE: _people, chapters.SETTINGS: _settings}
     found = []
@@ -65,15 +69,15 @@ def parts(gathered: Gathered) -> list[tuple[str, Part]]:
     return found
 
 
-def _capabilities(gathered: Gathered) -> Part:
+def _capabilities(gathered: Gathered) -> Report:
     fit = gathered.fit
     if fit is None:
         words = f"There are no capability scores: {gathered.unfit}."
-        return Part((Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
+        return Report(sections=(Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
     held = {_file(name): table for name, table in tables(fit).items() if not table.is_empty()}
     sections = (replace(one, file=_file(one.file)) for one in fit_page(fit).sections)
     unfit = {f"{_SCORES}: {stated(name)}": reason for name, reason in fit.unfit.items()}
-    return Part(tuple(sections), held, fit.notes, unfit)
+    return Report(sections=tuple(sections), tables=held, notes=fit.notes, missing=unfit)
 
 
 def _file(name: str) -> str:
@@ -81,20 +85,20 @@ def _file(name: str) -> str:
     return f"capability_{name}" if name and not name.startswith("capability") else name
 
 
-def _on_counts(chapter: chapters.Chapter, method: Method, gathered: Gathered) -> Part:
+def _on_counts(chapter: chapters.Chapter, method: Method, gathered: Gathered) -> Report:
     try:
         return method(gathered.conditions, gathered.fit)
     except LiescopeError as error:
-        return Part(missing={chapter.title: str(error)})
+        return Report(missing={chapter.title: str(error)})
 
 
 def _chosen(chapter: chapters.Chapter, findings: Findings) -> Findings:
     """The analyses of one chapter."""
-    named = {module for one in chapters.CHAPTERS for module in one.modules}
+    named = {analysis.name for one in chapters.CHAPTERS for analysis in one.analyses}
+    own = {analysis.name for analysis in chapter.analyses}
 
     def here(analysis: Analysis) -> bool:
-        module = analysis.table.__module__.rpartition(".")[2]
-        return module in chapter.modules or (chapter.rest and module not in named)
+        return analysis.name in own or (chapter.rest and analysis.name not in named)
 
     return replace(
         findings,
@@ -103,19 +107,19 @@ def _chosen(chapter: chapters.Chapter, findings: Findings) -> Findings:
     )
 
 
-def _analyses(findings: Findings, games: GameSet) -> Part:
-    return Part(
-        tuple(page_section(section, games.frames) for section in findings.sections),
-        {section.analysis.name: section.table for section in findings.sections},
+def _analyses(findings: Findings, games: GameSet) -> Report:
+    return Report(
+        sections=tuple(page_section(section, games.frames) for section in findings.sections),
+        tables={section.analysis.name: section.table for section in findings.sections},
         missing={analysis.title: reason for analysis, reason in findings.nothing},
     )
 
 
-def _people(gathered: Gathered) -> Part:
+def _people(gathered: Gathered) -> Report:
     """What people score beside the models, where they played."""
     if gathered.fit is None or PEOPLE not in gathered.fit.scores["model"]:
         why = "no person held a seat in the games that were counted" if gathered.fit else gathered.unfit
-        return Part(missing={"Capability scores of people": why})
+        return Report(missing={"Capability scores of people": why})
     sentences = []
     for one in gathered.fit.fits:
         among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
@@ -133,20 +137,79 @@ def _people(gathered: Gathered) -> Part:
                 f"{name} of people{among}: {shown}; among {len(names)} players its place is between {place['lo']} and "
                 f"{place['hi']} with 95% probability."
             )
-    return Part((Section("people", "People among the models", tuple(sentences)),))
+    return Report(sections=(Section("people", "People among the models", tuple(sentences)),))
 
 
-def _settings(gathered: Gathered) -> Part:
+def _settings(gathered: Gathered) -> Report:
     games = gathered.games
     if games is None or gathered.findings is None:
-        return Part(missing={"What was said and done": _NO_GAMES})
+        return Report(missing={"What was said and done": _NO_GAMES})
     words = gathered.findings.sentences if gathered.fit else ()
     table = settings(games.runs)
-    return Part(
-        (
+    return Report(
+        sections=(
             Section("games", "The games", words, table=overview(games.frames)),
             Section("settings", "Settings of the runs", table=table, file="settings.csv"),
         ),
-        {"settings": table},
-        tuple(notes_on_games(games)),
+        tables={"settings": table},
+        notes=tuple(notes_on_games(games)),
     )
+
+
+_READING = (
+    "Intervals are of 95% and take the game as the unit unless a section says otherwise. A dash stands where a value "
+    "is not defined. Every table is a CSV file in the folder tables, named beside its heading; report.json holds them "
+    "all, with the counts and the settings."
+)
+
+
+def findings(gathered: Gathered) -> tuple[str, ...]:
+    """What was found, in up to three sentences."""
+    if gathered.fit:
+        return gathered.fit.findings
+    if gathered.findings:
+        return gathered.findings.sentences
+    cells = gathered.counts
+    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
+    return (f"The mafia won {wins / games:.1%} of {games} games; no player can be told from another.",)
+
+
+def page(title: str, gathered: Gathered, parts: Sequence[tuple[str, Report]], sources: Sequence[str]) -> Report:
+    """The page. parts: with the titles of their chapters."""
+    fit = gathered.fit
+    figure, alt = "", ""
+    if fit:
+        figure, alt = svg(forest(fit.scores), "forest"), "Scores of the models with their 95% intervals."
+    elif gathered.findings:
+        figure, alt = gathered.findings.svg, headline.FIGURE_ALT
+    sections = [
+        replace(section, name=f"{at}-{section.name}", chapter=chapter, file=_place(section.file))
+        for at, (chapter, part) in enumerate(parts, start=1)
+        for section in part.sections
+    ]
+    missing = {title: reason for _, part in parts for title, reason in part.missing.items()}
+    return Report(
+        title or (TITLE_OF_FIT if fit or gathered.games is None else TITLE_OF_GAMES),
+        findings(gathered),
+        figure,
+        alt,
+        tuple(dict.fromkeys(note for _, part in parts for note in part.notes)),
+        f"{_READING} Made from {', '.join(sources)} with Liescope {version('liescope')}.",
+        (*sections, *([] if missing else [Section("missing", MISSING, ("Everything could be shown.",))])),
+        missing,
+        _tables(parts),
+    )
+
+
+def _tables(parts: Sequence[tuple[str, Report]]) -> dict[str, pl.DataFrame]:
+    """Every table by its name. Raises ValueError if two parts give a table the same name."""
+    found: dict[str, pl.DataFrame] = {}
+    for _, part in parts:
+        if both := found.keys() & part.tables.keys():
+            raise ValueError(f"two parts of a report have a table {min(both)}")
+        found |= part.tables
+    return found
+
+
+def _place(file: str) -> str:
+    return f"tables/{PurePath(file).name}" if file else ""

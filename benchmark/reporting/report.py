@@ -15,9 +15,9 @@ from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.counting.sources import is_file, load_conditions
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.fitting import fit as fit_games
-from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.report.files import check_report_folder, csv_text, write
 from liescope.common.settings import resolve, takes
 
 
@@ -81,10 +81,8 @@ def report(
     from liescope.benchmark.analyses.registry import ANALYSES
     from liescope.benchmark.analyses.report import run_analyses
     from liescope.benchmark.analyses.sources import load_games
-    from liescope.benchmark.reporting import page
     from liescope.benchmark.reporting.data import to_json
-    from liescope.benchmark.reporting.gathering import Gathered, parts
-    from liescope.benchmark.reporting.write import write_report
+    from liescope.benchmark.reporting.gathering import Gathered, page, parts
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
@@ -113,20 +111,22 @@ def report(
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
-    shown = page.page(own["title"], gathered, told, names)
-    data = to_json(shown.title, gathered, told, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
+    shown = page(own["title"], gathered, told, names)
+    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
     result = ReportResult(
         shown.findings,
-        shown.warnings,
-        page.tables(told),
-        page.missing(told),
+        shown.notes,
+        shown.tables,
+        shown.missing,
         gathered.counts,
         fitted,
         data,
         None if folder is None else folder / "report.html",
     )
     if folder is not None:
-        write_report(folder, result, shown)
+        counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
+        written = replace(shown, files={"report.json": data, **counts})
+        write(written, folder, tables_in="tables", short=False)
     return result
 
 

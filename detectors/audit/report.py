@@ -14,7 +14,8 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
 from liescope.common.reading import read_text
-from liescope.common.report_page import Page, Section, Table, with_interval, write_page
+from liescope.common.report.contents import Report, Section, Table, with_interval
+from liescope.common.report.html import page_html
 from liescope.common.text import cell
 from liescope.common.text import markdown as md
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
@@ -70,7 +71,7 @@ def write_report(out: Path, audit: AuditResult) -> list[Path]:
             (folder / "report.json").write_text(f"{data}\n", encoding="utf-8")
             names = pl.col("name").map_elements(cell, pl.String)
             (folder / "report.csv").write_text(audit.table.with_columns(names).write_csv(), encoding="utf-8")
-            write_page(folder / "report.html", page(audit))
+            (folder / "report.html").write_text(page_html(page(audit)), encoding="utf-8")
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -164,7 +165,7 @@ def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tup
             yield check, ("what", "value (95%)", "figure", "scheme", "rows", "games"), values
 
 
-def page(audit: AuditResult) -> Page:
+def page(audit: AuditResult) -> Report:
     """The page of an audit."""
     from liescope.detectors.audit.probes import SHORTCUTS
 
@@ -201,7 +202,7 @@ def page(audit: AuditResult) -> Page:
         for check, columns, values in _tables(audit)
     )
     warning = scripted_warning(audit.sources)
-    return Page(
+    return Report(
         f"What a detector could exploit in {audit.corpus}",
         headline(audit),
         svg(figure, "probes"),

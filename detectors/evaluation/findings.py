@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from liescope.common.report_page import with_interval
+from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult

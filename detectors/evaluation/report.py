@@ -13,7 +13,8 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
 from liescope.common.reading import read_text
-from liescope.common.report_page import Section, write_page
+from liescope.common.report.contents import Section
+from liescope.common.report.html import page_html
 from liescope.common.text import cell
 from liescope.detectors.evaluation.figures import roc_and_calibration
 from liescope.detectors.evaluation.report_text import markdown, page
@@ -82,7 +83,7 @@ def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
         Section(name, f"ROC and calibration: {name.removeprefix(_CURVES)}", figure=svg(figure, name), figure_alt=_ALT)
         for name, figure in curves.items()
     ]
-    write_page(out / "report.html", page(evaluation, drawn))
+    (out / "report.html").write_text(page_html(page(evaluation, drawn)), encoding="utf-8")
     data = {
         "corpus": evaluation.corpus,
         "thresholds_on": evaluation.plan.threshold_split,

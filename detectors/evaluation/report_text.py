@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from liescope.common.report_page import Page, Section, Tabular, shown
+from liescope.common.report.contents import Report, Section, Tabular, shown
 from liescope.data_cards.cards import markdown as md
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.evaluation.findings import sentences
@@ -33,7 +33,7 @@ def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Page:
+def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Report:
     """The report as a page. curves: sections with the ROC and calibration curves."""
     first = _targets(evaluation)[0]
     sections = [
@@ -42,12 +42,12 @@ def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Page:
         for section in target_sections(evaluation, target)
     ]
     closing = [notes(evaluation)] if evaluation.notes else []
-    return Page(
+    return Report(
         title=_title(evaluation),
         findings=sentences(evaluation),
         figure=headline_figure(evaluation, first),
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and control",
-        warnings=_warnings(evaluation),
+        notes=_warnings(evaluation),
         meta=f"{evaluation.plan.draws:,} resamples of whole games, seed {evaluation.plan.seed}",
         sections=(*sections, *curves, how(evaluation), *closing),
     )

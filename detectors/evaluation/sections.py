@@ -8,7 +8,7 @@ from typing import Any
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
-from liescope.common.report_page import Section, Table, with_interval
+from liescope.common.report.contents import Section, Table, with_interval
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.matrix import Cell
-from liescope.common.report_page import with_interval
+from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
 from liescope.detectors.transfer.cells import EVERYTHING, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
 from liescope.detectors.transfer.forms import FORMS, K_OF_N, MAIN, ONLINE, RETROSPECTIVE, STATEMENT

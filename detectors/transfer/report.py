@@ -15,7 +15,8 @@ from liescope.common.errors import UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import take_lock
 from liescope.common.matrix import matrix
-from liescope.common.report_page import Page, Section, page_html
+from liescope.common.report.contents import Report, Section
+from liescope.common.report.html import page_html
 from liescope.common.text import cell
 from liescope.data_cards.cards import markdown as md
 from liescope.detectors.evaluation.metrics import POOLED
@@ -82,16 +83,16 @@ def write_report(out: Path, result: TransferResult) -> list[Path]:
     return [out / name for name in (*texts, "scores.parquet", "players.parquet", *figures)]
 
 
-def page(result: TransferResult) -> Page:
+def page(result: TransferResult) -> Report:
     """The report as a page: the first unit and detector on top, a section for each."""
     by, detector = _parts(result)[0]
     sections = [section for part in _parts(result) for section in _sections(result, *part)]
-    return Page(
+    return Report(
         title=f"Transfer: {', '.join(result.targets)}",
         findings=findings.sentences(by, detector, result.headline, result.cells)[:3],
         figure=_figure(result, by, detector) if _drawn(result) else "",
         figure_alt=_ALT.format(detector=detector, by=by),
-        warnings=_warnings(result),
+        notes=_warnings(result),
         meta=_meta(result),
         sections=(*sections, *_closing(result)),
     )

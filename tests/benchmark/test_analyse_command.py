@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -131,14 +130,14 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
     out = tmp_path / "report"
     run(mafia, "--out", out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    write = Path.write_text
+    write = Path.write_bytes
 
-    def full(path: Path, *args: Any, **options: Any) -> int:
+    def full(path: Path, content: bytes) -> int:
         if path.name == "report.html":
             raise OSError(28, "No space left on device")
-        return write(path, *args, **options)
+        return write(path, content)
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(UsageError, match="No space left on device"):
         run(mafia, "--out", out, "--overwrite")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
@@ -160,8 +159,7 @@ def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tab
     mafia: Path, tmp_path: Path
 ) -> None:
     tables = tmp_path / "report" / "tables"
-    tables.mkdir(parents=True)
-    (tmp_path / "report" / "report.md").write_text("old")
+    run(mafia, "--out", tmp_path / "report")
     for name in ("lesson_orders", "win_rates"):
         (tables / f"{name}.csv").write_text("old")
     with pytest.raises(UsageError, match="add --overwrite to replace a report"):

@@ -12,17 +12,15 @@ import pytest
 
 from liescope.benchmark.capability import effects as module
 from liescope.benchmark.capability.effects import effects, slip_rates
-from liescope.benchmark.capability.markdown import report
-from liescope.benchmark.capability.page import fit_page
-from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.slips import Slips
+from liescope.benchmark.capability.fit_report import fit_page, tables
+from liescope.benchmark.capability.posterior import Posterior, Slips
 from liescope.benchmark.capability.text import reading
 from liescope.benchmark.capability.variants import variant
-from liescope.benchmark.capability.write import FILES, tables
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.fitting import FitResult, _result
 from liescope.benchmark.terminal import fit_lines
-from liescope.common.report_page import page_html
+from liescope.common.report.html import page_html
+from liescope.common.report.plain_text import markdown
 from tests.benchmark.test_findings import fitted
 
 NAMES = ("alpha", "beta", "gamma")
@@ -70,11 +68,10 @@ def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_t
     assert table["points"].to_list() == pytest.approx([9.9, 0, -9.9], abs=0.5)
     number = f"{table['effect'][0]:.2f} ({table['effect_lo'][0]:.2f}"
     html = page_html(fit_page(result))
-    for text in (html, report(result), "\n".join(fit_lines(result))):
+    for text in (html, markdown(fit_page(result)), "\n".join(fit_lines(result))):
         assert number in text
     assert "The mafia wins most with a mafioso called Alice" in html
     assert "effects.csv" in html
-    assert "effects.csv" in FILES
     assert tables(result)["effects"].equals(table)
     assert json.loads(json.dumps(result.to_json()))["effects"] == table.to_dicts()
     assert max(len(line) for line in "\n".join(fit_lines(result)).splitlines()) <= 80
@@ -83,7 +80,7 @@ def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_t
 def test_a_term_with_one_level_has_a_sentence_and_no_number() -> None:
     result = shown("+last", {"last": ("",)})
     assert effects(result.fits[0].posterior).is_empty()
-    assert "cannot be told" in report(result)
+    assert "cannot be told" in markdown(fit_page(result))
     assert "effects" not in result.to_json()
 
 
@@ -98,10 +95,9 @@ def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
     assert (table["drawn_lo"] < table["drawn_hi"]).all()
     html = page_html(fit_page(result))
     assert "Slips and drawn votes" in html
-    assert f"{table['drawn'][0]:.3f} ({table['drawn_lo'][0]:.3f}" in report(result)
+    assert f"{table['drawn'][0]:.3f} ({table['drawn_lo'][0]:.3f}" in markdown(fit_page(result))
     assert any("share of votes" in line for line in fit_lines(result))
     assert len(result.to_json()["slips"]) == 9
-    assert "slips.csv" in FILES
 
 
 def test_a_model_without_such_terms_shows_none() -> None:
@@ -122,5 +118,9 @@ def test_what_v_near_0_means_depends_on_whether_villagers_lean(columns: str, say
 @pytest.mark.parametrize(("terms", "narrow"), [("+last", True), ("", False)])
 def test_scores_beside_a_shift_come_with_the_word_that_their_intervals_are_too_narrow(terms: str, narrow: bool) -> None:
     result = shown(terms, {"last": PLAYERS} if terms else {})
-    for words in (page_html(fit_page(result)), report(result), " ".join(" ".join(fit_lines(result)).split())):
+    for words in (
+        page_html(fit_page(result)),
+        markdown(fit_page(result)),
+        " ".join(" ".join(fit_lines(result)).split()),
+    ):
         assert ("The intervals of scores are too narrow" in words) is narrow

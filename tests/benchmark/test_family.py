@@ -13,17 +13,24 @@ from scipy.special import expit
 
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.families import family_of
 from liescope.benchmark.capability.goodness import goodness, separated
 from liescope.benchmark.capability.held_out import BACKGROUND, MEAN, calibration, folds_of, held_out, summarise
-from liescope.benchmark.capability.identification import check_identified, identified_variant, undetermined
-from liescope.benchmark.capability.posterior import Posterior, fit
+from liescope.benchmark.capability.model import family_of
+from liescope.benchmark.capability.posterior import Posterior, Slips, fit, win_chances
 from liescope.benchmark.capability.results import scores
-from liescope.benchmark.capability.slips import Slips, win_chances
 from liescope.benchmark.capability.text import verdict
-from liescope.benchmark.capability.variants import DEFAULT, FALLBACK, FAMILY, PAPER, variant
+from liescope.benchmark.capability.variants import (
+    DEFAULT,
+    FALLBACK,
+    FAMILY,
+    PAPER,
+    check_identified,
+    identified_variant,
+    rows_for,
+    undetermined,
+    variant,
+)
 from liescope.benchmark.counting.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
-from liescope.benchmark.counting.rows import rows_for
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 

@@ -10,16 +10,13 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.diagnostics import Diagnostics
-from liescope.benchmark.capability.findings import findings
 from liescope.benchmark.capability.goodness import goodness
-from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.text import verdict
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
+from liescope.benchmark.capability.text import findings, verdict
 from liescope.benchmark.capability.variants import variant
 from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.benchmark.fitting import ConditionFit
-from liescope.benchmark.leaderboard.boards import DETECTORS, SCORES
-from liescope.benchmark.leaderboard.inputs import Inputs
+from liescope.benchmark.leaderboard.inputs import DETECTORS, SCORES, Inputs
 from liescope.benchmark.leaderboard.page import index
 
 Draws = dict[str, np.ndarray]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import fit
-from liescope.benchmark.capability.compare import against_each_other, win_rate_differences
+from liescope.benchmark.capability.goodness import against_each_other, win_rate_differences
 from liescope.benchmark.counting.counts import count_games
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.fitting import DrawnVotes

@@ -15,8 +15,7 @@ import liescope
 from liescope.benchmark import published_counts
 from liescope.benchmark.counting import sources
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
-from liescope.benchmark.counting.independence import check_different, too_alike
-from liescope.benchmark.counting.sources import load_conditions
+from liescope.benchmark.counting.sources import check_different, load_conditions, too_alike
 from liescope.common.errors import UsageError
 
 NAMES = "abcde"

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.capability.slips import slips_of
+from liescope.benchmark.capability.posterior import slips_of
 from liescope.benchmark.counting.counts import PLAYERS
 
 ROWS = pl.DataFrame(  # of each role: the model, its readable votes, those of them that slipped, those that were drawn

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.benchmark.capability.markdown import report
-from liescope.benchmark.capability.page import fit_page
-from liescope.benchmark.capability.told import left_sentence, uncertainty_left
+from liescope.benchmark.capability.fit_report import fit_page
+from liescope.benchmark.capability.results import left_sentence, uncertainty_left
 from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.fitting import FitResult, _result
 from liescope.benchmark.terminal import fit_lines
-from liescope.common.report_page import page_html
+from liescope.common.report.html import page_html
+from liescope.common.report.plain_text import markdown
 from tests.benchmark.test_findings import fitted
 
 NAMES = tuple("abcdefgh")
@@ -35,7 +35,7 @@ def test_the_share_that_is_left_is_that_of_the_posterior_variance(apart: float, 
 def test_every_page_says_how_much_is_left_and_warns_where_it_is_much(apart: float, warns: bool) -> None:
     result = shown(1.0, apart)
     said = " ".join(" ".join(fit_lines(result)).split())
-    for words in (page_html(fit_page(result)), report(result), said):
+    for words in (page_html(fit_page(result)), markdown(fit_page(result)), said):
         assert "is uncertainty that these games leave" in words
         assert "players may lie further apart than their scores" in words
         assert ("THESE GAMES TELL LITTLE" in words) is warns

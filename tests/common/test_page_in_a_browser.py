@@ -11,7 +11,8 @@ import pytest
 from liescope.common.colours import INK
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
-from liescope.common.report_page import Page, Section, Table, write_page
+from liescope.common.report.contents import Report, Section, Table
+from liescope.common.report.html import page_html
 from tests.common.driven_browser import Driven, driven
 
 HEADS = ("model", "m", "rate", "games")
@@ -63,7 +64,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Section("three", "Three", ("Nothing.",)),
     )
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_page(path, Page("What was found", ("One.", "Two."), warnings=("Scripted.",), meta="Meta.", sections=sections))
+    told = Report("What was found", ("One.", "Two."), notes=("Scripted.",), meta="Meta.", sections=sections)
+    path.write_text(page_html(told), encoding="utf-8")
     return path
 
 
@@ -137,7 +139,7 @@ def test_the_name_of_an_option_is_never_broken(browser: Driven, tmp_path: Path) 
     """A browser may end a line after any hyphen, so a page could say "-" and "-suggest"."""
     rows = [(f"{'x' * 30} {'a ' * count}--suggest",) for count in range(40)]
     sections = (Section("one", "One", tuple(words for (words,) in rows), table=Table(("words",), rows), folded=True),)
-    write_page(tmp_path / "page.html", Page("Found", ("One.",), sections=sections))
+    (tmp_path / "page.html").write_text(page_html(Report("Found", ("One.",), sections=sections)), encoding="utf-8")
     browser.open(tmp_path / "page.html", 390)
     browser.ask("document.querySelector('details').open = true")
     assert browser.ask(LINES) == [1] * 80

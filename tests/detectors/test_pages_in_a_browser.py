@@ -11,9 +11,8 @@ import pytest
 import liescope
 from liescope.benchmark import fitting
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.diagnostics import Diagnostics
 from liescope.benchmark.capability.model import code_rows
-from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.variants import Variant
 from liescope.benchmark.counting.counts import PLAYERS
 from tests.common.browser import Seen, look

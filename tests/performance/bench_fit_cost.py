@@ -19,10 +19,9 @@ import numpy as np
 
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.goodness import goodness
-from liescope.benchmark.capability.identification import check_identified
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.results import predictions
-from liescope.benchmark.capability.variants import variant
+from liescope.benchmark.capability.variants import check_identified, variant
 from tests.performance.bench_calibration import cube, known, play
 
 VARIANTS = ("paper", "offset+dispersion")

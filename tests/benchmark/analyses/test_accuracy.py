@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.accuracy import vote_accuracy
 from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.votes import vote_accuracy
 from tests.benchmark.analyses.made import made
 
 SIDES = {"Wolf": "werewolf", "Ann": "villager", "Ben": "villager", "Cy": "villager"}

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.adjusted import adjusted_difference
+from liescope.benchmark.analyses.intervals import adjusted_difference
 
 
 def rows(*strata: tuple[int, int, int, int]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from liescope.benchmark.analyses.calibration import calibration_gap, confidence_calibration, confidence_error
-from liescope.benchmark.analyses.detection import detection_by_observer, detection_by_speaker
+from liescope.benchmark.analyses.deception import detection_by_observer, detection_by_speaker
 from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made
 

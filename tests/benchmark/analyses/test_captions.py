@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses import adjusted, intervals
+from liescope.benchmark.analyses import intervals
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
@@ -117,7 +117,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return called
 
     for name, way in DOORS.items():
-        real = next(getattr(module, name) for module in (intervals, adjusted, statistics) if hasattr(module, name))
+        real = next(getattr(module, name) for module in (intervals, statistics) if hasattr(module, name))
         for module in list(sys.modules.values()):
             inside = getattr(module, "__name__", "").startswith("liescope.benchmark") and module is not intervals
             if inside and getattr(module, name, 0) is real:

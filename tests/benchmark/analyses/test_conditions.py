@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.benchmark.analyses.conditions import condition_talk
+from liescope.benchmark.analyses.endings import condition_talk
 from liescope.benchmark.analyses.outcomes import condition_effect, model_wins, win_rates
 from liescope.common.statistics import newcombe
 from tests.benchmark.analyses.made import made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.counter_accusation import (
+from liescope.benchmark.analyses.first_claim import (
     ANSWERS,
     ANYBODY,
     INVESTIGATOR,

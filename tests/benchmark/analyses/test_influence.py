@@ -9,10 +9,9 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 
-from liescope.benchmark.analyses.accuracy import vote_accuracy
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.influence import ANALYSES, ANY, NOTHING, influence, plot_influence
-from liescope.benchmark.analyses.last_word import GAIN, last_word
+from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE, ANY, NOTHING, influence, plot_influence
+from liescope.benchmark.analyses.votes import GAIN, last_word, vote_accuracy
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia
 
@@ -87,7 +86,7 @@ def test_a_selection_that_keeps_no_game_has_no_row() -> None:
 
 
 def test_games_in_which_the_rules_chose_nothing_need_no_such_table() -> None:
-    (analysis,) = ANALYSES
+    (analysis,) = ANALYSES_OF_INFLUENCE
     frames = games(("a", 0, 4, 2))
     assert analysis.lacks(frames) == ["no game has a silence, an unusable reply or a drawn vote"]
     assert influence(frames).is_empty()

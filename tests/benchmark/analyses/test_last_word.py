@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.last_word import ADVANTAGE, GAIN, LAST, NOT_LAST, last_word, last_words
+from liescope.benchmark.analyses.votes import ADVANTAGE, GAIN, LAST, NOT_LAST, last_word, last_words
 from liescope.common.statistics import newcombe
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia, werewolf

@@ -10,7 +10,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.lessons import (
-    ANALYSES,
+    ANALYSES_OF_LESSONS,
     lesson_agreement,
     lesson_categories,
     lesson_orders,
@@ -81,7 +81,7 @@ def test_games_without_lessons_give_empty_tables_with_the_same_columns(
     bare: Frames, learned: Callable[..., Frames]
 ) -> None:
     full = learned(("a", THIRD, True), ("b", FIRST, True), tags=[("a", THIRD, "j", ["aggression"], 3)])
-    for analysis in ANALYSES:
+    for analysis in ANALYSES_OF_LESSONS:
         empty = analysis.table(bare)
         assert empty.is_empty()
         assert empty.schema == analysis.table(full).schema

@@ -7,9 +7,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.conduct import cut_statements, mishaps, statement_lengths
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.lengths import cut_statements, statement_lengths
-from liescope.benchmark.analyses.mishaps import mishaps
 from liescope.games.core import EventKind
 from liescope.games.drawn import DRAWN
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT

@@ -7,9 +7,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses import moves as module
+from liescope.benchmark.analyses import lies as module
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.moves import LABELS, moves, of_kinds, statement_moves
+from liescope.benchmark.analyses.lies import LABELS, moves, of_kinds, statement_moves
 from liescope.benchmark.analyses.report import page, run_analyses
 from liescope.benchmark.analyses.sources import GameSet
 from liescope.games.record import GameRecord
@@ -138,7 +138,7 @@ def test_the_file_holds_whole_games_up_to_its_bound(
 
 
 def test_the_page_shows_the_first_rows_and_the_file_has_all(frames: Frames) -> None:
-    (analysis,) = module.ANALYSES
+    (analysis,) = module.ANALYSES_OF_MOVES
     (section,) = page(GameSet((), frames, frozenset()), run_analyses([analysis], frames)).sections[1:2]
     assert section.table is not None
     assert len(section.table.rows()) == analysis.shown

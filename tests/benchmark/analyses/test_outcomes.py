@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.cells import CELL
-from liescope.benchmark.analyses.endings import CATEGORIES, jester_fate, wolf_losses
+from liescope.benchmark.analyses.endings import CATEGORIES, game_length, halves, jester_fate, survival, wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.game_length import game_length, halves, survival
 from liescope.benchmark.analyses.outcomes import (
     POOLED,
     learning_effect,

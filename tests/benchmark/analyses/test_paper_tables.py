@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.cells import CELL
-from liescope.benchmark.analyses.endings import CATEGORIES, wolf_losses
-from liescope.benchmark.analyses.game_length import halves
-from liescope.benchmark.analyses.nights import doctor_targets
+from liescope.benchmark.analyses.conduct import doctor_targets
+from liescope.benchmark.analyses.endings import CATEGORIES, halves, wolf_losses
+from liescope.benchmark.analyses.fingerprint import association
 from liescope.benchmark.analyses.outcomes import (
     POOLED,
     learning_effect,
@@ -22,7 +22,6 @@ from liescope.benchmark.analyses.outcomes import (
     triadic_against_dyadic,
     win_rates,
 )
-from liescope.benchmark.analyses.predictors import association
 from liescope.common.statistics import wilson
 from tests.benchmark.analyses.counted import Counted, counted, with_protections
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.analysis import PEOPLE_VOTED
 from liescope.benchmark.analyses.frames import load_frames
-from liescope.benchmark.analyses.needs import PEOPLE_VOTED
 from liescope.benchmark.analyses.people import (
-    ANALYSES,
+    ANALYSES_OF_PEOPLE,
     people_flags,
     people_flags_less_models,
     people_votes_less_models,
@@ -158,5 +158,5 @@ def test_an_ally_of_the_speaker_detects_nothing() -> None:
 
 def test_games_without_people_are_told_so() -> None:
     frames = load_frames([mini_mafia("m", 1)])
-    assert all(analysis.lacks(frames) for analysis in ANALYSES)
+    assert all(analysis.lacks(frames) for analysis in ANALYSES_OF_PEOPLE)
     assert not PEOPLE_VOTED(load_frames([with_person(mini_mafia("m", 1), "villager")]))

@@ -11,14 +11,12 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses import needs
+from liescope.benchmark.analyses import analysis
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.registry import ANALYSES
 from liescope.benchmark.analyses.report import (
     Findings,
-    markdown,
-    markdown_report,
     notes,
     overview,
     page,
@@ -26,8 +24,9 @@ from liescope.benchmark.analyses.report import (
     winners,
 )
 from liescope.benchmark.analyses.sources import GameSet, Run, settings
-from liescope.benchmark.csv_text import safe
-from liescope.common.report_page import page_html
+from liescope.common.report.files import csv_text
+from liescope.common.report.html import page_html
+from liescope.common.report.plain_text import markdown, markdown_table
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 from tests.common.browser import look
@@ -138,7 +137,7 @@ def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
 
 def test_a_section_names_the_paper_of_its_table(html: str, werewolves: GameSet, findings: Findings) -> None:
     assert "Table 7, Figure 2 of the Triadic Werewolf paper" in Read(html).words
-    assert "(Table 7, Figure 2 of the Triadic Werewolf paper.)" in markdown_report(werewolves, findings)
+    assert "(Table 7, Figure 2 of the Triadic Werewolf paper.)" in markdown(page(werewolves, findings))
     assert replace(ANALYSES[0], source="section 4.1", paper=MINI_MAFIA).cited == "section 4.1 of the Mini-Mafia paper"
     assert replace(ANALYSES[0], source="").cited == ""
 
@@ -183,8 +182,8 @@ def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) ->
 
     empty = replace(werewolves.frames, ratings=werewolves.frames.ratings.clear())
     analyses = [
-        Analysis("a", "A", never, needs=(needs.RATINGS, needs.with_and_without("jester"))),
-        Analysis("b", "B", nothing, needs=(needs.SAID,), otherwise="all of it was said by one"),
+        Analysis("a", "A", never, needs=(analysis.RATINGS, analysis.with_and_without("jester"))),
+        Analysis("b", "B", nothing, needs=(analysis.SAID,), otherwise="all of it was said by one"),
     ]
     reasons = [reason for _, reason in run_analyses(analyses, empty).nothing]
     assert reasons == ["no statement was rated; a jester was dealt in every game", "all of it was said by one"]
@@ -217,12 +216,16 @@ def test_more_models_than_a_figure_has_room_for_are_left_to_the_table() -> None:
 
 def test_a_table_of_markdown_holds_its_cells_whatever_they_hold() -> None:
     table = pl.DataFrame({"model": ["a|b\nc <b>"], "share": [0.5]})
-    assert markdown(table).splitlines() == ["| model | share |", "| --- | ---: |", r"| a\|b c &lt;b&gt; | 0.500 |"]
+    assert markdown_table(table).splitlines() == [
+        "| model | share |",
+        "| --- | ---: |",
+        r"| a\|b c &lt;b&gt; | 0.500 |",
+    ]
 
 
 def test_lists_become_text_in_a_flat_table() -> None:
     table = pl.DataFrame({"n": [1], "names": [["x", "y"]]})
-    assert safe(table).to_dicts() == [{"n": 1, "names": "x; y"}]
+    assert csv_text(table) == "n,names\n1,x; y\n"
 
 
 def test_settings_are_flat_and_name_the_run() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from liescope.benchmark.analyses.game_length import cumulative_wins
-from liescope.benchmark.analyses.silence import jester_silence
+from liescope.benchmark.analyses.conduct import jester_silence
+from liescope.benchmark.analyses.endings import cumulative_wins
 from tests.benchmark.analyses.made import made
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.suspicion import (
+from liescope.benchmark.analyses.deception import (
     cross_perception,
     cross_perception_change,
     jester_suspicion,
     suspicion_attracted,
     suspicion_by_day,
 )
+from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from liescope.benchmark.analyses.endings import position_thirds, self_tagged_by_day
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.timeline import position_thirds, self_tagged_by_day
 from tests.benchmark.analyses.made import made
 
 

@@ -9,14 +9,13 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background.design import DESIGN
 from liescope.benchmark.background.part import part, part_of_conditions
+from liescope.benchmark.background.scores import DESIGN
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.diagnostics import Diagnostics
-from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.parts import Part
-from liescope.common.report_page import Page, page_html
+from liescope.common.report.contents import Report
+from liescope.common.report.html import page_html
 
 RATES = [f"background-rates-{name}" for name in DESIGN]
 ABLATION = "discussion rounds 8"
@@ -29,7 +28,7 @@ def few() -> pl.DataFrame:
     return kept.filter(pl.sum_horizontal(pl.col(PLAYERS).is_in(["DeepSeek V3.1", "Grok 3 Mini"])) >= 2)
 
 
-def names(found: Part) -> list[str]:
+def names(found: Report) -> list[str]:
     return [section.name for section in found.sections]
 
 
@@ -44,8 +43,8 @@ def fitted(cells: pl.DataFrame) -> Posterior:
     return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings(), "nutpie")
 
 
-def html(found: Part) -> str:
-    return page_html(Page("Background", (), sections=found.sections))
+def html(found: Report) -> str:
+    return page_html(Report("Background", (), sections=found.sections))
 
 
 def test_games_of_every_background_give_every_figure_of_the_method() -> None:

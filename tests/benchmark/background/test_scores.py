@@ -12,9 +12,18 @@ import pytest
 from scipy.stats import beta
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background.design import DESIGN, Table, complete, table
-from liescope.benchmark.background.published import published_background
-from liescope.benchmark.background.scores import background_scores, free_interval, score, standardised, win_rates
+from liescope.benchmark.background.scores import (
+    DESIGN,
+    Table,
+    background_scores,
+    complete,
+    free_interval,
+    published_background,
+    score,
+    standardised,
+    table,
+    win_rates,
+)
 from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import UsageError
 

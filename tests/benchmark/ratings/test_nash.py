@@ -8,8 +8,7 @@ import pytest
 
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 from liescope.benchmark.ratings.bradley_terry import rate
-from liescope.benchmark.ratings.equilibrium import equilibrium
-from liescope.benchmark.ratings.nash import Expected, average, by_ratings
+from liescope.benchmark.ratings.nash import Expected, average, by_ratings, equilibrium
 
 CYCLE = np.array([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]])
 NOTHING = pl.DataFrame(schema=SCHEMA)

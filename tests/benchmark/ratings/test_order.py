@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liescope.benchmark.ratings.agreement import conflicts, ranked, taus
-from liescope.benchmark.ratings.scores import Scores, pairs, ranks
+from liescope.benchmark.ratings.scores import Scores, conflicts, pairs, ranked, ranks, taus
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 RISING = Scores(NAMES, np.arange(6.0) + np.random.default_rng(0).uniform(-0.3, 0.3, size=(500, 6)))

@@ -10,15 +10,14 @@ import pytest
 
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.diagnostics import Diagnostics
 from liescope.benchmark.capability.laplace import laplace
-from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant, variant
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
-from liescope.benchmark.parts import Part, by_condition
 from liescope.benchmark.ratings.nash import by_fit
 from liescope.benchmark.ratings.part import TABLES, part
-from liescope.common.report_page import Page, page_html
+from liescope.common.report.contents import Report, by_condition
+from liescope.common.report.html import page_html
 
 
 def approximated(cells: pl.DataFrame, model: Variant) -> Posterior:
@@ -30,18 +29,18 @@ def approximated(cells: pl.DataFrame, model: Variant) -> Posterior:
 
 
 @pytest.fixture(scope="module")
-def published() -> Part:
+def published() -> Report:
     cells = published_counts()
     return part(cells, approximated(cells, DEFAULT))
 
 
-def holds_numbers_only(found: Part) -> bool:
+def holds_numbers_only(found: Report) -> bool:
     """Whether every table is free of NaN and infinities."""
     numbers = (table.select(pl.col(pl.Float64)) for table in found.tables.values())
     return all(np.isfinite(table.drop_nulls().to_numpy()).all() for table in numbers)
 
 
-def test_the_papers_games_are_rated_by_every_method(published: Part) -> None:
+def test_the_papers_games_are_rated_by_every_method(published: Report) -> None:
     assert not published.missing
     assert tuple(published.tables) == TABLES
     assert holds_numbers_only(published)
@@ -67,14 +66,14 @@ def test_the_papers_games_are_rated_by_every_method(published: Part) -> None:
         ("tau", "tau", "lo", "hi"),
     ],
 )
-def test_every_number_lies_in_its_interval(published: Part, table: str, value: str, lo: str, hi: str) -> None:
+def test_every_number_lies_in_its_interval(published: Report, table: str, value: str, lo: str, hi: str) -> None:
     numbers = published.tables[table].select(value, lo, hi)
     assert numbers.null_count().sum_horizontal().item() == 0
     assert numbers.select(pl.col(value).is_between(pl.col(lo) - 1e-9, pl.col(hi) + 1e-9)).to_series().mean() > 0.95
 
 
-def test_the_page_shows_every_section_and_names_its_files(published: Part) -> None:
-    html = page_html(Page("Ratings", ("found",), sections=published.sections))
+def test_the_page_shows_every_section_and_names_its_files(published: Report) -> None:
+    html = page_html(Report("Ratings", ("found",), sections=published.sections))
     assert [section.name for section in published.sections] == [
         "ratings",
         "nash",
@@ -150,7 +149,7 @@ def test_a_role_that_one_model_held_is_not_compared() -> None:
     assert found.tables["nash"].filter(role="villager").select("model", "share").rows() == [("c", 1.0)]
 
 
-def test_conditions_stand_beside_each_other(published: Part) -> None:
+def test_conditions_stand_beside_each_other(published: Report) -> None:
     nobody = part(pl.DataFrame(schema=SCHEMA))
     assert by_condition({"": published}) is published
     both = by_condition({"two rounds": published, "eight rounds": nobody})

@@ -1,14 +1,17 @@
-"""The page of a fit: who leads, the scores of all with their intervals, and how far the fit can be trusted."""
+"""The report of a fit: who leads, the scores of all with their intervals, and how far the fit can be trusted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from liescope.benchmark.background.part import part_of_conditions
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.plots import forest, predictive
+from liescope.benchmark.capability.results import stacked, tidy_draws
 from liescope.benchmark.capability.text import (
     APART,
     HEADS,
@@ -25,16 +28,32 @@ from liescope.benchmark.capability.text import (
     told,
 )
 from liescope.benchmark.counting.counts import stated
-from liescope.benchmark.parts import interval_text
+from liescope.benchmark.ratings.part import part as rated
 from liescope.common.figures import svg
-from liescope.common.report_page import Page, Section
+from liescope.common.report.contents import Column, Content, Report, Section, Table, by_condition
 
 if TYPE_CHECKING:
     from liescope.benchmark.fitting import FitResult
 
 
-def fit_page(result: FitResult) -> Page:
-    """The page."""
+def fit_report(result: FitResult) -> Report:
+    """The report: its page, tables, figures and draws, and the scores of other methods beside those of the fit."""
+    ratings = by_condition({part.condition: rated(part.posterior.cells, part.posterior) for part in result.fits})
+    posteriors = {part.condition: part.posterior for part in result.fits}
+    background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, posteriors)
+    told = fit_page(replace(result, parts=(*result.parts, background, ratings)))
+    draws = stacked({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1)
+    files: dict[str, Content] = {
+        "capability.json": result.to_json(),
+        "draws.parquet": draws,
+        "forest.png": forest(result.scores),
+        "predictive.png": predictive(result.cells),
+    }
+    return replace(told, notes=(*told.notes, *ratings.notes), files=files, picture="forest.png")
+
+
+def fit_page(result: FitResult) -> Report:
+    """What the fit and its parts say, without the files."""
     sections = [
         _scores(result),
         *_compared(result),
@@ -42,10 +61,10 @@ def fit_page(result: FitResult) -> Page:
         *_drawn(result),
         *_conditions(result),
         *(section for part in result.parts for section in part.sections),
-        *_missing(result),
         _sampler(result),
     ]
-    return Page(
+    missing = {stated(name): reason for name, reason in result.unfit.items()}
+    return Report(
         TITLE,
         result.findings,
         svg(forest(result.scores), "forest"),
@@ -53,18 +72,33 @@ def fit_page(result: FitResult) -> Page:
         result.notes,
         f"{counted(result.cells, result.scores)} Fitted with Liescope {version('liescope')}.",
         tuple(sections),
+        missing | {title: why for part in result.parts for title, why in part.missing.items()},
+        {name: table for name, table in tables(result).items() if not table.is_empty()},
     )
 
 
+def tables(result: FitResult) -> dict[str, pl.DataFrame]:
+    """The tables of a fit by the names of their files, without the ending; some may be empty."""
+    return {
+        "capability": result.scores,
+        "counts": result.cells,
+        "drawn_votes": result.drawn,
+        "differences": result.differences,
+        "win_rates": result.win_rates,
+        "compared": result.compared,
+        "held_out": result.held_out,
+        **{name: table for part in result.parts for name, table in part.tables.items()},
+    }
+
+
 def _scores(result: FitResult) -> Section:
-    keys = [name for name in ("condition", "model") if name in result.scores.columns]
-    columns = [interval_text(name).alias(HEADS[name]) for name in shown_parameters(result.scores)]
+    columns = [Column(name, HEADS[name], interval=True) for name in shown_parameters(result.scores)]
     return Section(
         "scores",
         "Scores of the models",
         (*told(result.fits), *reading(result.scores)),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
-        table=result.scores.select(*keys, *columns),
+        table=Table.of(result.scores, (Column("condition"), Column("model"), *columns)),
         file="capability.csv",
     )
 
@@ -80,33 +114,35 @@ def _fit(result: FitResult) -> Section:
         "Observed against predicted win rate of the mafia, a point for each combination of players.",
         furthest(result.cells).select([name for name in columns if name in result.cells.columns]),
         file="counts.csv",
+        picture="predictive.png",
     )
+
+
+_COMPARED = (
+    *(Column("condition"), Column("method"), Column("log_score")),
+    Column("difference", "from the highest", "z.4f", interval=True),
+    *(Column(name) for name in ("log_probability", "loo", "unsure", "rmse", "slope", "inside")),
+)
 
 
 def _compared(result: FitResult) -> list[Section]:
     if result.compared.is_empty():
         return []
-    keys = [name for name in ("condition", "method") if name in result.compared.columns]
-    columns = ["log_score", "log_probability", "loo", "unsure", "rmse", "slope", "inside"]
-    from_best = interval_text("difference", digits=4).alias("from the highest")
-    return [
-        Section(
-            "held-out",
-            "The family of models on combinations not seen",
-            (LOG_SCORE,),
-            table=result.compared.select(*keys, columns[0], from_best, *columns[1:]),
-            file="compared.csv",
-        )
-    ]
+    title = "The family of models on combinations not seen"
+    return [Section("held-out", title, (LOG_SCORE,), table=Table.of(result.compared, _COMPARED), file="compared.csv")]
+
+
+_DRAWN = (
+    *(Column("condition"), Column("model"), Column("parameter")),
+    *(Column(name, f"games {name.replace('_', ' ')}", interval=True) for name in ("kept", "left_out")),
+)
 
 
 def _drawn(result: FitResult) -> list[Section]:
     if result.drawn.is_empty():
         return []
-    sides = [interval_text(name).alias(f"games {name}") for name in ("kept", "left_out")]
-    keys = [name for name in ("condition", "model", "parameter") if name in result.drawn.columns]
     title = "With and without games that contain a drawn vote"
-    return [Section("drawn-votes", title, table=result.drawn.select(*keys, *sides), file="drawn_votes.csv")]
+    return [Section("drawn-votes", title, table=Table.of(result.drawn, _DRAWN), file="drawn_votes.csv")]
 
 
 def _conditions(result: FitResult) -> list[Section]:
@@ -129,13 +165,6 @@ def _conditions(result: FitResult) -> list[Section]:
             file="win_rates.csv",
         ),
     ]
-
-
-def _missing(result: FitResult) -> list[Section]:
-    missing = [(stated(name), reason) for name, reason in result.unfit.items()]
-    missing += [pair for part in result.parts for pair in part.missing.items()]
-    words = tuple(f"{title}: {reason}." for title, reason in missing)
-    return [Section("missing", "What these games cannot show", words)] if words else []
 
 
 def _sampler(result: FitResult) -> Section:

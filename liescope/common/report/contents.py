@@ -1,0 +1,291 @@
+"""What a report holds: sections of prose, tables with declared columns, figures, notes, and what is missing and why."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+import polars as pl
+
+from liescope.common.text import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Content: TypeAlias = "pl.DataFrame | Figure | Mapping[str, Any] | str"
+"""What a file of a report is made of: a frame (.parquet), a figure (.png, .svg), data (.json) or text."""
+MISSING = "What these games cannot show"
+
+
+class Estimate(NamedTuple):
+    """A value with the ends of its interval."""
+
+    value: float | None
+    lo: float | None
+    hi: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, declared once beside the function that computes it.
+
+    Parameters
+    ----------
+    name
+        In the frame.
+    title
+        The heading; the name, without underscores, where it is empty.
+    format
+        Of numbers, as of `format`: ".2f", "+.4f", ".1%". At most three decimals where it is empty.
+    interval
+        The frame has the ends of the interval as NAME_lo and NAME_hi; they are shown in brackets behind the value.
+    sort
+        By this column, before those declared after it.
+    help
+        What the column holds, where the heading does not say it.
+    """
+
+    name: str
+    title: str = ""
+    format: str = ""
+    interval: bool = False
+    sort: Literal["", "ascending", "descending"] = ""
+    help: str = ""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name.replace("_", " ")
+
+    def text(self, value: Any) -> str:
+        """A value of the column as readers see it."""
+        if isinstance(value, Estimate):
+            return with_interval(*value, form=self.format or "z.2f")
+        if self.format and isinstance(value, int | float) and math.isfinite(value):
+            return format(value, self.format)
+        return shown(value)
+
+
+class Tabular(Protocol):
+    """What a section shows as a table: a `Table` or a polars frame."""
+
+    @property
+    def columns(self) -> Sequence[Any]: ...
+
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns, by name or declared, and rows with a value for each."""
+
+    columns: Sequence[str | Column]
+    values: Sequence[Sequence[Any]]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> Table:
+        """The declared columns of a frame, those it lacks left out, sorted as they say; missing values come last."""
+        held = [column for column in columns if column.name in frame.columns]
+        if by := [column for column in held if column.sort]:
+            descending = [column.sort == "descending" for column in by]
+            frame = frame.sort([column.name for column in by], descending=descending, nulls_last=True)
+        rows = [
+            tuple(
+                Estimate(*(row[column.name + end] for end in ("", "_lo", "_hi")))
+                if column.interval
+                else row[column.name]
+                for column in held
+            )
+            for row in frame.iter_rows(named=True)
+        ]
+        return cls(held, rows)
+
+    def rows(self) -> Sequence[Sequence[Any]]:
+        return self.values
+
+
+def headings(table: Tabular) -> list[Column]:
+    """The columns of a table as they are declared, or by their names alone."""
+    return [column if isinstance(column, Column) else Column(column) for column in table.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to a file beside the page, also as a value of a table. address: relative, as `reports/one.html`
+    or `../index.html`.
+
+    Raises ValueError for an address that could lead elsewhere.
+    """
+
+    words: str
+    address: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"(?:\.\./)?(?:[\w-][\w.-]*/)*[\w-][\w.-]*", self.address, re.ASCII):
+            raise ValueError(f"{self.address!r} is no path of a file beside the page")
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section of a report.
+
+    Parameters
+    ----------
+    name
+        Its place in the page's address, in lower-case letters, digits, - and _.
+    title, paragraphs
+        The heading and the text below it.
+    caption
+        How to read the table, such as what its intervals are.
+    figure, figure_alt, picture
+        SVG (`liescope.common.figures.svg`), what it shows in words, and the file of the folder that shows it in
+        Markdown.
+    table, folded
+        Shown below the figure, folded where `folded` or where it has more than 24 rows.
+    source, file
+        Where the section comes from, and the file that holds the same numbers.
+    chapter
+        The heading above it and its neighbours of the same chapter.
+    links
+        Below the paragraphs.
+    main
+        Also in Markdown, which tells the report in short.
+    printed
+        Its table also on the terminal.
+    """
+
+    name: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    caption: str = ""
+    figure: str = ""
+    figure_alt: str = ""
+    table: Tabular | None = None
+    folded: bool = False
+    source: str = ""
+    file: str = ""
+    chapter: str = ""
+    links: tuple[Link, ...] = ()
+    picture: str = ""
+    main: bool = True
+    printed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report, or the part of one that a method found.
+
+    Parameters
+    ----------
+    title
+        Of the page; a part has none.
+    findings
+        Up to three sentences that say what was found, with intervals.
+    figure, figure_alt, picture
+        What shows the findings, as in a `Section`.
+    notes
+        Sentences that must accompany the findings, such as whose words these are.
+    meta
+        What was read, by which version.
+    sections
+        In order.
+    missing
+        What could not be computed, by the title that it would have, with the reason; None if nothing is said of it.
+    tables
+        By the name of their CSV file, without its ending.
+    files
+        Others of the folder, by name.
+    """
+
+    title: str = ""
+    findings: tuple[str, ...] = ()
+    figure: str = ""
+    figure_alt: str = ""
+    notes: tuple[str, ...] = ()
+    meta: str = ""
+    sections: tuple[Section, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    files: Mapping[str, Content] = field(default_factory=dict)
+    picture: str = ""
+
+    @property
+    def shown_sections(self) -> tuple[Section, ...]:
+        """The sections, and a last one that tells what is missing, where something is."""
+        if not self.missing:
+            return self.sections
+        left_out = Table(("what", "why"), list(self.missing.items()))
+        return (*self.sections, Section("missing", MISSING, table=left_out))
+
+    def to_json(self) -> dict[str, Any]:
+        """What the report says, for programs: title, findings, notes, tables by name with columns and rows, missing."""
+        return {
+            "title": self.title,
+            "findings": list(self.findings),
+            "notes": list(self.notes),
+            "tables": {name: _data(table) for name, table in self.tables.items()},
+            "missing": dict(self.missing),
+        }
+
+
+def by_condition(parts: Mapping[str, Report]) -> Report:
+    """The parts of several conditions as one: its tables have the column condition, its sections and what is missing
+    name their condition. One part alone stays as it is.
+    """
+    if len(parts) < 2:
+        return next(iter(parts.values()), Report())
+    found: dict[str, list[pl.DataFrame]] = {}
+    for condition, part in parts.items():
+        for name, table in part.tables.items():
+            found.setdefault(name, []).append(table.select(pl.lit(condition).alias("condition"), pl.all()))
+    return Report(
+        sections=tuple(
+            replace(section, name=f"{section.name}-{number}", title=f"{section.title}: {condition}")
+            for number, (condition, part) in enumerate(parts.items(), start=1)
+            for section in part.sections
+        ),
+        tables={name: pl.concat(tables, how="diagonal") for name, tables in found.items()},
+        notes=tuple(f"{condition}: {note}" for condition, part in parts.items() for note in part.notes),
+        missing={
+            f"{title}: {condition}": reason
+            for condition, part in parts.items()
+            for title, reason in part.missing.items()
+        },
+    )
+
+
+def shown(value: Any) -> str:
+    """A value as shown to readers: at most three decimals, a dash for a missing value."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    if isinstance(value, Estimate):
+        return with_interval(*value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
+    if isinstance(value, list | tuple):
+        return "; ".join(map(shown, value))
+    return plain(str(value))
+
+
+def with_interval(value: float | None, lo: float | None, hi: float | None, digits: int = 2, *, form: str = "") -> str:
+    """A number with its interval as in a sentence: "0.73 (0.65 to 0.80)". form: the format, `.2f` for 2 digits."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    form = form or f"z.{digits}f"
+    if lo is None or hi is None:
+        return format(value, form)
+    return f"{value:{form}} ({lo:{form}} to {hi:{form}})"
+
+
+def _data(table: pl.DataFrame) -> dict[str, Any]:
+    """Columns and rows; a number that is not defined is null."""
+    floats = [name for name, kind in table.schema.items() if kind.is_float()]
+    defined = table.with_columns(pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) for name in floats)
+    return {"columns": table.columns, "rows": [list(row) for row in defined.rows()]}

@@ -1,0 +1,180 @@
+"""The folder of a report, written completely or not at all, and never over anything else."""
+
+from __future__ import annotations
+
+import html as markup
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from liescope.common.disguises import disguised, looks
+from liescope.common.errors import UsageError
+from liescope.common.figures import svg
+from liescope.common.folders import replacing
+from liescope.common.leaks import secrets_of
+from liescope.common.report.contents import Content, Report
+from liescope.common.report.html import page_html
+from liescope.common.report.plain_text import markdown
+from liescope.common.text import cell
+
+if TYPE_CHECKING:
+    pass
+
+_OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
+_PAGES = ("report.html", "index.html")
+_DPI = 150
+
+
+def check_report_folder(out: Path, overwrite: bool = True) -> None:
+    """A check of the folder for a report, before long work.
+
+    Parameters
+    ----------
+    out
+        The folder; it need not exist.
+    overwrite
+        Whether a report that it holds may be replaced.
+
+    Raises
+    ------
+    UsageError
+        If it is a file, holds anything but a report, or holds a report that is not to be replaced.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give a folder for the report")
+    if not (out.is_dir() and any(out.iterdir())):
+        return
+    if not overwrite:
+        raise UsageError(f"{out} is not empty; add --overwrite to replace a report there, or choose another --out")
+    if not is_report(out):
+        raise UsageError(f"{out} exists and is not a report; choose another --out, or move it away")
+
+
+def is_report(folder: Path) -> bool:
+    """Whether the folder holds a report and nothing beside it: the page of a report names the files written with it."""
+    for name in _PAGES:
+        try:
+            head = (folder / name).read_text(encoding="utf-8")[:4000]
+        except (OSError, UnicodeDecodeError):
+            continue
+        if found := _OURS.search(head):
+            return {item.name for item in folder.iterdir()} <= set(json.loads(markup.unescape(found[1])))
+    return False
+
+
+def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True) -> list[Path]:
+    """Write a report to a folder, which appears when it is complete and takes the place of an earlier report.
+
+    Parameters
+    ----------
+    report
+        Its page becomes report.html, its tables CSV files, its files what their names say.
+    out
+        The folder.
+    tables_in
+        The folder inside it for the CSV files; none if empty.
+    short
+        Also write report.md.
+
+    Returns
+    -------
+    The paths of what was written.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds anything but a report or cannot be written, or if a text would contain a secret of this
+        machine; an earlier report then stays as it was.
+    """
+    contents = rendered(report, tables_in=tables_in, short=short)
+    return write_files(out, contents)
+
+
+def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict[str, str | bytes]:
+    """What `write` would write, by the name of the file."""
+    contents: dict[str, str | bytes] = {}
+    for name, table in report.tables.items():
+        if table.width:
+            contents[f"{tables_in}/{name}.csv".lstrip("/")] = csv_text(table)
+    contents |= {name: _content(name, content) for name, content in report.files.items()}
+    if short:
+        contents["report.md"] = markdown(report)
+    return {"report.html": page_html(report, files_of({"report.html", *contents})), **contents}
+
+
+def write_files(out: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
+    """Write the files of a report, by their names below the folder, as `write` does."""
+    refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
+    with report_folder(out) as folder:
+        for name, content in contents.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return [out / name for name in contents]
+
+
+def refuse_secrets(texts: Mapping[str, str]) -> None:
+    """Raises UsageError if one of the texts, by the names of their files, holds a secret of this machine."""
+    secrets = secrets_of(os.environ)
+    for name, text in texts.items():
+        found = looks(text)
+        for variable, value in secrets.items():
+            if disguised(value).within(found):
+                raise UsageError(f"{name} would hold the value of {variable}; remove it from the runs' plans and texts")
+
+
+@contextmanager
+def report_folder(out: Path) -> Iterator[Path]:
+    """An empty folder to write a report to, which takes the place of `out` at the end of the block.
+
+    Raises UsageError if `out` holds anything but a report or cannot be written.
+    """
+    check_report_folder(out)
+    try:
+        with replacing(out, "report", is_report) as folder:
+            yield folder
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """Data as the text of a JSON file; a number that is not defined must be None."""
+    return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def csv_text(table: pl.DataFrame) -> str:
+    """A table as CSV: lists joined by semicolons, and no text that a spreadsheet would run as a formula."""
+    nested = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
+    joined = table.with_columns(pl.col(nested).cast(pl.List(pl.String)).list.join("; ")) if nested else table
+    texts = [name for name, kind in joined.schema.items() if kind == pl.String]
+    safe = joined.with_columns(pl.col(name).map_elements(cell, return_dtype=pl.String) for name in texts)
+    return safe.write_csv()
+
+
+def files_of(names: set[str]) -> str:
+    """What a folder with these files holds at its top, as the page names it."""
+    return json.dumps(sorted({name.partition("/")[0] for name in names}))
+
+
+def _content(name: str, content: Content) -> str | bytes:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, pl.DataFrame):
+        buffer = io.BytesIO()
+        content.write_parquet(buffer, compression="zstd")
+        return buffer.getvalue()
+    if isinstance(content, Mapping):
+        return json_text(content)
+    if name.endswith(".svg"):
+        return svg(content, name.removesuffix(".svg"))
+    buffer = io.BytesIO()
+    content.savefig(buffer, format="png", dpi=_DPI)
+    return buffer.getvalue()
