@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
@@ -19,6 +19,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.leaks import find_secret, key_variables, secrets_of, texts_of
 from liescope.common.model_names import spellings
+from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
@@ -81,37 +82,61 @@ class CorpusResult:
         return f"<CorpusResult {self.folder}: {self.facts.statements:,} statements of {self.facts.games:,} games>"
 
 
+class BuildSettings(TypedDict, total=False):
+    """What `build` takes."""
+
+    hold_out_models: Annotated[
+        Sequence[str],
+        Setting("A model whose games all go to the test split; may be repeated.", (), flag="--hold-out-model"),
+    ]
+    transcript: Annotated[
+        bool, Setting("Include in each row what was said before the statement.", False, flag="--transcript")
+    ]
+    workers: Annotated[int, Setting("Processes that label games.", 1, at_least=1, at_most=MOST_WORKERS)]
+    overwrite: Annotated[
+        bool, Setting("Replace a corpus of other runs or options at --out.", False, flag="--overwrite")
+    ]
+
+
+@takes(BuildSettings)
 def build(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     out: str | os.PathLike[str],
-    hold_out: Sequence[str] = (),
-    transcript: bool = False,
-    workers: int = 1,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[BuildSettings],
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    sources: run folders, one or several. hold_out: models all of whose games go to the test split, under
-    whatever name they stand there. Games that come with
-    an official split keep it. transcript: fill the column `transcript` with what was said before each statement.
-    workers: processes that label games. overwrite: replace a corpus of other runs or options at `out`. progress: show a
-    bar on standard error.
-
     The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
-    replaced, and a note says so. Memory use does not grow with the runs,
-    except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte, with any
-    number of workers.
+    replaced, and a note says so. Games that come with an official split keep it; a model that is held out is held out
+    under whatever name it stands there. Memory use does not grow with the runs, except for ids and hashes. The same
+    runs in the same order give the same Parquet, byte for byte, with any number of workers.
 
-    Raises UsageError if a game id occurs twice, a log holds the value of a secret of the environment, a held-out model
-    plays in a game of an official split, `out` holds something else that is not to be replaced or cannot be written, or
-    another process is building there; UnknownName for a held-out model that does not occur in the runs; BadData for a
-    run that cannot be read.
+    Parameters
+    ----------
+    sources : path, or several
+        Run folders.
+    out : str or path
+        The corpus folder.
+    progress : bool
+        Show a bar on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        If a game id occurs twice, a log holds the value of a secret of the environment, a held-out model plays in a
+        game of an official split, `out` holds something else that is not to be replaced or cannot be written, or
+        another process is building there.
+    UnknownName
+        For a held-out model that does not occur in the runs.
+    BadData
+        For a run that cannot be read.
     """
+    chosen = resolve(BuildSettings, settings)
+    hold_out, transcript, workers = chosen["hold_out_models"], chosen["transcript"], chosen["workers"]
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
-    if not 1 <= workers <= MOST_WORKERS:
-        raise UsageError(f"--workers is a number from 1 to {MOST_WORKERS}; {workers} is none")
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
     heads: dict[str, Head] = {}
@@ -138,7 +163,7 @@ def build(
         if own := [other for other in spellings(name, sorted(roots)) if other != name]:
             notes.append(f"{', '.join(own)} may be the same model as {name}, and is held out with it")
     hold_out = sorted({own for name in hold_out for own in spellings(name, roots)})
-    if is_corpus(Path(out)) and not overwrite:
+    if is_corpus(Path(out)) and not chosen["overwrite"]:
         if not _same(read_built(Path(out)), heads, hold_out, transcript):
             raise UsageError(
                 f"{out} holds a corpus of other runs or options; add --overwrite to replace it, or choose another --out"

@@ -8,52 +8,31 @@ from typing import Annotated
 
 import typer
 
-from liescope.common.console import emit
+from liescope.common.command_options import AsJson, Given, say, with_settings
 from liescope.common.text import plain
 from liescope.data_cards.tables import SPLITS
-from liescope.generate.corpus.build import CorpusResult
+from liescope.generate.corpus.build import BuildSettings, CorpusResult
 from liescope.generate.corpus.build import build as build_corpus
 
 app = typer.Typer(no_args_is_help=True)
 
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-
 
 @app.command()
+@with_settings(BuildSettings)
 def build(
+    *,
     runs: Annotated[
         list[Path], typer.Argument(help="Run folders made by `play`, `label` or `import`.", metavar="RUN…")
     ],
     out: Annotated[Path, typer.Option(help="The corpus folder.")],
-    hold_out_model: Annotated[
-        list[str] | None, typer.Option(help="A model whose games all go to the test split; may be repeated.")
-    ] = None,
-    transcript: Annotated[
-        bool, typer.Option("--transcript", help="Include in each row what was said before the statement.")
-    ] = False,
-    workers: Annotated[int, typer.Option(help="Processes that label games.", min=1)] = 1,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a corpus of other runs or options at --out.")
-    ] = False,
-    as_json: _Json = False,
+    given: Given,
+    as_json: AsJson = False,
 ) -> None:
     """Label the games of runs and package them as a dataset that `datasets.load_dataset` opens.
 
     Example: liescope build runs/first runs/second --out corpus/both --hold-out-model gpt-4.1-mini
     """
-    result = build_corpus(
-        runs,
-        out=out,
-        hold_out=hold_out_model or (),
-        transcript=transcript,
-        workers=workers,
-        overwrite=overwrite,
-        progress=True,
-    )
-    if as_json:
-        emit(result.to_json())
-    else:
-        _print_summary(result)
+    say(build_corpus(runs, out=out, progress=True, **given), as_json, _print_summary)
 
 
 def _print_summary(result: CorpusResult) -> None:

@@ -198,3 +198,15 @@ def _documented(setting: Setting) -> Iterator[str]:
     kind = getattr(setting.type, "__name__", str(setting.type)) if not get_args(setting.type) else str(setting.type)
     yield f"{setting.name} : {kind}" + (f", default {setting.default!r}" if setting.default not in (None, ()) else "")
     yield f"    {setting.help}{setting.notes}"
+
+
+def settings_table(declared: type | Sequence[Setting]) -> Iterator[str]:
+    """The settings as lines of a Markdown table: option, default, limits, what it does."""
+    yield "| option | default | limits | what it does |"
+    yield "|---|---|---|---|"
+    for each in settings_of(declared).values() if isinstance(declared, type) else declared:
+        switch = isinstance(each.default, bool)
+        plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
+        usual = each.shown or plain
+        cells = (f"`{each.option}`", usual, each.limits, each.help)
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -89,7 +89,7 @@ def test_the_official_split_is_kept_and_no_held_out_model_breaks_it(folder: Path
     kept = dict(zip(games["game_id"], games["split"], strict=True))
     assert kept == {game(number).game_id: game(number).meta["split"] for number in range(GAMES)}
     with pytest.raises(UsageError, match="its publishers put into train"):
-        liescope.build(folder / "run", out=folder / "other", hold_out=["a person"])
+        liescope.build(folder / "run", out=folder / "other", hold_out_models=["a person"])
     assert split_game(game(3), {"a person"}) == "test"
     assert split_game(replace(game(0), meta={}), ()) == split_of("g-0")
 

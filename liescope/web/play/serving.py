@@ -16,7 +16,8 @@ from fastapi.responses import HTMLResponse
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
-from liescope.games.judging import OUTSIDE, ReaderSpec
+from liescope.common.settings import split, takes
+from liescope.games.judging import ReaderSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
@@ -32,6 +33,7 @@ from liescope.web.play.withdraw_routes import withdraw_routes
 from liescope.web.security import Forms, Guard
 from liescope.web.server import listen, public_address, run_server, told_of
 from liescope.web.site import LOOPBACK, make_site, page
+from liescope.web.web_settings import ServeSettings
 
 
 def front_routes() -> APIRouter:
@@ -84,61 +86,47 @@ def site_of(
     return make_site(routes, hosts, frames, lifespan, urlsplit(public).path, known)
 
 
+@takes(ServeSettings, others="options")
 def serve(
     out: str | os.PathLike[str],
     *,
-    game: str | None = None,
-    people: int = 1,
-    players: Sequence[str] = (),
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    public: str = "",
-    frames: Sequence[str] = (),
-    consent: str | os.PathLike[str] | None = None,
-    mortal: bool = False,
-    pace: bool = False,
-    give_up_after: str | float = "3m",
-    judge: str | os.PathLike[str] | None = None,
-    judges: int = 1,
-    judge_games: int | None = None,
-    judge_game: Sequence[str] = (),
-    judge_split: str | None = None,
-    judge_view: str = OUTSIDE,
-    judge_share: float = 1.0,
-    judge_days: int = 0,
-    judge_seed: int = 0,
-    judge_tell: bool = False,
     told: Callable[[str], None] = print,
-    **options: Any,
+    **settings: Any,
 ) -> None:
-    """Serve tables at which people play, and links by which people judge, until Ctrl-C or another
-    signal that asks to end. What they do becomes runs in
-    `out`.
+    """Serve tables at which people play, and links by which people judge, until Ctrl-C or another signal that asks to
+    end. What they do becomes runs in `out`.
 
-    game: open one table of it, with so many people, unless there is one in `out` with the same settings that its host
-    has not closed: then that goes on, and its links stay. players: specs for its other seats, in turn; options: the
-    game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
-    site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
-    origins of pages that may show it in a frame. consent: a file with the text that people agree to at new tables and
-    before they judge, in plain paragraphs, instead of ours; mortal: whether the first night of a game whose nights are
-    drawn (Mini-Mafia) may kill people while there are programs in its reach; games that spare them are a condition of
-    their own (`spared`); pace: whether programs at new tables answer at the pace of
-    people. give_up_after: how long a game waits for an endpoint that does not answer, before it stops until its host
-    goes on with it. told: gets the lines that say where things are.
+    A table of `game` is opened, unless there is one in `out` with the same settings that its host has not closed: then
+    that goes on, and its links stay. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET
+    and then not told. Games whose nights are drawn (Mini-Mafia) spare people while there are programs in reach, unless
+    `mortal`; games that spare them are a condition of their own (`spared`).
 
-    The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
+    With `judge`, people read and judge the finished games of a run, statement by statement: of all, of those with the
+    ids `judge_game`, or of those that a corpus puts into `judge_split`, as many as `judge_games` are drawn. Each
+    person's answers become the run RUN-by-PSEUDONYM, for `evaluate --people`.
 
-    judge: a run whose finished games people read and judge, statement by statement; judges: how many links to give, one
-    for each person; judge_games: how many games, drawn, of all, of those with the ids judge_game, or of those that a
-    corpus puts into judge_split; judge_view: "outside", which hears what everybody hears, or through the eyes of a
-    "seat" that is drawn, of a role or of a player; judge_share: of the statements, the share that is asked about;
-    judge_days: the last day that is shown, 0 for the whole game; judge_seed: draws games, seats and orders; judge_tell:
-    tell people at the end how often they were right. Each person's answers become the run RUN-by-PSEUDONYM, for
-    `evaluate --people`.
+    Parameters
+    ----------
+    out : str or path
+        The folder for the tables and the runs of their games.
+    told : callable
+        Gets the lines that say where things are.
+    **settings
+    **options
+        Those of the game.
 
-    Raises UsageError for a table or judges that cannot be, an address that cannot be listened at and a folder that
-    another server serves, and on first use MissingExtra.
+    Raises
+    ------
+    UsageError
+        For a table or judges that cannot be, an address that cannot be listened at and a folder that another server
+        serves.
+    MissingExtra
+        Without the packages of the extra `web`.
     """
+    own, options = split(ServeSettings, settings)
+    game, people, players, mortal = own["game"], own["people"], own["players"], own["mortal"]
+    judge, judges, host, public = own["judge"], own["judges"], own["host"], own["public"]
+    judge_games, judge_game, judge_split = own["judge_games"], own["judge_game"], own["judge_split"]
     if game is None and (people != 1 or players or options or mortal):
         raise UsageError("people, players and options are those of a table: name its game too (--game mini-mafia)")
     if judge is None and (judges != 1 or judge_games or judge_game or judge_split):
@@ -146,11 +134,11 @@ def serve(
     public = public_address(public) if public else ""
     meant = told_of(host, public)
     given = _given_secret()
-    terms: dict[str, Any] = {"pacing": Pacing()} if pace else {}
-    own = None if consent is None else read_consent(Path(consent))
-    if own is not None:
-        terms["consent"] = own.paragraphs
-    limits = Limits(give_up_after=read_span(give_up_after, "--give-up-after"))
+    terms: dict[str, Any] = {"pacing": Pacing()} if own["pace"] else {}
+    terms_file = None if own["consent"] is None else read_consent(Path(own["consent"]))
+    if terms_file is not None:
+        terms["consent"] = terms_file.paragraphs
+    limits = Limits(give_up_after=read_span(own["give_up_after"], "--give-up-after"))
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
@@ -161,10 +149,10 @@ def serve(
             table = hub.find(setup) or hub.add(setup)
         desk = None
         if judge is not None:
-            spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
+            spec = ReaderSpec(own["judge_view"], own["judge_share"], own["judge_days"], own["judge_seed"])
             drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
-            desk = Desk(drawn, Store(Path(out)), judges, judge_tell, own or TO_JUDGE)
-        bound = listen(host, port)
+            desk = Desk(drawn, Store(Path(out)), judges, own["judge_tell"], terms_file or TO_JUDGE)
+        bound = listen(host, own["port"])
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"
         if meant:
@@ -176,7 +164,7 @@ def serve(
             told(f"judge: {origin}/judge/{secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
-            run_server(site_of(hub, public, frames, desk), bound, hub.stop)
+            run_server(site_of(hub, public, own["frames"], desk), bound, hub.stop)
         finally:
             told("stopped: the same command goes on with every table, under the same links")
 

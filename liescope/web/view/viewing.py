@@ -3,56 +3,64 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 from urllib.parse import quote
 
 from liescope.common.errors import MissingExtra, UsageError
+from liescope.common.settings import resolve, takes
 from liescope.web.view.opening import open_source, path_of
+from liescope.web.web_settings import ViewSettings
 
 if TYPE_CHECKING:
     from liescope.web.view.game_file import GameFile
 
 
+@takes(ViewSettings)
 def view(
     path: str | os.PathLike[str],
     *games: str,
     out: str | os.PathLike[str] | None = None,
-    permission: str = "",
-    beside: str | os.PathLike[str] | None = None,
-    scores: str | os.PathLike[str] | None = None,
-    detectors: Sequence[str] = (),
-    marks: str | os.PathLike[str] | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    public: str = "",
     told: Callable[[str], None] = print,
+    **settings: Unpack[ViewSettings],
 ) -> GameFile | None:
     """Show games in a browser, until Ctrl-C: those of a run (also while it is played), a corpus, or a report of
     `evaluate`. With `out`, write games to one HTML file instead, which opens offline, and return what was written.
 
-    path: a run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report; games: an id, the beginning of
-    one or a number: the one whose address is told, or those for the file, by default all. out: the file, with
-    everybody's roles, models, words and labels, but no prompts; permission: who permits that words are passed on that
-    may not be otherwise; without it, a file with such words is refused. beside: another such path, to compare games
-    with; scores: a report of `evaluate`, or a file that `score` wrote, whose scores are laid over the games; detectors:
-    those of it to show, by default all but the controls; marks: a file to which it is written, one line of JSON each,
-    what people think of doubtful labels, for `audit`. host, port: where to listen; 0 takes any free port. public: the
-    address under which others reach the site, with the path under which a proxy shows it; by default only this
-    machine's own. told: gets the lines that say where the site is.
+    The file holds everybody's roles, models, words and labels, but no prompts; without `permission`, one with words
+    that may not be passed on is refused. What is listed is indexed in the background, in `~/.cache/liescope/view` (or
+    under XDG_CACHE_HOME): nothing is written into the run. Of detectors, all but the controls are shown by default;
+    `marks` gets what people think of doubtful labels, one line of JSON each.
 
-    What is listed is indexed in the background, in `~/.cache/liescope/view` (or under XDG_CACHE_HOME): nothing is
-    written into the run.
+    Parameters
+    ----------
+    path : str or path
+        A run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report.
+    *games : str
+        An id, the beginning of one or a number: the one whose address is told, or those for the file, by default all.
+    out : str or path, optional
+        The HTML file.
+    told : callable
+        Gets the lines that say where the site is.
+    **settings
 
-    Raises UsageError for a path that holds no games, an unknown game, an address that cannot be listened at, a file
-    that cannot be written and words that may not be passed on; MissingExtra.
+    Raises
+    ------
+    UsageError
+        For a path that holds no games, an unknown game, an address that cannot be listened at, a file that cannot be
+        written and words that may not be passed on.
+    MissingExtra
+        Without the packages of the extra `web`.
 
-    Example:
-        >>> liescope.view("runs/first", port=0)
-        >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
+    Examples
+    --------
+    >>> liescope.view("runs/first", port=0)
+    >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
+    own = resolve(ViewSettings, settings)
+    permission, host, public = own["permission"], own["host"], own["public"]
     try:
         from liescope.web.server import listen, public_address, run_server
         from liescope.web.site import LOOPBACK
@@ -67,17 +75,17 @@ def view(
             f"at {host} everybody who reaches this machine can read these games, with all roles and prompts; if that "
             "is meant, say by which address they come, with --public http://NAME:PORT"
         )
-    opened = open_source(path, scores, detectors)
+    opened = open_source(path, own["scores"], own["detectors"])
     found = [opened.source.find(game) for game in games]
     if out is not None:
         return write_games(opened, found or tuple(opened.source.listed().values()), out, permission)
     if len(found) > 1 or permission:
         raise UsageError("several games, and a permission, are for a file; name it with --out FILE, or give one game")
     begin = f"games/{quote(path_of(found[0]))}" if found else ""
-    second = None if beside is None else open_source(beside)
-    kept = None if marks is None else MarkFile(Path(marks), opened.source.path)
+    second = None if own["beside"] is None else open_source(own["beside"])
+    kept = None if own["marks"] is None else MarkFile(Path(own["marks"]), opened.source.path)
     site = site_of(opened, second, kept, public)
-    bound = listen(host, port)
+    bound = listen(host, own["port"])
     name = f"[{host}]" if ":" in host else host
     told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{begin}")
     told("Ctrl-C ends this.")

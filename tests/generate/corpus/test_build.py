@@ -135,7 +135,7 @@ def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
 ) -> None:
     named = ("gpt-4.1-mini", "openai/gpt-4.1_mini", "gpt-4.1-mini-2025-04-14", "gpt-4.1-nano")
     games = [play(number, models=(named[number % 4],) * 3) for number in range(60)]
-    made = build([make_run("one", games)], out=tmp_path / "corpus", hold_out=["gpt-4.1_mini"])
+    made = build([make_run("one", games)], out=tmp_path / "corpus", hold_out_models=["gpt-4.1_mini"])
     trained = read(tmp_path / "corpus", "statements", "train").collect()
     assert set(trained["speaker_model"]) == {"gpt-4.1-nano"}
     assert set(made.facts.hold_out) == set(named[:3])
@@ -146,14 +146,14 @@ def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
 def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     run = make_run("one", [play(1)])
     with pytest.raises(UnknownName, match="model-a, model-b, model-c"):
-        build([run], out=tmp_path / "corpus", hold_out=["model-d"])
+        build([run], out=tmp_path / "corpus", hold_out_models=["model-d"])
     assert not (tmp_path / "corpus").exists()
 
 
 def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     runs = [make_run("one", [play(n) for n in range(30)]), make_run("two", [play(n) for n in range(30, 50)])]
     for name in ("first", "second"):
-        build(runs, out=tmp_path / name / "corpus", hold_out=["model-a"])
+        build(runs, out=tmp_path / name / "corpus", hold_out_models=["model-a"])
     written = sorted(path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.parquet"))
     assert len(written) == len(TABLES) * len(SPLITS)
     for path in written:
@@ -289,7 +289,8 @@ def test_a_corpus_of_the_same_runs_is_replaced_with_a_word_and_any_other_only_wh
     assert build(one, out=out).notes == ()
     assert "same runs, which is replaced" in build(one, out=out).notes[-1]
     before = sorted((path, path.read_bytes()) for path in out.rglob("*") if path.is_file())
-    for runs, options in ((two, {}), ([one, two], {}), (one, {"transcript": True}), (one, {"hold_out": ["model-a"]})):
+    held_out = {"hold_out_models": ["model-a"]}
+    for runs, options in ((two, {}), ([one, two], {}), (one, {"transcript": True}), (one, held_out)):
         with pytest.raises(UsageError, match="--overwrite"):
             build(runs, out=out, **options)
     assert sorted((path, path.read_bytes()) for path in out.rglob("*") if path.is_file()) == before

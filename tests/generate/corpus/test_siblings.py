@@ -64,7 +64,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize("hold_out", [(), ("scripted:steady",), ("scripted:novice",)])
 def test_a_corpus_keeps_families_together(runs: list[Path], hold_out: tuple[str, ...], tmp_path: Path) -> None:
-    games = liescope.build(runs, out=tmp_path / "c", hold_out=hold_out).games
+    games = liescope.build(runs, out=tmp_path / "c", hold_out_models=hold_out).games
     families = games.group_by(FAMILY).agg(pl.col("split").n_unique(), pl.len())
     assert families["split"].to_list() == [1] * 12
     assert sorted(families["len"]) == [1] * 8 + [5] * 3 + [9]

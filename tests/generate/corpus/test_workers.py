@@ -30,7 +30,13 @@ def test_the_files_are_the_same_byte_for_byte(
     monkeypatch.setattr(blocks, "GAMES", 4)
     monkeypatch.setattr(write, *bound)
     one, many = (
-        build(runs, out=tmp_path / str(workers) / "corpus", hold_out=["model-a"], transcript=True, workers=workers)
+        build(
+            runs,
+            out=tmp_path / str(workers) / "corpus",
+            hold_out_models=["model-a"],
+            transcript=True,
+            workers=workers,
+        )
         for workers in (1, 2)
     )
     assert many.facts == one.facts

@@ -1,0 +1,90 @@
+"""The settings of view and serve."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from liescope.common.settings import Setting
+
+_JUDGE = "Judge mode: people read finished games"
+AnyPath = str | os.PathLike[str]
+
+
+class SiteSettings(TypedDict, total=False):
+    """Where pages are served."""
+
+    host: Annotated[str, Setting("The address to listen at.", "127.0.0.1")]
+    port: Annotated[int, Setting("The port to listen at; 0 for any free one.", 8000, at_least=0, at_most=65535)]
+    public: Annotated[
+        str, Setting("The address by which others reach it, with the path that a proxy shows it under.", "")
+    ]
+
+
+class ShownSettings(TypedDict, total=False):
+    """What `view` shows."""
+
+    permission: Annotated[
+        str, Setting("Who permits it, where words for --out may not be passed on without.", "", metavar="WHO")
+    ]
+    beside: Annotated[AnyPath | None, Setting("Another run or corpus, to compare games with.")]
+    scores: Annotated[AnyPath | None, Setting("A report of `evaluate`, or a file of `score`, to lay over the games.")]
+    detectors: Annotated[Sequence[str], Setting("A detector of it to show; may be repeated.", (), flag="--detector")]
+    marks: Annotated[AnyPath | None, Setting("The file for marks of doubtful labels, which `audit --marks` reads.")]
+
+
+class ViewSettings(ShownSettings, SiteSettings, total=False):
+    """What `view` takes."""
+
+
+class TableSettings(TypedDict, total=False):
+    """The table that is opened right away."""
+
+    game: Annotated[str | None, Setting("Open a table of this game right away.")]
+    people: Annotated[int, Setting("How many people sit at it.", 1, at_least=1)]
+    players: Annotated[Sequence[str], Setting("Players of its other seats, in turn.", (), flag="--player")]
+
+
+class PeopleSettings(TypedDict, total=False):
+    """How people are let in, and how long games wait."""
+
+    frames: Annotated[Sequence[str], Setting("A site that may show these pages in a frame.", (), flag="--frame")]
+    consent: Annotated[
+        AnyPath | None,
+        Setting("A text file: what people agree to, in plain paragraphs, instead of ours."),
+    ]
+    mortal: Annotated[
+        bool,
+        Setting("A first night that is drawn may kill people, not only programs.", False, flag="--mortal"),
+    ]
+    pace: Annotated[bool, Setting("Programs answer at the pace of people.", False, flag="--pace")]
+    give_up_after: Annotated[
+        str | float,
+        Setting("How long a game waits for an endpoint that does not answer, before it stops.", "3m"),
+    ]
+
+
+class ReadingSettings(TypedDict, total=False):
+    """What people read and judge."""
+
+    judge: Annotated[AnyPath | None, Setting("A run whose games people read and judge.", group=_JUDGE)]
+    judges: Annotated[int, Setting("How many links, one a person.", 1, at_least=1, group=_JUDGE)]
+    judge_games: Annotated[int | None, Setting("How many games, drawn.", at_least=1, group=_JUDGE)]
+    judge_game: Annotated[Sequence[str], Setting("Only this game, by its id; may be repeated.", (), group=_JUDGE)]
+    judge_split: Annotated[str | None, Setting("Only games that a corpus puts there, such as test.", group=_JUDGE)]
+    judge_view: Annotated[
+        str, Setting("outside, or the eyes of a seat (drawn), ROLE or NAME.", "outside", group=_JUDGE)
+    ]
+    judge_share: Annotated[
+        float, Setting("The share of the statements to ask about.", 1.0, at_least=0, at_most=1, group=_JUDGE)
+    ]
+    judge_days: Annotated[int, Setting("Show N days of a game, 0 for all of it.", 0, at_least=0, group=_JUDGE)]
+    judge_seed: Annotated[int, Setting("Draws games, seats and orders.", 0, group=_JUDGE)]
+    judge_tell: Annotated[
+        bool, Setting("Tell people at the end if they were right.", False, flag="--judge-tell", group=_JUDGE)
+    ]
+
+
+class ServeSettings(TableSettings, SiteSettings, PeopleSettings, ReadingSettings, total=False):
+    """What `serve` takes, beside the options of the game."""
