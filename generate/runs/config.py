@@ -11,16 +11,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from liescope.common.errors import BadData, UnknownName
+from liescope.common.errors import BadData
 from liescope.common.reading import read_text
 from liescope.generate.runs.folder import PLAN_FILE
 
 CONFIG_FILE = "run.toml"
-_NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
+NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
 
 
 @dataclass(slots=True)
@@ -37,9 +35,7 @@ class RunConfig:
             return
         file = folder / CONFIG_FILE
         kept = {
-            name: value
-            for name, value in self.options.items()
-            if name not in _NEVER and value not in (None, (), [], "")
+            name: value for name, value in self.options.items() if name not in NEVER and value not in (None, (), [], "")
         }
         lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
         lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]
@@ -63,29 +59,6 @@ def read_config(file: Path, command: str) -> dict[str, Any]:
     if "out" not in options and (file.parent / PLAN_FILE).exists():
         options["out"] = str(file.parent)
     return options
-
-
-def _use(context: typer.Context, file: Path | None) -> Path | None:
-    """Make the options in the file the defaults of the command."""
-    if file is not None and context.info_name is not None:
-        options = read_config(file, context.info_name)
-        known = {parameter.name for parameter in context.command.params if parameter.name not in _NEVER}
-        for name in options:
-            if name not in known:
-                raise UnknownName(f"option in {file}", name, [name for name in known if name is not None])
-        context.default_map = {**(context.default_map or {}), **options}
-    return file
-
-
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="A TOML file with a section for this command, such as the run.toml of a run.",
-        is_eager=True,
-        callback=_use,
-        show_default=False,
-    ),
-]
 
 
 def _toml(value: Any) -> str:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from liescope.common.command_options import Given, with_settings
+from liescope.common.errors import UnknownName
 from liescope.games.registry import GAMES, table_options
-from liescope.generate.runs.config import ConfigOption
+from liescope.generate.runs.config import NEVER, read_config
 from liescope.generate.runs.forecast import forecast, forecast_label
 from liescope.generate.runs.forecast_result import say_forecast
 from liescope.generate.runs.fork import ContinuationSettings
@@ -22,6 +23,30 @@ from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.result import goes_on, show_first, summarise
 
 app = typer.Typer()
+
+
+def _use(context: typer.Context, file: Path | None) -> Path | None:
+    """Make the options in the file the defaults of the command."""
+    if file is not None and context.info_name is not None:
+        options = read_config(file, context.info_name)
+        known = {parameter.name for parameter in context.command.params if parameter.name not in NEVER}
+        for name in options:
+            if name not in known:
+                raise UnknownName(f"option in {file}", name, [name for name in known if name is not None])
+        context.default_map = {**(context.default_map or {}), **options}
+    return file
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A TOML file with a section for this command, such as the run.toml of a run.",
+        is_eager=True,
+        callback=_use,
+        show_default=False,
+    ),
+]
+
 
 Run = Annotated[Path, typer.Argument(help="A run's folder; it is only read.", metavar="runs/NAME")]
 DryRun = Annotated[

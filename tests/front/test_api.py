@@ -67,6 +67,12 @@ def test_importing_it_loads_none_of_its_rooms() -> None:
     assert set(done.stdout.split()) == {"liescope.common", "liescope.common.errors", "liescope.common.installed"}
 
 
+def test_a_function_that_plays_loads_neither_the_command_line_nor_heavy_libraries() -> None:
+    code = "import sys, liescope; liescope.play; print(*{'typer', 'torch', 'pymc'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("api"))
