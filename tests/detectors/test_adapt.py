@@ -211,7 +211,7 @@ def test_a_model_that_learned_from_test_games_is_not_evaluated_on_them(model: Lo
         ({"labels": 0}, "give labels"),
         ({"labels": 70}, "leave none to compare on"),
         ({"choose": "nowhere.txt"}, "no file"),
-        ({"weight": 0}, "weight of 1 or more"),
+        ({"weight": 0}, "--weight must be 1 or more, got 0"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

@@ -180,7 +180,8 @@ def test_a_full_disk_leaves_nothing_half_made(action: str, corpus: Path, tmp_pat
     evaluate = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out"]
     words = [*(train if action == "train" else evaluate), str(out)]
     code = f"""
-import resource
+import resource, sys
+sys.dont_write_bytecode = True  # or compiled modules are cut at the limit, for everybody
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 from liescope.cli import main
 raise SystemExit(main({words!r}))

@@ -67,7 +67,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, pl
     words = ["".join(sha256(f"{number} {part}".encode()).hexdigest() for part in range(90)) for number in range(40)]
     run = make_run("one", [play(number, said=said) for number, said in enumerate(words)])
     full = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))"
     )
     done = liescope("build", run, "--out", tmp_path / "corpus", before=full)
