@@ -110,6 +110,8 @@ def _lacks(facts: Mapping[str, Any]) -> str:
     expected = {(config, split) for config in TABLES for split in SPLITS}
     if counted != expected or len(rows) != len(TABLES):
         return "does not count the rows of every config and split"
+    if not all(type(count) is int for counts in rows.values() for count in counts.values()):
+        return "counts rows with something else than whole numbers"
     listed = [file.get("path") for file in files if isinstance(file, Mapping) and isinstance(file.get("sha256"), str)]
     if sorted(map(str, listed)) != sorted(data_file(*pair) for pair in expected):
         return "does not give the SHA-256 of every file"
