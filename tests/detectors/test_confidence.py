@@ -115,25 +115,9 @@ def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
     assert (np.diff(model.score(statements)["score"].to_numpy()[np.argsort(raw)]) >= 0).all()
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_model_of_an_older_format_scores_as_it_did(number: int, folder: Path, tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(folder, old)
-    data = json.loads((old / "model.json").read_text(encoding="utf-8"))
-    del data["confidence"]
-    (old / "model.json").write_text(json.dumps({**data, "format": number}), encoding="utf-8")
-    model = load(old)
-    row = model.score([CALM]).row(0, named=True)
-    example = model.reader().read(0, CALM).example
-    assert example is not None
-    assert row["score"] == model.detector.predict_proba([example])[0, 1]
-    assert (row["verdict"], row["score_null"]) == (None, None)
-    assert row["flag_at_5pct_fpr"] is not None
-
-
 @pytest.mark.parametrize("coverage", [0.1, 1.0])
 def test_a_coverage_out_of_range_is_an_error(coverage: float, folder: Path) -> None:
-    with pytest.raises(UsageError, match="--coverage must be from"):
+    with pytest.raises(UsageError, match="--coverage must be 0.5 to 0.99, got"):
         score(folder, CALM, coverage=coverage)
 
 
