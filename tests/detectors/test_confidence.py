@@ -117,7 +117,7 @@ def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("coverage", [0.1, 1.0])
 def test_a_coverage_out_of_range_is_an_error(coverage: float, folder: Path) -> None:
-    with pytest.raises(UsageError, match="--coverage must be 0.5 to 0.99, got"):
+    with pytest.raises(UsageError, match=r"--coverage must be 0\.5 to 0\.99, got"):
         score(folder, CALM, coverage=coverage)
 
 

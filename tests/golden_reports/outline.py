@@ -31,10 +31,11 @@ def outline(data: Any, loose: bool) -> Any:
             keys = sorted(data) if any(" " in key for key in data) else list(data)
             return {key: "…" if key in VOLATILE else outline(data[key], loose) for key in keys}
         case list() if len(data) > ROWS and all(isinstance(row, dict) for row in data):
-            first = [] if loose else [outline(row, loose) for row in data[:ROWS]]
             names = list(dict.fromkeys(name for row in data for name in row if name not in VOLATILE))
+            if loose:  # how many rows there are, and their order, may be a sampler's too
+                return {"rows": "N", "columns": names}
             columns = {name: _column([row.get(name) for row in data], loose) for name in names}
-            return {"rows": len(data), "first": first, "columns": columns}
+            return {"rows": len(data), "first": [outline(row, loose) for row in data[:ROWS]], "columns": columns}
         case list() if len(data) > 12:
             return {"items": len(data), "all": _column(data, loose)}
         case list():
@@ -144,7 +145,7 @@ def _markdown(file: Path, loose: bool) -> Iterator[str]:
             continue
         if rows:
             yield rows[0]
-            yield f"{len(rows) - 2} rows" if loose else f"{len(rows) - 2} rows, {digest(''.join(rows))}"
+            yield "N rows" if loose else f"{len(rows) - 2} rows, {digest(''.join(rows))}"
             rows = []
         if line:
             yield _words(line, loose)
