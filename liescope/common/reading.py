@@ -127,6 +127,5 @@ def _check(path: Path, facts: os.stat_result, most: int | None) -> None:
 
 
 def _too_large(path: Path, size: int, most: int) -> BadData:
-    return BadData(
-        f"{path} has {size / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} that it may have; it is not opened"
-    )
+    shown = (f"{number / 1e6:,.0f} MB" if most >= 1e7 else f"{number:,} bytes" for number in (size, most))
+    return BadData(f"{path} has {next(shown)}, more than the {next(shown)} that it may have; it is not opened")

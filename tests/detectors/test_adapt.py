@@ -231,19 +231,19 @@ def test_the_command_adapts_with_games_named_in_a_file_and_proposes(
     adapted: AdaptResult, model: LoadedDetector, base: Path, new: Path, tmp_path: Path
 ) -> None:
     plain = train("tfidf", base, out=tmp_path / "plain", folds=0).model
-    done = CliRunner().invoke(app, [str(plain), "--corpus", str(new), "--propose", "3"])
+    done = CliRunner().invoke(app, ["adapt", str(plain), "--corpus", str(new), "--propose", "3"])
     assert done.exit_code == 0, done.output
     named = tmp_path / "games.txt"
     named.write_text(done.stdout, encoding="utf-8")
     options = ["--corpus", str(new), "--base", str(base), "--choose", str(named), "--draws", "20", "--json"]
-    done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["adapt", str(plain), *options, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
     assert facts["labelled_games"] == named.read_text(encoding="utf-8").split()
     assert facts["labelled"] == 3
     assert len(facts["gains"]) == 10
     named.write_text("no-such-game", encoding="utf-8")
-    done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "other")])
+    done = CliRunner().invoke(app, ["adapt", str(plain), *options, "--out", str(tmp_path / "other")])
     assert isinstance(done.exception, UsageError)
 
 

@@ -223,7 +223,7 @@ def test_another_target_than_the_role_is_refused(corpus: Path, tmp_path: Path) -
         ('{"odd": 1}', "cannot be read"),
         ('{"prevalence": 0}', "share of players"),
         ("[" * 3000, "cannot be read"),
-        (" " * 5000, "larger than"),
+        (" " * 5000, "more than the"),
     ],
 )
 def test_numbers_of_a_stranger_are_checked(tmp_path: Path, text: str, said: str) -> None:
