@@ -10,7 +10,7 @@ from typing import Any
 from liescope.common.addresses import all_without_addresses, without_addresses
 from liescope.data_cards.tables import EventRow, GameRow, SeatRow
 from liescope.games.checks import NotARecord, check_record
-from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, TURNS
@@ -80,7 +80,8 @@ def event_rows(record: GameRecord) -> Iterator[EventRow]:
             audience=event.audience,
             drawn=bool(event.data.get("drawn")),
             fallback=without_addresses(event.fallback),
-            payload=_text(event.data) if event.data else "{}",
+            reasoning=reasoning_in(event.data.get("private", {})),
+            payload=_text(_without_reasoning(event.data)) if event.data else "{}",
         )
 
 
@@ -136,8 +137,26 @@ def _event(row: Mapping[str, Any]) -> Event:
         row["about"],
         None if row["audience"] is None else tuple(row["audience"]),
         row["fallback"],
-        json.loads(row["payload"]),
+        _with_reasoning(json.loads(row["payload"]), row["reasoning"]),
     )
+
+
+def _without_reasoning(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Facts of an event without what a model thought, which has a column of its own; its place is kept."""
+    private = data.get("private", {})
+    if reasoning_in(private) is None:
+        return data
+    return {**data, "private": {**private, "reasoning": None}}
+
+
+def _with_reasoning(data: Any, reasoning: str | None) -> Any:
+    """The inverse of `_without_reasoning`. Raises ValueError where the facts have no place for it."""
+    if reasoning is not None:
+        private = data.get("private") if isinstance(data, dict) else None
+        if not isinstance(private, dict) or "reasoning" not in private:
+            raise ValueError("its payload has no place for reasoning")
+        private["reasoning"] = reasoning
+    return data
 
 
 def _text(data: Mapping[str, Any]) -> str:

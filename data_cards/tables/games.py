@@ -124,6 +124,7 @@ class EventRow:
     ]
     drawn: Annotated[bool, Column("the rules drew it, and asked nobody")]
     fallback: Annotated[str, Column("why the rules decided in place of the player, else empty")]
+    reasoning: Annotated[str | None, Column("what a model thought before it acted", "where it did not say")]
     payload: Annotated[
         str,
         Column("further facts of this kind of event, with what the actor kept to itself, as a JSON object; {} if none"),
