@@ -20,6 +20,7 @@ import pytest
 
 import liescope
 from liescope import cli
+from liescope.benchmark.analyses import registry as registry_of_analyses
 from liescope.detectors.registry import DETECTORS
 from liescope.games.registry import GAMES
 from liescope.generate.exports.registry import EXPORTERS
@@ -72,8 +73,9 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 def registries() -> Iterator[None]:
     """What a page registers is not there for other tests."""
     known: list[dict[str, Any]] = [DETECTORS, EXPORTERS, GAMES, IMPORTERS, PLAYERS]
-    before = [dict(registry) for registry in known]
+    before, analyses = [dict(registry) for registry in known], registry_of_analyses.ANALYSES
     yield
+    registry_of_analyses.ANALYSES = analyses
     for registry, was in zip(known, before, strict=True):
         registry.clear()
         registry.update(was)

@@ -123,6 +123,9 @@ def folder(path: Path, loose: bool) -> dict[str, Any]:
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
         name = masked(file.relative_to(path).as_posix())
         match file.suffix:
+            case ".json" if file.name == "features.json":  # in an order that earlier fits of the process decide
+                data = json.loads(file.read_text(encoding="utf-8"))
+                found[name] = {field: len(part["features"]) for field, part in data.items()}
             case ".json" if "data" not in file.relative_to(path).parts:  # there a leaderboard keeps what it was given
                 found[name] = outline(json.loads(file.read_text(encoding="utf-8")), loose)
             case ".csv":
