@@ -29,6 +29,10 @@ from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES, ANALYSES_OF_NAM
 from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION, ANALYSES_OF_OUTCOMES
 from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
 from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD, ANALYSES_OF_VOTES
+from liescope.common.registry import Registry
+
+PACKAGES: Registry[tuple[Analysis, ...]] = Registry("set of analyses", "liescope.analyses", {})
+"""The analyses of other packages: an entry point names a tuple of them."""
 
 ANALYSES: tuple[Analysis, ...] = (
     *ANALYSES_OF_CONFIGURATION,
@@ -64,5 +68,6 @@ ANALYSES: tuple[Analysis, ...] = (
     *ANALYSES_OF_JUDGES,
     *ANALYSES_OF_NAMING,
     *ANALYSES_OF_LESSONS,
+    *(analysis for name in PACKAGES for analysis in PACKAGES[name]),
 )
-"""Those of a new module take two lines here."""
+"""Those of a new module take two lines here, those of another package none."""

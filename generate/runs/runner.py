@@ -383,7 +383,7 @@ async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
     except LiescopeError:
         raise
     except Exception as error:
-        raise PlayerFailed(f"it raised {type(error).__name__}: {error}") from error
+        raise PlayerFailed(f"it raised {type(error).__name__}: {' '.join(str(error).split())[:200]}") from error
 
 
 def _at_once(player: Player) -> bool:
