@@ -105,7 +105,7 @@ def test_a_huge_model_file_is_not_read(tfidf: Path, tmp_path: Path) -> None:
     folder = copy(tfidf, tmp_path)
     with (folder / "model.json").open("r+b") as stream:
         stream.truncate(100_000_000)
-    assert "100 MB" in refused(folder)
+    assert "100,000,000 bytes" in refused(folder)
 
 
 def test_an_unknown_kind_is_one_line(tfidf: Path, tmp_path: Path) -> None:
