@@ -1,57 +1,15 @@
-"""How well two labels of the same statements agree: counts, raw agreement and Cohen's kappa.
-
-A statement that lacks either label (None) is left out; `pairs` is how many were counted.
-"""
+"""How far two labels of the same statements agree, and two origins of claims: the rules and a model, or two models."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from liescope.data_cards.tables import TARGETS, StatementRow
+from liescope.common.agreement import Agreement, agreement
+from liescope.data_cards.tables import TARGETS, ClaimRow, StatementRow
 
 LABELS = tuple(column.name for column in TARGETS.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """counts: how many statements carry each (first label, second label); pairs: their sum; raw: the share that agrees;
-    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; so is kappa, and also if
-    chance alone would agree fully (both labels constant and equal).
-    """
-
-    counts: Mapping[tuple[Hashable, Hashable], int]
-    pairs: int
-    raw: float | None
-    kappa: float | None
-
-
-def agreement(first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> Agreement:
-    """Agreement of two columns of equal length, row by row. Raises ValueError for different lengths."""
-    pairs = zip(first, second, strict=True)
-    return from_counts(Counter((one, two) for one, two in pairs if one is not None and two is not None))
-
-
-def from_counts(counts: Mapping[tuple[Hashable, Hashable], int]) -> Agreement:
-    """Agreement from how often each pair of labels occurs.
-
-    Cohen (1960): kappa = (raw - chance) / (1 - chance), where chance is the agreement expected if the two columns
-    were independent, each with its observed shares.
-    """
-    pairs = sum(counts.values())
-    if not pairs:
-        return Agreement(dict(counts), 0, None, None)
-    rows: Counter[Hashable] = Counter()
-    columns: Counter[Hashable] = Counter()
-    for (one, two), count in counts.items():
-        rows[one] += count
-        columns[two] += count
-    raw = sum(count for (one, two), count in counts.items() if one == two) / pairs
-    chance = sum(count * columns[label] for label, count in rows.items()) / pairs**2
-    kappa = (raw - chance) / (1 - chance) if chance < 1 else None
-    return Agreement(dict(counts), pairs, raw, kappa)
 
 
 def label_agreement(statements: Iterable[StatementRow]) -> dict[tuple[str, str], Agreement]:
@@ -59,3 +17,49 @@ def label_agreement(statements: Iterable[StatementRow]) -> dict[tuple[str, str],
     rows = list(statements)
     columns = {name: [getattr(row, name) for row in rows] for name in LABELS}
     return {(one, two): agreement(columns[one], columns[two]) for one, two in combinations(LABELS, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAgreement:
+    """Claims of one kind, "" for all kinds. first, second: how many each origin found; both: found by both, the same
+    normal form in the same statement; kappa: Cohen's, on whether a statement holds a claim of this kind; None if not
+    defined.
+    """
+
+    kind: str
+    first: int
+    second: int
+    both: int
+    kappa: float | None
+
+    @property
+    def precision(self) -> float | None:
+        """The share of the second origin's claims that the first found too."""
+        return self.both / self.second if self.second else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the first origin's claims that the second found too."""
+        return self.both / self.first if self.first else None
+
+
+def claim_agreement(
+    claims: Iterable[ClaimRow], statements: Collection[str], first: str, second: str
+) -> tuple[ClaimAgreement, ...]:
+    """Agreement by kind, most frequent first, and over all kinds at the end. statements: the ids of those that both
+    origins read; first, second: origins, such as "rules" and "model:NAME".
+    """
+    read = set(statements)
+    rows = [row for row in claims if row.statement_id in read and row.origin in (first, second)]
+    kinds = sorted({row.kind for row in rows}, key=lambda kind: (-sum(row.kind == kind for row in rows), kind))
+    return tuple(_of_kind(kind, rows, statements, first, second) for kind in (*kinds, ""))
+
+
+def _of_kind(
+    kind: str, rows: Iterable[ClaimRow], statements: Collection[str], first: str, second: str
+) -> ClaimAgreement:
+    mine = [row for row in rows if row.kind == kind or not kind]
+    one, two = ({(row.statement_id, row.normal) for row in mine if row.origin == origin} for origin in (first, second))
+    having = [{statement for statement, _ in found} for found in (one, two)]
+    kappa = agreement(*([statement in there for statement in statements] for there in having)).kappa
+    return ClaimAgreement(kind, len(one), len(two), len(one & two), kappa)

@@ -18,7 +18,7 @@ from liescope.benchmark.analyses.cells import RATER
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
-from liescope.labeling.agreement import agreement
+from liescope.common.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from liescope.benchmark.capability.results import TAILS, Counted, replicate
 from liescope.benchmark.capability.variants import Variant
 from liescope.benchmark.counting.counts import PLAYERS, tally
 from liescope.common.errors import UsageError
+from liescope.common.statistics import DRAWS, REAL, estimate, game_weights, share
 
 FOLDS = 14
 SHORT = Settings(draws=400, tune=400)
-RESAMPLES = 2000
 LEAST_RANGE = 0.5
 FLAT = 1e-6  # curvature below which a likelihood has no maximum
 BACKGROUND, MEAN = "background method", "mean of the others"
@@ -167,27 +167,25 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
     games = next(iter(by.values()))["games"].to_numpy().astype(np.float64)
     scores = {name: part["log_score"].to_numpy() for name, part in by.items()}
     order = sorted(by, key=lambda name: -float(scores[name].sum()))
-    times = np.random.default_rng(1).multinomial(len(games), np.full(len(games), 1 / len(games)), size=RESAMPLES)
-    weight = times @ games
+    weights, each = game_weights(len(games), DRAWS, 1), np.arange(len(games))
     rows = []
     for name in order:
         part, change = by[name], scores[name] - scores[order[0]]
-        drawn = {"log_score": times @ scores[name] / weight, "difference": times @ change / weight}
-        ends = {
-            f"{key}_{end}": float(value)
-            for key, values in drawn.items()
-            for end, value in zip(("lo", "hi"), np.quantile(values, TAILS), strict=True)
-        }
+        (score, score_lo, score_hi), (lead, lead_lo, lead_hi) = (
+            estimate(share(values, games, each, weights), len(games), REAL) for values in (scores[name], change)
+        )
         rate = part["mafia_wins"].to_numpy() / games
         predicted = part["predicted"].to_numpy()
         slope, intercept = calibration(part["mafia_wins"].to_numpy(), games, predicted)
         rows.append(
             {
                 "method": name,
-                "log_score": float(scores[name].sum() / games.sum()),
-                **{name: ends[name] for name in ("log_score_lo", "log_score_hi")},
-                "difference": float(change.sum() / games.sum()),
-                **{name: ends[name] for name in ("difference_lo", "difference_hi")},
+                "log_score": score,
+                "log_score_lo": score_lo,
+                "log_score_hi": score_hi,
+                "difference": lead,
+                "difference_lo": lead_lo,
+                "difference_hi": lead_hi,
                 "log_probability": float(part["log_probability"].to_numpy().mean()),
                 "loo": part["loo"].mean(),
                 "unsure": int((part["pareto_k"] > K_MOST).sum()),

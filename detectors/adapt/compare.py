@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import Floats, Scored, Weights
+from liescope.common.statistics import Floats, Weights, codes, estimate, game_weights, share
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import pairs_within, pooled_auroc, within_games
 from liescope.detectors.examples import Labelled
 from liescope.detectors.model_file import Gain

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from liescope.common.statistics import Floats, codes, game_weights, resampled, turned
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Finding, graded
-from liescope.detectors.evaluation.bootstrap import LEVEL, codes, game_weights, resampled
-from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import target_column
 
 _MOST = 20  # values of each column; rarer ones count as one
@@ -32,9 +31,7 @@ def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) 
     counts = np.zeros((games, shape[0] * shape[1]))
     np.add.at(counts, (game, left * shape[1] + right), 1)
     square = _square((game_weights(games, draws, seed) @ counts).reshape(-1, *shape))
-    drawn = resampled(square)
-    lo, hi = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    corrected = 2 * square[0] - np.array([drawn.mean(), hi, lo])
+    corrected = [2 * square[0] - resampled(square).mean(), *turned(square, square[0])]
     found = np.sqrt(np.clip(corrected, 0, 1))
     return float(found[0]), float(found[1]), float(found[2])
 

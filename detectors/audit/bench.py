@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
+from liescope.common.statistics import Floats, codes, game_weights
 from liescope.detectors.audit.findings import Figure
-from liescope.detectors.evaluation.bootstrap import codes, game_weights
-from liescope.detectors.evaluation.metrics import Floats, Scored
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import pooled_auroc
 from liescope.detectors.examples import Labelled, check_trainable
 from liescope.detectors.folds import Rows, fold_of, out_of_fold

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import Estimate, estimate, resampled
-from liescope.detectors.evaluation.metrics import SHARE, Floats, Span
+from liescope.common.statistics import PROPORTION, Estimate, Floats, Scale, estimate, resampled
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
 SEVERITIES = {
@@ -84,7 +83,7 @@ class Figure:
     statements: int
     games: int
     prevalence: float | None = None
-    span: Span = SHARE
+    span: Scale = PROPORTION
 
     def __sub__(self, other: Figure) -> Figure:
         """The difference, paired: both were resampled alike."""

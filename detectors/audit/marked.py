@@ -13,14 +13,13 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from liescope.common.agreement import agreement
 from liescope.common.errors import UsageError
-from liescope.common.statistics import wilson
+from liescope.common.statistics import LEVEL, wilson
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import share_of
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.marks import UNSURE, WRONG, Mark, last_of_each
-from liescope.detectors.evaluation.bootstrap import LEVEL
-from liescope.labeling.agreement import agreement
 
 CHECK = "marks"
 _SEEN = {True: "blind", False: "labels in sight"}

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from liescope.common.statistics import Floats
 from liescope.detectors.audit.bench import Bools, Probe
 from liescope.detectors.audit.data import CONTEXT, Audited
 from liescope.detectors.evaluation.controls import CONTROLS, K_OF_N, FitPredict, logistic_on, with_k_of_n
-from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import Rows
 from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer

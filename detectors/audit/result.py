@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from liescope.common.statistics import DRAWS
 from liescope.detectors.audit.findings import PLAIN, SEVERITIES, AuditRow, Finding
-from liescope.detectors.evaluation.bootstrap import DRAWS
 
 SHUFFLES = 20
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liescope.common.statistics import Floats
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import Bench, Bools
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.tokens import LETTERS, MARKS, WORDS, Token, tokens_of
-from liescope.detectors.evaluation.metrics import Floats
 
 ERROR = 0.001
 """The probability that anything at all is named where nothing tells."""

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from liescope.common.agreement import alpha
 from liescope.common.people import PEOPLE
-from liescope.detectors.evaluation.agreeing import alpha
-from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, game_weights, share
+from liescope.common.statistics import REAL, Estimate, Floats, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import OBSERVER, crowd_of, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
-from liescope.detectors.evaluation.metrics import DECISION, METRIC, REAL, Floats
+from liescope.detectors.evaluation.metrics import DECISION, METRIC
 from liescope.detectors.evaluation.people import Answers
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.ranking import rank_metrics

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import LEVEL, Estimate, resampled, share
-from liescope.detectors.evaluation.metrics import Floats, Scored, Weights
+from liescope.common.statistics import Estimate, Floats, Weights, share, turned
+from liescope.detectors.evaluation.metrics import Scored
 
 BINS = 15
 
@@ -32,9 +32,8 @@ def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Estim
         return None, None, None
     debiased, biased = squared_errors(data, weights, bins)
     value = float(debiased[0])
-    far, near = np.quantile(resampled(debiased), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - biased[0]
-    low, high = min(value - near, value), max(value - far, value)
-    root = [float(np.sqrt(max(number, 0.0))) for number in (value, low, high)]
+    low, high = turned(debiased, float(biased[0]))
+    root = [float(np.sqrt(max(number, 0.0))) for number in (value, min(low, value), max(high, value))]
     return root[0], root[1], root[2]
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import polars as pl
 
-from liescope.detectors.evaluation.metrics import Floats
+from liescope.common.statistics import Floats
 from liescope.detectors.evaluation.rows import MetricRow, measured
 from liescope.detectors.evaluation.scores import CONTROL
 

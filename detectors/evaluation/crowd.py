@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.dawid_skene import Answers, Weighed, dawid_skene, effective, pairs_of, residuals
-from liescope.detectors.evaluation.metrics import REAL
+from liescope.common.agreement import Answers, Weighed, dawid_skene, effective, pairs_of, residuals
+from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 
 OBSERVERS = "observers:"

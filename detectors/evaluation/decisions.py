@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.detectors.evaluation.bootstrap import share
-from liescope.detectors.evaluation.metrics import DECISION, LEVELS, Bools, Floats, Scored, Weights
+from liescope.common.statistics import Bools, Floats, Weights, share
+from liescope.detectors.evaluation.metrics import DECISION, LEVELS, Scored
 
 AnyFloats = NDArray[np.floating[Any]]
 Thresholds = Mapping[str, float | None]

@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Weights = NDArray[np.float32]
+from liescope.common.statistics import PROPORTION, REAL, Bools, Floats, Scale
 
 LEVELS = {"1pct": 0.01, "5pct": 0.05}
 """The false positive rates whose recall is reported, by their name within a metric."""
@@ -23,11 +21,6 @@ DIFFERENCE = "_difference"
 WITHIN, POOLED = "auroc_within", "auroc"
 """The ranking within games, by which scorers are judged, and the one over statements of all games, which also rewards
 knowing in which games many deceive."""
-
-Span = tuple[float, float]
-SHARE: Span = (0.0, 1.0)
-REAL: Span = (-np.inf, np.inf)
-"""The smallest and the largest value that a figure can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +32,9 @@ class Scored:
 
     y: Bools
     score: Floats
-    game: NDArray[np.int64]
+    game: npt.NDArray[np.int64]
     games: int
-    own: NDArray[np.int64] | None = None
+    own: npt.NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +47,10 @@ class Metric:
     words: str
     headline: bool = False
     compared: bool = False
-    span: Span = SHARE
+    span: Scale = PROPORTION
     paired: bool = False
 
-    def difference(self) -> Span:
+    def difference(self) -> Scale:
         """What values a difference of two can have."""
         low, high = self.span
         return low - high, high - low

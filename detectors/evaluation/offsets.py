@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import REAL
+from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
 
 _EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.sparse import csr_array
 
-from liescope.detectors.evaluation.metrics import LEVELS, Floats, Scored, Weights
+from liescope.common.statistics import Floats, Weights
+from liescope.detectors.evaluation.metrics import LEVELS, Scored
 
 _CELLS = 2_000_000
 MATCHED = {f"matched_recall_{name}": rate for name, rate in LEVELS.items()}

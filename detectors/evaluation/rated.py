@@ -11,11 +11,11 @@ from functools import partial
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.common.statistics import Floats, game_weights
 from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
-from liescope.detectors.evaluation.metrics import DECISION, Floats
+from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.ranking import rank_metrics
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, measured

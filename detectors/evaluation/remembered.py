@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from liescope.common.statistics import Bools, game_weights
 from liescope.detectors.audit.findings import DIFFERENCE, LARGE_SHARE, Figure
-from liescope.detectors.evaluation.bootstrap import game_weights
-from liescope.detectors.evaluation.metrics import Bools, Scored
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import pooled_auroc
 from liescope.detectors.evaluation.rows import ScoringPlan
 from liescope.detectors.evaluation.scores import per_detector, scored

@@ -11,11 +11,11 @@ from functools import partial
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.common.statistics import Floats, game_weights
 from liescope.detectors.evaluation.calibration import brier, calibration_error
 from liescope.detectors.evaluation.comparing import Scorer, differences, pairs_of_interest
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, choose_thresholds, decision_metrics
-from liescope.detectors.evaluation.metrics import DECISION, LEVELS, POOLED, WITHIN, Floats, words_of
+from liescope.detectors.evaluation.metrics import DECISION, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.offsets import offset
 from liescope.detectors.evaluation.populations import SPEAKER, populations
 from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games

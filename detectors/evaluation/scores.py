@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData
-from liescope.detectors.evaluation.bootstrap import codes
+from liescope.common.statistics import codes
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.offsets import centred
 from liescope.detectors.evaluation.rows import resampled_as

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
+from liescope.common.statistics import Floats, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.crowd import OBSERVERS
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, Floats
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 from liescope.detectors.evaluation.scores import score_table

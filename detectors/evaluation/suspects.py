@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from liescope.common.statistics import Bools, Floats, at_share, codes, estimate, game_weights, share
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.conformal import PlayerSets
-from liescope.detectors.evaluation.bootstrap import at_share, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import METRIC, Bools, Floats
+from liescope.detectors.evaluation.metrics import METRIC
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 from liescope.detectors.evaluation.verdicts import CHOSEN_ON, COVERAGES, PROMISED

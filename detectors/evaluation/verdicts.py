@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import polars as pl
 
+from liescope.common.statistics import Bools, Estimate, estimate, game_weights, share
 from liescope.detectors.conformal import COVERAGE
-from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import Bools, Scored
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
 from liescope.detectors.evaluation.scores import per_detector, scored

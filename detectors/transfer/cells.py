@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import estimate, worst
-from liescope.detectors.evaluation.metrics import POOLED, SHARE, WITHIN, Bools, Floats
+from liescope.common.statistics import PROPORTION, Bools, Floats, estimate, worst
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.transfer.fitting import Scores
 from liescope.detectors.transfer.forms import FORMS, MAIN, STATEMENT, forms
@@ -78,7 +78,7 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
                 reason = why or _undefined(table.y[its], f"{test}{_PARTS.get(metric, '')}", metric)
                 values = None if reason else values
-                span = (-1.0, 1.0) if metric == OVER_ROLE else SHARE
+                span = (-1.0, 1.0) if metric == OVER_ROLE else PROPORTION
                 cells.append({**where, **own, **measure.statements(its, values, reason, span)})
                 main[name, metric] = values, len(np.unique(measure.game[its]))
             for kind, form in MAIN.items() if train != test else ():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.metrics import Floats
+from liescope.common.statistics import Floats
 from liescope.detectors.evaluation.offsets import log_odds
 from liescope.detectors.protocol import ROLE
 from liescope.detectors.transfer.table import Table

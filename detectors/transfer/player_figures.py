@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Floats
+from liescope.common.statistics import Floats
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.transfer.forms import FORMS, WHOLE_GAME
 from liescope.detectors.transfer.plan import no_pairs, why_one_class
 from liescope.detectors.transfer.players import named, named_by_villagers

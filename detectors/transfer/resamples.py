@@ -9,8 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.detectors.evaluation.bootstrap import at_share, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import POOLED, SHARE, WITHIN, Bools, Floats, Scored, Span, Weights
+from liescope.common.statistics import (
+    PROPORTION,
+    Bools,
+    Floats,
+    Scale,
+    Weights,
+    at_share,
+    estimate,
+    game_weights,
+    share,
+)
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored
 from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
 from liescope.detectors.transfer.table import Rows, Table
 
@@ -73,7 +83,7 @@ class Resamples:
         """The same of this part of them, the surest."""
         return at_share(sure, values, part, self.weights[:, game])
 
-    def statements(self, rows: Rows, values: Floats | None, why: str, span: Span = SHARE) -> dict[str, Any]:
+    def statements(self, rows: Rows, values: Floats | None, why: str, span: Scale = PROPORTION) -> dict[str, Any]:
         """A figure of some statements, as the columns `FIGURE`."""
         prevalence = float(self.y[rows].mean()) if len(rows) else None
         facts = {"statements": len(rows), "games": len(np.unique(self.own[rows])), "prevalence": prevalence, "why": why}
@@ -95,7 +105,7 @@ def in_pairs(rows: Rows, y: Bools, own: Rows) -> Rows:
     return rows[((lies > 0) & (honest > 0))[own]]
 
 
-def figure(values: Floats | None, games: int, facts: dict[str, Any], span: Span = SHARE) -> dict[str, Any]:
+def figure(values: Floats | None, games: int, facts: dict[str, Any], span: Scale = PROPORTION) -> dict[str, Any]:
     """The columns `FIGURE`. values: over the rows of the weights; games: how many it rests on."""
     found = (None, None, None) if values is None else estimate(values, games, span)
     return {**dict.fromkeys(FIGURE), **dict(zip(("value", "lo", "hi"), found, strict=True)), **facts}

@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
+from liescope.common.agreement import from_counts
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
 from liescope.generate.corpus.read import FORMAT, data_file
-from liescope.labeling.agreement import from_counts
 from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
 

@@ -24,7 +24,7 @@ from liescope.generate.runs.planning import PlanSettings
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_job import run_job
 from liescope.generate.runs.shards.engine import open_engine
-from liescope.labeling.claim_agreement import ClaimAgreement, claim_agreement
+from liescope.labeling.agreement import ClaimAgreement, claim_agreement
 from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
 from liescope.labeling.model_claims import model_claims
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.common.agreement import Answers, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.crowd import crowd_of, observer_rows
-from liescope.detectors.evaluation.dawid_skene import Answers, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.rows import ScoringPlan
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.evaluation.scores import score_table

@@ -15,10 +15,10 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from liescope.detectors.evaluation.bootstrap import GROUPS, codes, estimate, game_weights, worst
+from liescope.common.statistics import GROUPS, REAL, codes, estimate, game_weights, worst
 from liescope.detectors.evaluation.calibration import brier, calibration_error, squared_errors
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, best_threshold, decision_metrics, threshold_at
-from liescope.detectors.evaluation.metrics import REAL, Scored
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
 
 

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import liescope
+from liescope.common.agreement import alpha
 from liescope.common.errors import UsageError
 from liescope.detectors.display_people import people_lines
-from liescope.detectors.evaluation.agreeing import alpha
 from liescope.detectors.evaluation.beside_people import on_judged_statements
 from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan

@@ -25,9 +25,9 @@ from typer.testing import CliRunner
 
 import liescope
 from liescope.common.errors import BadData, UsageError
+from liescope.common.statistics import game_weights
 from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.bootstrap import game_weights
 from liescope.detectors.evaluation.decisions import decision_metrics
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.examples import make_examples, read_statements

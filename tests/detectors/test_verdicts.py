@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate, train
 from liescope.detectors.display import show_evaluation
-from liescope.detectors.evaluation.bootstrap import at_share, game_weights
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.report_text import page
 from liescope.detectors.evaluation.result import EvaluationResult

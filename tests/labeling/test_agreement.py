@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.labeling.agreement import LABELS, agreement, from_counts, label_agreement
+from liescope.common.agreement import agreement, from_counts
+from liescope.labeling.agreement import LABELS, label_agreement
 from liescope.labeling.label import label_game
 
 labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)

@@ -6,7 +6,7 @@ import pytest
 
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
-from liescope.labeling.claim_agreement import claim_agreement
+from liescope.labeling.agreement import claim_agreement
 from liescope.labeling.ledger import claim_rows
 from liescope.labeling.model_claims import NO_MEANING, NO_PLAYER, NO_QUOTE, REPEATED, standing
 

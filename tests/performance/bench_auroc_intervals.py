@@ -17,8 +17,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import estimate, game_weights, resampled, worst
-from liescope.detectors.evaluation.metrics import Floats, Scored
+from liescope.common.statistics import Floats, estimate, game_weights, resampled, worst
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import pooled_auroc, within_games
 
 _NORMAL = NormalDist()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.common.statistics import game_weights
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import rank_metrics
 from liescope.detectors.examples import Example

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope.common.statistics import GROUPS
 from liescope.data_cards.tables import TABLES
-from liescope.detectors.evaluation.bootstrap import GROUPS
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.cells import _headline
 from liescope.detectors.transfer.forms import CONTROL, FORMS, ONLINE, forms

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.common.statistics import game_weights
 from liescope.detectors.protocol import player_posteriors, silent
 from liescope.detectors.registry import DETECTORS
 from liescope.detectors.textualize import TextConfig

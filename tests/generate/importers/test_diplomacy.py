@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sklearn.metrics import f1_score
 
+from liescope.common.agreement import agreement
 from liescope.games.record import GameRecord
 from liescope.generate.importers import Rejected, read_games
-from liescope.labeling.agreement import agreement
 from liescope.labeling.label import NOT_IN_SOURCE, LabelledGame, label_game
 
 SPLITS = ("train", "validation", "test")

@@ -1,18 +1,85 @@
-"""Several observers' yes and no answers about the same items, weighed by how reliable their agreement shows them to be.
+"""How far labels and observers agree: Cohen's kappa, Krippendorff's alpha, and the truth behind unequal observers.
 
-Dawid and Skene (1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"): the true answers
-are unknown; each observer has a recall and a false positive rate, and answers independently given the truth. With one
-coin, an observer has a single accuracy for both classes. Estimated by EM, from the share of yes answers.
+`dawid_skene` weighs several observers' yes and no answers about the same items by how reliable their agreement shows
+them to be. Dawid and Skene (1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"): the
+true answers are unknown; each observer has a recall and a false positive rate, and answers independently given the
+truth. With one coin, an observer has a single accuracy for both classes. Estimated by EM, from the share of yes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.detectors.evaluation.metrics import Bools, Floats
+if TYPE_CHECKING:
+    from liescope.common.statistics import Bools, Floats, Weights
+
+
+def alpha(item: NDArray[np.int64], yes: Bools, game: NDArray[np.int64], weights: Weights) -> Floats:
+    """(draws,): Krippendorff's alpha for two values: 1 for perfect agreement, 0 for chance; NaN where no item has two
+    answers, or where all of them are alike. item, yes, game: of each answer.
+
+    Krippendorff (2019), Content Analysis, chapter 12: 1 - D_observed / D_expected over the answers of the items that
+    have at least two; an item's pairs weigh 1 / (answers - 1).
+    """
+    answers = np.bincount(item).astype(float)
+    flags = np.bincount(item, weights=yes.astype(float))
+    first = np.unique(item, return_index=True)[1]
+    pairable = answers >= 2
+    split = np.where(pairable, 2 * flags * (answers - flags) / np.maximum(answers - 1, 1), 0.0)
+    games = weights.shape[1]
+    pairs, ones, every = (
+        weights @ np.bincount(game[first], weights=np.where(pairable, column, 0.0), minlength=games)
+        for column in (split, flags, answers)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = 2 * ones * (every - ones) / (every - 1)
+        return np.asarray(1 - pairs / expected, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """counts: how many statements carry each (first label, second label); pairs: their sum; raw: the share that agrees;
+    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; so is kappa, and also if
+    chance alone would agree fully (both labels constant and equal).
+    """
+
+    counts: Mapping[tuple[Hashable, Hashable], int]
+    pairs: int
+    raw: float | None
+    kappa: float | None
+
+
+def agreement(first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> Agreement:
+    """Agreement of two columns of equal length, row by row. Raises ValueError for different lengths."""
+    pairs = zip(first, second, strict=True)
+    return from_counts(Counter((one, two) for one, two in pairs if one is not None and two is not None))
+
+
+def from_counts(counts: Mapping[tuple[Hashable, Hashable], int]) -> Agreement:
+    """Agreement from how often each pair of labels occurs.
+
+    Cohen (1960): kappa = (raw - chance) / (1 - chance), where chance is the agreement expected if the two columns
+    were independent, each with its observed shares.
+    """
+    pairs = sum(counts.values())
+    if not pairs:
+        return Agreement(dict(counts), 0, None, None)
+    rows: Counter[Hashable] = Counter()
+    columns: Counter[Hashable] = Counter()
+    for (one, two), count in counts.items():
+        rows[one] += count
+        columns[two] += count
+    raw = sum(count for (one, two), count in counts.items() if one == two) / pairs
+    chance = sum(count * columns[label] for label, count in rows.items()) / pairs**2
+    kappa = (raw - chance) / (1 - chance) if chance < 1 else None
+    return Agreement(dict(counts), pairs, raw, kappa)
+
 
 Codes = NDArray[np.int64]
 _STEPS, _CLOSE = 500, 1e-7
