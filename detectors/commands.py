@@ -103,8 +103,7 @@ def score(
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.display import score_lines
-    from liescope.detectors.score_files import lines, statements_of
-    from liescope.detectors.scoring import opened, score_file
+    from liescope.detectors.scoring import lines, opened, score_file, statements_of
 
     texts, cache = None if texts == ["-"] else texts, given.get("cache")
     how = resolve(ScoreSettings, {"coverage": given["coverage"], "reasons": given["reasons"]})
@@ -140,9 +139,8 @@ def score(
 def _follow(model: str, given: Given, reasons: int, as_json: bool) -> None:
     """One line, or JSON object, after each turn on standard input."""
     from liescope.detectors.display import live_lines
-    from liescope.detectors.live_lines import live_turns, table
-    from liescope.detectors.score_files import lines
-    from liescope.detectors.scoring import opened
+    from liescope.detectors.live import live_turns, table
+    from liescope.detectors.scoring import lines, opened
 
     def complain(number: int, why: str) -> None:
         typer.echo(f"line {number} is left out: {why}", err=True)

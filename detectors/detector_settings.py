@@ -8,8 +8,7 @@ from typing import Annotated, TypedDict
 
 from liescope.common.settings import Setting, like
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.calibrate import METHODS, TEMPERATURE
-from liescope.detectors.conformal import COVERAGE
+from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
 from liescope.detectors.protocol import MAX_SEED, PRESETS
 from liescope.detectors.registry import DETECTORS
 from liescope.generate.runs.limits import RunSettings

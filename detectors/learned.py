@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, regular
 from liescope.detectors.examples import Example
-from liescope.detectors.near import ALIKE, BANDS, ROWS, Bools, copied_games, is_long, normal, shingled, signatures
+from liescope.detectors.likeness import ALIKE, BANDS, ROWS, Bools, copied_games, is_long, normal, shingled, signatures
 from liescope.detectors.protocol import TRAIN_AGAIN
 
 FILE = "learned.parquet"

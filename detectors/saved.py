@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder
 from liescope.common.registry import check_installed
-from liescope.detectors.conformal import ABSTAIN, COVERAGE, verdicts
-from liescope.detectors.evaluation.decisions import flagged
-from liescope.detectors.evaluation.metrics import LEVELS
+from liescope.detectors.calibrate import ABSTAIN, COVERAGE, verdicts
+from liescope.detectors.evaluation.metrics import LEVELS, flagged
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
-from liescope.detectors.calibrate import METHODS, TEMPERATURE
-from liescope.detectors.confidence import Confidence, Judged, judge_games
+from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, Judged, judge_games
 from liescope.detectors.detector_settings import TrainSettings
-from liescope.detectors.evaluation.decisions import choose_thresholds
-from liescope.detectors.evaluation.populations import is_population
+from liescope.detectors.evaluation.metrics import choose_thresholds
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
-from liescope.detectors.evaluation.scores import per_detector, score_table
+from liescope.detectors.evaluation.scores import is_population, per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.asking import ATTEMPTS

@@ -23,7 +23,7 @@ from liescope.benchmark.reporting.data import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN
-from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER
+from liescope.detectors.evaluation.scores import HELD_OUT, SPEAKER
 
 REPORT_JSON = "report.json"
 _OTHERS = ("report.html", "report.md")  # what other reports hold: fit, analyse, audit

@@ -15,12 +15,10 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import resolve, takes
-from liescope.detectors.adapt.choose import UNCERTAIN, chosen
-from liescope.detectors.adapt.compare import NEW, OWN, Truth, gains
-from liescope.detectors.adapt.guess import guessed
+from liescope.detectors.adapt.compare import NEW, OWN, UNCERTAIN, Truth, chosen, gains
 from liescope.detectors.calibrate import ISOTONIC, TEMPERATURE
 from liescope.detectors.detector_settings import AdaptSettings
-from liescope.detectors.examples import Labelled, corpus_id, corpus_name, labelled, read_statements
+from liescope.detectors.examples import Labelled, corpus_id, corpus_name, labelled, make_examples, read_statements
 from liescope.detectors.material import NOTHING, Material, joined, read_material, words_of
 from liescope.detectors.model_file import Adapted, CorpusName, Gain, ModelFile
 from liescope.detectors.progress import shown
@@ -29,8 +27,27 @@ from liescope.detectors.saved import LoadedDetector, check_free, is_model
 from liescope.detectors.scoring import opened
 from liescope.detectors.training import Recipe, train_on
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
-from liescope.detectors.view.transcript import Transcript
+from liescope.detectors.view.transcript import Moment, Transcript
 from liescope.generate.corpus import as_corpus, check
+
+SURE = 0.9
+
+
+def guessed(detector: Detector, statements: pl.DataFrame, games: Mapping[str, Transcript], show: Progress) -> Labelled:
+    """The statements of games in which the detector is sure of every player (at least `SURE`, either way), labelled so.
+    statements: those of the games, in order of play.
+    """
+    found = detector.player_posteriors([Moment(game) for game in games.values()], show)
+    sure = {
+        name: players
+        for name, players in zip(games, found, strict=True)
+        if all(max(chance, 1 - chance) >= SURE for chance in players.values())
+    }
+    rows = statements.filter(pl.col("game_id").is_in(list(sure)))
+    examples = make_examples(rows, detector.text.context, games=games)
+    y = np.array([sure[one.game_id][one.speaker] > 0.5 for one in examples], dtype=bool)
+    return Labelled(examples, y, np.array([one.game_id for one in examples], dtype=np.str_), 0)
+
 
 Corpus = str | os.PathLike[str]
 WEIGHT = 5

@@ -9,11 +9,10 @@ import polars as pl
 
 from liescope.common.statistics import Floats
 from liescope.detectors.audit import findings as f
-from liescope.detectors.audit.bench import TRAIN_TEST, Bench, Bools
-from liescope.detectors.audit.data import Audited
+from liescope.detectors.audit.bench import TRAIN_TEST, Audited, Bench, Bools
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.probes import opening
-from liescope.detectors.near import SHORT, copied_games, is_long, near_copies, normal
+from liescope.detectors.likeness import SHORT, copied_games, is_long, near_copies, normal
 
 FIRST = 5
 """How many words make an opening."""

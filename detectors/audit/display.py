@@ -8,9 +8,8 @@ from rich.text import Text
 
 from liescope.common.pages import hang
 from liescope.common.text import plain
-from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS
+from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS, AuditResult
 from liescope.detectors.audit.report import counted, probe_table
-from liescope.detectors.audit.result import AuditResult
 from liescope.detectors.evaluation.scores import scripted_warning
 
 _WIDTH = 80

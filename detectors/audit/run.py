@@ -9,10 +9,9 @@ from typing import Unpack
 
 from liescope.common.errors import UnknownName
 from liescope.common.settings import resolve, takes
-from liescope.detectors.audit.bench import SCHEMES
-from liescope.detectors.audit.data import read_audited
+from liescope.detectors.audit.bench import SCHEMES, read_audited
+from liescope.detectors.audit.findings import AuditPlan, AuditResult
 from liescope.detectors.audit.marks import read_marks
-from liescope.detectors.audit.result import AuditPlan, AuditResult
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import corpus_name, target_column
 from liescope.detectors.progress import shown

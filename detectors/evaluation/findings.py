@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
-from liescope.detectors.evaluation.scores import CONTROL
+from liescope.detectors.evaluation.scores import CONTROL, HELD_OUT, SPEAKER, is_population
 
 
 def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:

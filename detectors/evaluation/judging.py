@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds
-from liescope.detectors.evaluation.metrics import DECISION
+from liescope.detectors.evaluation.metrics import DECISION, NO_THRESHOLDS, Thresholds
 from liescope.detectors.evaluation.scores import score_table
 from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.judge.asking import Spent

@@ -1,17 +1,27 @@
-"""The metrics, declared once: tables, reports and comparisons are made of this declaration.
+"""The metrics: declared once, so that tables, reports and comparisons are made of this declaration, and computed.
 
 A metric of a scorer is computed for many weightings of the games at once, (draws, games): a row of ones is the plain
 metric, a row of multinomial counts is a resample.
+
+Rankings need no threshold, and a score may be any number. A threshold is chosen on games other than those it is
+evaluated on. The usual calibration error is never 0, even for scores that are right: chance alone parts the share of
+lies in a bin from its mean score. Kumar, Liang and Ma (2019, "Verified uncertainty calibration", section 5) subtract
+from the square of each bin's gap what chance adds to it on average. They take statements as independent draws; here
+games are, so what is subtracted is the variance between games.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from liescope.common.statistics import PROPORTION, REAL, Bools, Floats, Scale
+from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, share, turned
 
 LEVELS = {"1pct": 0.01, "5pct": 0.05}
 """The false positive rates whose recall is reported, by their name within a metric."""
@@ -107,3 +117,238 @@ def words_of(metric: str) -> str:
     """What a metric, or a difference of it, is called in tables for people."""
     name = metric.removesuffix(DIFFERENCE)
     return METRIC[name].words + (", difference" if name != metric else "")
+
+
+BINS = 15
+
+
+def brier(data: Scored, weights: Weights) -> Floats:
+    """(draws,): the mean squared error of the probability."""
+    return share((data.score - data.y) ** 2, np.ones(len(data.y)), data.game, weights)
+
+
+def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Estimate:
+    """The root of the debiased squared calibration error, over bins of equally many statements; 0 if chance explains
+    all of it. Not defined for fewer than two games.
+
+    Resamples of games scatter around the biased error of the sample, because that is the truth of the world they are
+    drawn from: the interval is the basic one, turned around that value on the scale of squares.
+    """
+    if data.games < 2:
+        return None, None, None
+    debiased, biased = squared_errors(data, weights, bins)
+    value = float(debiased[0])
+    low, high = turned(debiased, float(biased[0]))
+    root = [float(np.sqrt(max(number, 0.0))) for number in (value, min(low, value), max(high, value))]
+    return root[0], root[1], root[2]
+
+
+def squared_errors(data: Scored, weights: Weights, bins: int = BINS) -> tuple[Floats, Floats]:
+    """(debiased, biased), each (draws,): the squared gap between share of lies and mean score, averaged.
+
+    A bin's gap is a sum over games. Its square minus the squares of its summands, times G / (G - 1), has the square of
+    the expected gap as its mean for G independent games.
+    """
+    _, kind_of, counts = np.unique(data.score, return_inverse=True, return_counts=True)
+    middle = counts.cumsum() - counts / 2
+    bin_of = np.minimum((middle / len(data.y) * bins).astype(np.int64), bins - 1)[kind_of]
+    gap, count = np.zeros((data.games, bins)), np.zeros((data.games, bins))
+    np.add.at(gap, (data.game, bin_of), data.y - data.score)
+    np.add.at(count, (data.game, bin_of), 1)
+    total, squares, statements = weights @ gap, weights @ gap**2, weights @ count
+    scale = statements * statements.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        biased = np.where(scale > 0, total**2 / scale, 0.0)
+        debiased = np.where(scale > 0, (total**2 - squares) / scale, 0.0) * data.games / (data.games - 1)
+    return debiased.sum(axis=1), biased.sum(axis=1)
+
+
+AnyFloats = NDArray[np.floating[Any]]
+Thresholds = Mapping[str, float | None]
+"""By the names of LEVELS, and DECISION."""
+NO_THRESHOLDS: Thresholds = dict.fromkeys((*LEVELS, DECISION))
+
+
+def choose_thresholds(y: Bools, score: Floats) -> Thresholds:
+    """Every threshold that statements allow to choose; None if they lack honest ones, or for DECISION either class."""
+    return {**{name: threshold_at(y, score, rate) for name, rate in LEVELS.items()}, DECISION: best_threshold(y, score)}
+
+
+def threshold_at(y: Bools, score: Floats, rate: float) -> float | None:
+    """The lowest threshold at which at most `rate` of the honest statements score above it (strictly); None if
+    there is no honest statement to choose it on.
+    """
+    honest = np.sort(score[~y])
+    if not len(honest):
+        return None
+    # The small addend keeps 0.95 * 100 from becoming 95.00000000000001 and so going one step too far.
+    return float(honest[int(np.ceil((1 - rate) * len(honest) - 1e-9)) - 1])
+
+
+def best_threshold(y: Bools, score: Floats) -> float | None:
+    """The threshold with the largest macro F1, the highest of several; None if a class is missing."""
+    if not len(y) or y.all() or not y.any():
+        return None
+    order = np.argsort(-score, kind="stable")
+    ranked, lies = score[order], y[order]
+    # Flagged: everything above a score, so all that stands before the first statement with that score; or everything.
+    start = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    if ranked[-1] > 0:  # nothing below 0 is a threshold
+        start, ranked = np.r_[start, len(ranked)], np.r_[ranked, np.nextafter(ranked[-1], 0)]
+    tp, fp = (np.r_[0, rows.cumsum()][start].astype(np.float64) for rows in (lies, ~lies))
+    fn, tn = np.count_nonzero(lies) - tp, np.count_nonzero(~lies) - fp
+    macro = (_f1(tp, fp, fn) + _f1(tn, fn, fp)) / 2
+    return float(ranked[start[int(np.argmax(macro))]])
+
+
+def flagged(score: Any, at: float) -> Any:
+    """Which scores are flagged at a threshold: those above it. A score equal to the threshold is not, so that
+    the false positive rate it was chosen for holds.
+    """
+    return score > at
+
+
+def decision_metrics(data: Scored, thresholds: Thresholds, weights: Weights) -> dict[str, Floats]:
+    """Each (draws,), NaN where a threshold or a class is missing.
+
+    recall_at_{level}_fpr and realised_fpr_at_{level}; at the threshold DECISION: macro_f1, the mean of the F1 of both
+    classes, lie_f1, the F1 of deceptive statements, and balanced_accuracy, the mean recall of both classes.
+    """
+    found: dict[str, Floats] = {}
+    for level in LEVELS:
+        recall, fpr = rates(data, thresholds.get(level), weights)
+        found |= {f"recall_at_{level}_fpr": recall, f"realised_fpr_at_{level}": fpr}
+    recall, fpr = rates(data, thresholds.get(DECISION), weights)
+    lies = weights @ np.bincount(data.game[data.y], minlength=data.games)
+    honest = weights @ np.bincount(data.game[~data.y], minlength=data.games)
+    tp, fp = recall * lies, fpr * honest
+    found["lie_f1"] = _f1(tp, fp, lies - tp)
+    found["macro_f1"] = (found["lie_f1"] + _f1(honest - fp, lies - tp, fp)) / 2
+    found["balanced_accuracy"] = (recall + 1 - fpr) / 2
+    return found
+
+
+def rates(data: Scored, at: float | None, weights: Weights) -> tuple[Floats, Floats]:
+    """(recall, false positive rate) of what is flagged at a threshold, each (draws,)."""
+    if at is None:
+        return np.full(len(weights), np.nan), np.full(len(weights), np.nan)
+    above = flagged(data.score, at)
+    recall, fpr = (share(above * rows, rows.astype(float), data.game, weights) for rows in (data.y, ~data.y))
+    return recall, fpr
+
+
+def _f1(tp: AnyFloats, fp: AnyFloats, fn: AnyFloats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(2 * tp / (2 * tp + fp + fn), dtype=np.float64)
+
+
+_CELLS = 2_000_000
+MATCHED = {f"matched_recall_{name}": rate for name, rate in LEVELS.items()}
+
+
+def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Floats] = MATCHED) -> dict[str, Floats]:
+    """`auroc`, `average_precision` and, by the names of `rates`, the recall at a realised false positive rate; each
+    (draws,), NaN if a class is missing.
+
+    AUROC counts ties half. Average precision is the sum of precision over the steps of recall, without interpolation,
+    as in scikit-learn. Recall is read from the ROC curve of each weighting where exactly that share of its honest
+    statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each draw.
+    """
+    names, draws = ("average_precision", *rates), len(weights)
+    auroc, found = pooled_auroc(data, weights), {name: np.full(draws, np.nan) for name in names}
+    if not len(data.y):
+        return {"auroc": auroc, **found}
+    _, block = np.unique(-data.score, return_inverse=True)
+    blocks = int(block.max()) + 1
+    counts = [_counts(block[rows], data.game[rows], (blocks, data.games)) for rows in (data.y, ~data.y)]
+    every = {name: np.broadcast_to(rate, draws) for name, rate in rates.items()}
+    step = max(1, _CELLS // blocks)
+    for first in range(0, draws, step):
+        part = slice(first, first + step)
+        games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
+        lies, honest = (count @ games for count in counts)  # (blocks, draws), highest score first
+        lies_above, honest_above = lies.cumsum(axis=0), honest.cumsum(axis=0)
+        all_lies, all_honest = lies_above[-1], honest_above[-1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            precision = lies_above / np.maximum(lies_above + honest_above, 1)
+            found["average_precision"][part] = (lies * precision).sum(axis=0) / all_lies
+            for name, rate in every.items():
+                flagged = _flagged(lies, honest, lies_above, honest_above, rate[part] * all_honest)
+                found[name][part] = flagged / all_lies
+        for values in found.values():
+            values[part][(all_lies == 0) | (all_honest == 0)] = np.nan
+    return {"auroc": auroc, **found}
+
+
+def pooled_auroc(data: Scored, weights: Weights) -> Floats:
+    """(draws,): the AUROC over statements of all games, ties half, NaN if a class is missing.
+
+    The order of lies among themselves, and of honest statements, does not matter: only steps from lies down to the
+    honest statements below them are counted, which are fewer the better the order is.
+    """
+    found = np.full(len(weights), np.nan)
+    if not len(data.y):
+        return found
+    _, block = np.unique(-data.score, return_inverse=True)
+    lies, honest = (np.bincount(block[rows], minlength=block.max() + 1) > 0 for rows in (data.y, ~data.y))
+    tied, above_tied, above_honest = lies & honest, np.r_[False, (lies & honest)[:-1]], np.r_[False, honest[:-1]]
+    step = (tied | above_tied | (lies & above_honest)).cumsum()
+    steps = int(step[-1]) + 1
+    counts = [_counts(step[block[rows]], data.game[rows], (steps, data.games)) for rows in (data.y, ~data.y)]
+    below = np.where(np.bincount(step[tied], minlength=steps) > 0, 0.5, 1.0)[:, None]
+    size = max(1, _CELLS // steps)
+    for first in range(0, len(weights), size):
+        part = slice(first, first + size)
+        games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
+        lying, others = (count @ games for count in counts)  # (steps, draws), highest score first
+        passed = others.cumsum(axis=0)
+        with np.errstate(invalid="ignore"):
+            right = (lying * (passed[-1] - passed + below * others)).sum(axis=0)
+            found[part] = right / (lying.sum(axis=0) * passed[-1])
+    return found
+
+
+def within_games(data: Scored, weights: Weights) -> Floats:
+    """(draws,): the AUROC within games, NaN where no game has both classes."""
+    right, pairs = (weights @ np.column_stack(pairs_within(data))).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(right / pairs, dtype=np.float64)
+
+
+def pairs_within(data: Scored) -> tuple[Floats, Floats]:
+    """(pairs that are ranked right, ties half; pairs), each (games,): of a deceptive and an honest statement of one
+    game. The first over the second is the AUROC within games, in which each game weighs by its number of pairs.
+    """
+    if not len(data.y):
+        return np.zeros(data.games), np.zeros(data.games)
+    own = data.game if data.own is None else data.own
+    order = np.lexsort((data.score, own))
+    y, score, own, game = data.y[order], data.score[order], own[order], data.game[order]
+    new_game = np.r_[True, own[1:] != own[:-1]]
+    block = (new_game | np.r_[True, score[1:] != score[:-1]]).cumsum() - 1
+    honest_before = np.r_[0, (~y).cumsum()]
+    first = np.searchsorted(block, np.arange(block[-1] + 2))
+    below, tied = honest_before[first[:-1]], np.diff(honest_before[first])
+    start = np.maximum.accumulate(np.where(new_game, np.arange(len(y)), 0))
+    ends = np.append(np.flatnonzero(new_game)[1:], len(y))[new_game.cumsum() - 1]
+    right = below[block] - honest_before[start] + tied[block] / 2
+    against = honest_before[ends] - honest_before[start]
+    won, pairs = (np.bincount(game, np.where(y, part, 0.0), data.games) for part in (right, against))
+    return won.astype(np.float64), pairs.astype(np.float64)
+
+
+def _counts(block: np.ndarray, game: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    return csr_array((np.ones(len(block)), (block, game)), shape=shape)
+
+
+def _flagged(lies: Floats, honest: Floats, lies_above: Floats, honest_above: Floats, allowed: Floats) -> Floats:
+    """(draws,): how many lies are flagged once `allowed` honest statements are, the block that crosses it in part."""
+    draw = np.arange(lies.shape[1])
+    # The small addend keeps a rate times a count from falling just short of the whole number that it means.
+    full = (honest_above <= allowed + 1e-9).sum(axis=0)
+    crossing = np.minimum(full, len(lies) - 1)
+    before = np.where(full > 0, full - 1, 0)
+    sure = np.where(full > 0, lies_above[before, draw], 0.0)
+    spent = np.where(full > 0, honest_above[before, draw], 0.0)
+    in_part = np.where(full < len(lies), (allowed - spent) / honest[crossing, draw] * lies[crossing, draw], 0.0)
+    return np.asarray(sure + in_part, dtype=np.float64)

@@ -9,9 +9,8 @@ from liescope.common.report.contents import Report, Section, Tabular, shown
 from liescope.data_cards.cards import markdown as md
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.evaluation.findings import sentences
-from liescope.detectors.evaluation.populations import POPULATIONS
 from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.scores import scripted_warning
+from liescope.detectors.evaluation.scores import POPULATIONS, scripted_warning
 from liescope.detectors.evaluation.sections import headline_figure, how, introduction, notes, target_sections
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from liescope.detectors.evaluation.metrics import WITHIN
-from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures
+from liescope.detectors.evaluation.scores import is_population
 from liescope.detectors.judge.learned import JudgeFacts
 
 

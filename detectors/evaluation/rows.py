@@ -11,8 +11,7 @@ import polars as pl
 from liescope.common.errors import UnknownName
 from liescope.common.statistics import DRAWS, Estimate, Floats, estimate
 from liescope.data_cards.tables import SPLITS
-from liescope.detectors.evaluation.decisions import Thresholds
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, Thresholds
 
 ALL = "all"
 """Every split of a corpus at once, for a model that never trained there."""

@@ -2,6 +2,13 @@
 
 fold is the cross-validation fold that a training statement was held out in, -1 for a statement scored by the finished
 detector.
+
+A detector may give all statements of one model high scores, lies and truths alike. Within that model's statements, and
+among the players of one game, it may still rank well. Both are shown: the shift as a figure of its own, and the ranking
+after each speaker's scores were averaged and centred on the game's mean. That needs the whole game, so it is a figure
+for after the game.
+
+Where models were held out of training, the evaluated statements fall into three populations, and no figure mixes them.
 """
 
 from __future__ import annotations
@@ -15,11 +22,45 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData
-from liescope.common.statistics import codes
+from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.offsets import centred
 from liescope.detectors.evaluation.rows import resampled_as
 from liescope.detectors.examples import target_column
+
+_EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
+
+
+def log_odds(column: str = "score") -> pl.Expr:
+    score = pl.col(column).clip(_EDGE, 1 - _EDGE)
+    return (score / (1 - score)).log()
+
+
+def centred(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with `centred`: the mean log-odds of the speaker's scores in the game, less the mean of the game's
+    speakers. table: game_id, speaker and score of all scored statements, labelled or not.
+    """
+    speakers = (
+        table.group_by("game_id", "speaker", maintain_order=True)
+        .agg(centred=log_odds().mean())
+        .with_columns(centred=pl.col("centred") - pl.col("centred").mean().over("game_id"))
+    )
+    return table.join(speakers, on=["game_id", "speaker"], how="left", maintain_order="left")
+
+
+def offset(table: pl.DataFrame, model: str, draws: int, seed: int) -> Estimate:
+    """The mean log-odds of a model's honest statements, less that of everybody's; with its interval over games.
+
+    table: game_id, speaker_model, y and score.
+    """
+    honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
+    if honest.is_empty():
+        return None, None, None
+    game, games = codes(honest["siblings" if "siblings" in honest.columns else "game_id"].to_numpy())
+    weights = game_weights(games, draws, seed)
+    score, own = honest["score"].to_numpy(), (honest["speaker_model"] == model).to_numpy().astype(float)
+    shift = share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
+    return estimate(shift, len(np.unique(game[own > 0])), REAL)
+
 
 SCORES = {
     "statement_id": pl.String,
@@ -84,3 +125,38 @@ def scripted_warning(sources: Collection[str]) -> str:
     if len(sources) == 1:
         return "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
     return "Some of the words are scripted: scripted text is not model text, and figures over all of them mix the two."
+
+
+SEEN = "seen"
+HELD_OUT = "held-out"
+OTHERS = "others-in-their-games"
+POPULATIONS = {
+    SEEN: "models that were in training, in games without a held-out model",
+    HELD_OUT: "models that were held out of training",
+    OTHERS: "models that were in training, in games with a held-out model",
+}
+SPEAKER = "speaker="
+
+
+def populations(
+    table: pl.DataFrame, split: str, hold_out: Sequence[str], speaker: str = "speaker_model"
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """(name, rows) of each population that has rows; the split alone if no held-out model sits in its games.
+
+    table: `models`, all models of a row's game, and the model that the row is about in the column `speaker`.
+    """
+    held_out = list(hold_out)
+    beside = pl.col("models").list.eval(pl.element().is_in(held_out)).list.any()
+    if not held_out or not table.select(beside.any()).item():
+        yield split, table
+        return
+    own = pl.col(speaker).is_in(held_out)
+    for name, rows in {SEEN: ~own & ~beside, HELD_OUT: own, OTHERS: ~own & beside}.items():
+        part = table.filter(rows)
+        if part.height:
+            yield f"{split}:{name}", part
+
+
+def is_population(split: str) -> bool:
+    """Whether a row's split names a split or one of its populations, and not a smaller part."""
+    return split.partition(":")[2] in ("", *POPULATIONS)

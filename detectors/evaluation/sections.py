@@ -10,15 +10,13 @@ from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
+from liescope.detectors.evaluation.beside_players import VOTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
-from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
-from liescope.detectors.evaluation.scores import CONTROL
-from liescope.detectors.evaluation.suspects import ANSWERED
-from liescope.detectors.evaluation.suspects import PLAYERS as OF_PLAYERS
-from liescope.detectors.evaluation.verdicts import PROMISED
-from liescope.detectors.evaluation.voted import VOTED
+from liescope.detectors.evaluation.scores import CONTROL, POPULATIONS, SPEAKER, is_population
+from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
+from liescope.detectors.evaluation.verdicts import PLAYERS as OF_PLAYERS
 
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (

@@ -1,24 +1,29 @@
-"""Verdicts on evaluated statements: what they promised of each class, what they kept, and how often they abstained.
+"""Verdicts on statements and suspects among players: what they promised, what they kept, and how often they abstained.
 
-As in the promise, games count alike: a statement weighs one over the number of its game.
+As in the promise, games count alike: a statement weighs one over the number of its game. Of players: whether all who
+deceive are among the suspects, and how often the most suspect does, where the detector answers only when it is sure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from liescope.common.statistics import Bools, Estimate, estimate, game_weights, share
-from liescope.detectors.conformal import COVERAGE
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.populations import populations
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
-from liescope.detectors.evaluation.scores import per_detector, scored
+from liescope.common.statistics import Bools, Estimate, Floats, at_share, codes, estimate, game_weights, share
+from liescope.detectors.calibrate import COVERAGE, Confidence, PlayerSets
+from liescope.detectors.evaluation.metrics import METRIC, Scored
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, resampled_as, rows_of
+from liescope.detectors.evaluation.scores import per_detector, populations, scored
 from liescope.detectors.examples import make_examples
 from liescope.detectors.likeness import warning
+from liescope.detectors.protocol import ROLE, Progress
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.view.transcript import KILLED, Moment, Transcript
 
 PROMISED = "promised="
 COVERAGES = (0.8, 0.9, 0.95)
@@ -97,3 +102,143 @@ def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Esti
         "abstained": part_of(~answered, everyone),
         "answered_accuracy": part_of(held, answered),
     }
+
+
+PLAYERS, ANSWERED, ONLINE = "players:", "answered=", "online:"
+SHARES = (1.0, 0.75, 0.5, 0.25)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A game. scores: by moment, (players,), their probabilities, of the whole game first; lies: (players,), who
+    deceives; known: how many the table knows to deceive; chance: how often a player drawn from those who were not
+    killed deceives.
+    """
+
+    scores: Sequence[Floats]
+    lies: Bools
+    known: int | None
+    chance: float
+
+    @classmethod
+    def of(cls, game: Transcript, found: Sequence[Mapping[str, float]], deceivers: frozenset[str]) -> Case:
+        lies = np.array([name in deceivers for name in game.names])
+        killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
+        scores = [np.array([players[name] for name in game.names]) for players in found]
+        return cls(scores, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
+
+    @property
+    def score(self) -> Floats:
+        return self.scores[0]
+
+    @property
+    def sure(self) -> float:
+        """The probability of the player that is suspected most."""
+        return float(self.score.max())
+
+    @property
+    def top1(self) -> float:
+        """The chance that this player deceives, equals drawn by lot."""
+        return float(self.lies[self.score == self.score.max()].mean())
+
+
+def on_suspects(
+    models: Mapping[str, LoadedDetector],
+    games: Mapping[str, Transcript],
+    truth: Mapping[str, frozenset[str]],
+    evaluated: pl.DataFrame,
+    plan: ScoringPlan,
+    progress: Progress,
+) -> tuple[list[MetricRow], list[str]]:
+    """Rows by population, of detectors of the role, and notes. truth: who deceives, by game; games where nobody or
+    everybody does are left out.
+    """
+    judges = {name: model for name, model in models.items() if model.file.target == ROLE}
+    unseen = {name: model for name, model in judges.items() if plan.split != "train" or name in plan.frozen}
+    notes = [
+        f"{name}: players of train are not judged, since the finished detector knows them"
+        for name in judges
+        if name not in unseen
+    ]
+    told = _told(evaluated, games, truth)
+    rows: list[MetricRow] = []
+    for name, model in unseen.items():
+        cases = _cases(model, [games[key] for key in told["game_id"]], truth, progress)
+        confidence = model.file.confidence if plan.split != CHOSEN_ON or name in plan.frozen else Confidence()
+        for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
+            if part.height:
+                rows += _of_suspects(name, where, [cases[i] for i in part["case"]], part["siblings"], confidence, plan)
+    return rows, notes
+
+
+def _cases(
+    model: LoadedDetector, games: Sequence[Transcript], truth: Mapping[str, frozenset[str]], progress: Progress
+) -> list[Case]:
+    """The games, whole and after each statement."""
+    moments = [[Moment(game), *(Moment(game, at + 1) for at, _ in game.said())] for game in games]
+    found = iter(model.player_posteriors([one for some in moments for one in some], progress))
+    return [
+        Case.of(game, [next(found) for _ in some], truth[game.game_id])
+        for game, some in zip(games, moments, strict=True)
+    ]
+
+
+def _told(
+    evaluated: pl.DataFrame, games: Mapping[str, Transcript], truth: Mapping[str, frozenset[str]]
+) -> pl.DataFrame:
+    """The evaluated games in which somebody deceives and somebody does not: game_id, models, and as speaker_model that
+    of a deceiver who spoke, if any did; siblings.
+    """
+    some = {key: who for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)}
+    pairs = [(key, name) for key, who in some.items() for name in sorted(who)]
+    lies = pl.DataFrame(pairs, schema={"game_id": pl.String, "speaker": pl.String}, orient="row")
+    said = evaluated.join(lies, on=["game_id", "speaker"]).unique("game_id", keep="first", maintain_order=True)
+    every = evaluated.filter(pl.col("game_id").is_in(list(some))).unique("game_id", keep="first", maintain_order=True)
+    return every.select("game_id", "models", pl.col(resampled_as(every)).alias("siblings")).join(
+        said.select("game_id", "speaker_model"), on="game_id", how="left", maintain_order="left"
+    )
+
+
+def _of_suspects(
+    name: str, where: str, cases: Sequence[Case], siblings: pl.Series, confidence: Confidence, plan: ScoringPlan
+) -> Iterator[MetricRow]:
+    """siblings: of each case, the name that games with one beginning share."""
+    family, families = codes(siblings.to_numpy())
+    weights = game_weights(families, plan.draws, plan.seed)[:, family]
+    shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
+    sure, top1 = (np.array(numbers) for numbers in zip(*((case.sure, case.top1) for case in cases), strict=True))
+    for answered in SHARES:
+        found = [("top1", estimate(at_share(sure, top1, answered, weights), families))]
+        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
+    for coverage in COVERAGES:
+        for sets, when in ((confidence.suspects, ""), (confidence.online, ONLINE)):
+            if sets:
+                kept = _kept(cases, sets, coverage, weights, whole=not when)
+                found = [(metric, estimate(values, families, METRIC[metric].span)) for metric, values in kept]
+                yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{when}{PROMISED}{coverage:.0%}", found, shared)
+
+
+def _kept(
+    cases: Sequence[Case], sets: PlayerSets, coverage: float, weights: NDArray[np.float32], whole: bool
+) -> Iterator[tuple[str, Floats]]:
+    """Values by resample. players_covered: how often all who deceive are suspects, at every moment or once the game is
+    whole; suspects: how many there are; for whole games, abstained: how often more than deceive; answered_accuracy: how
+    often those named, where it does not abstain, are those who deceive.
+    """
+    held = [
+        np.array([sets.suspects(one, case.known, coverage) for one in (case.scores[:1] if whole else case.scores)])
+        for case in cases
+    ]
+    covered = np.array([found[:, case.lies].all() for case, found in zip(cases, held, strict=True)])
+    count = np.array([found.sum(axis=1).mean() for found in held])
+    everyone = np.ones(len(cases))
+    yield "players_covered", _mean(covered, everyone, weights)
+    yield "suspects", _mean(count, everyone, weights)
+    if whole:
+        answered = count <= np.array([case.lies.sum() for case in cases])
+        yield "abstained", _mean(~answered, everyone, weights)
+        yield "answered_accuracy", _mean(covered & answered, answered, weights)
+
+
+def _mean(part: NDArray[Any], whole: NDArray[Any], weights: NDArray[np.float32]) -> Floats:
+    return share(part.astype(float), whole.astype(float), np.arange(len(part)), weights)

@@ -1,4 +1,9 @@
-"""The figures of every cell, recomputed from the scores: nothing is fitted here."""
+"""The figures of every cell, recomputed from the scores: nothing is fitted here. All cells share resamples of games.
+
+An online form uses nothing that is said later, so it could be shown while the game is played. A retrospective form uses
+the whole game. Averages and differences are taken of log-odds. Of players, after the whole game: how well they are
+ranked, and whether the most suspect deceives.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,223 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from liescope.common.statistics import PROPORTION, Bools, Floats, estimate, worst
-from liescope.detectors.evaluation.metrics import POOLED, WITHIN
-from liescope.detectors.protocol import Progress, silent
+from liescope.common.statistics import (
+    PROPORTION,
+    Bools,
+    Floats,
+    Scale,
+    Weights,
+    at_share,
+    estimate,
+    game_weights,
+    share,
+    worst,
+)
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored, pooled_auroc, rank_metrics, within_games
+from liescope.detectors.evaluation.scores import log_odds
+from liescope.detectors.protocol import ROLE, Progress, silent
 from liescope.detectors.transfer.fitting import Scores
-from liescope.detectors.transfer.forms import FORMS, MAIN, STATEMENT, forms
 from liescope.detectors.transfer.plan import PAIR, names_of, no_pairs, why_one_class
-from liescope.detectors.transfer.player_figures import player_figures
-from liescope.detectors.transfer.resamples import FIGURE, Resamples, in_pairs
-from liescope.detectors.transfer.table import UNITS, Rows, Table
+from liescope.detectors.transfer.table import UNITS, Rows, Table, named, named_by_villagers
+
+FIGURE = {
+    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
+    **dict.fromkeys(("statements", "players", "games"), pl.Int64),
+    "prevalence": pl.Float64,
+    "why": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resamples:
+    """The resamples of a table's games. y: (n,) of its statements; game, own: (n,) numbers of what is resampled, games
+    that share a beginning as one, and of the games themselves; seated, seats: (players,) the same of its players.
+    """
+
+    y: Bools
+    game: Rows
+    own: Rows
+    seated: Rows
+    seats: Rows
+    weights: Weights
+
+    @classmethod
+    def of(cls, table: Table, draws: int, seed: int) -> Resamples:
+        games = table.frame.select("corpus", "siblings", "game_id").unique("game_id", maintain_order=True)
+        families = games.select("corpus", "siblings").unique(maintain_order=True)
+        number = games.with_row_index("own").join(
+            families.select("siblings").with_row_index("number"), on="siblings", how="left", maintain_order="left"
+        )
+        sizes = families.group_by("corpus", maintain_order=True).len()["len"]
+        weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
+        said, seated = (
+            frame.select("game_id").join(number, on="game_id", how="left", maintain_order="left")
+            for frame in (table.frame, table.players)
+        )
+        game, own, players, seats = (
+            frame[column].to_numpy().astype(np.int64) for frame in (said, seated) for column in ("number", "own")
+        )
+        return cls(table.y, game, own, players, seats, weights)
+
+    def auroc(self, rows: Rows, score: Floats) -> dict[str, Floats]:
+        """`WITHIN` games and `POOLED` over them, of statements, over the rows of the weights."""
+        return _aurocs(*self._scored(self.y[rows], score[rows], self.game[rows], self.own[rows]))
+
+    def average_precision(self, rows: Rows, score: Floats) -> Floats:
+        data, weights = self._scored(self.y[rows], score[rows], self.game[rows], self.own[rows])
+        return rank_metrics(data, weights, {})["average_precision"]
+
+    def auroc_of_players(self, rows: Rows, lies: Bools, score: Floats) -> dict[str, Floats]:
+        """The same of players. rows: theirs; lies, score: of these rows."""
+        return _aurocs(*self._scored(lies, score, self.seated[rows], self.seats[rows]))
+
+    def mean(self, values: Floats, game: NDArray[np.int64]) -> Floats:
+        """The mean of values that lie in games."""
+        return share(values, np.ones(len(values)), game, self.weights)
+
+    def surest(self, values: Floats, sure: Floats, game: NDArray[np.int64], part: float) -> Floats:
+        """The same of this part of them, the surest."""
+        return at_share(sure, values, part, self.weights[:, game])
+
+    def statements(self, rows: Rows, values: Floats | None, why: str, span: Scale = PROPORTION) -> dict[str, Any]:
+        """A figure of some statements, as the columns `FIGURE`."""
+        prevalence = float(self.y[rows].mean()) if len(rows) else None
+        facts = {"statements": len(rows), "games": len(np.unique(self.own[rows])), "prevalence": prevalence, "why": why}
+        return figure(values, len(np.unique(self.game[rows])), facts, span)
+
+    def _scored(self, y: Bools, score: Floats, game: Rows, own: Rows) -> tuple[Scored, Weights]:
+        games, place = np.unique(game, return_inverse=True)
+        data = Scored(y, score, place, len(games), np.unique(own, return_inverse=True)[1])
+        return data, self.weights[:, games]
+
+
+def _aurocs(data: Scored, weights: Weights) -> dict[str, Floats]:
+    return {WITHIN: within_games(data, weights), POOLED: pooled_auroc(data, weights)}
+
+
+def in_pairs(rows: Rows, y: Bools, own: Rows) -> Rows:
+    """The rows of games with both classes. y, own: of these rows."""
+    lies, honest = (np.bincount(own, column, own.max(initial=-1) + 1) for column in (y, ~y))
+    return rows[((lies > 0) & (honest > 0))[own]]
+
+
+def figure(values: Floats | None, games: int, facts: dict[str, Any], span: Scale = PROPORTION) -> dict[str, Any]:
+    """The columns `FIGURE`. values: over the rows of the weights; games: how many it rests on."""
+    found = (None, None, None) if values is None else estimate(values, games, span)
+    return {**dict.fromkeys(FIGURE), **dict(zip(("value", "lo", "hi"), found, strict=True)), **facts}
+
+
+PLAYER_WITHIN, PLAYER_AUROC = "player_auroc_within", "player_auroc"
+NAMES, NAMES_HALF = "names_deceiver", "names_deceiver_half"
+NAMES_VILLAGER, NAMES_VILLAGER_HALF = "names_deceiver_villager", "names_deceiver_villager_half"
+PLAYER_METRICS = {
+    PLAYER_WITHIN: "AUROC of players within games",
+    PLAYER_AUROC: "AUROC of players, pooled",
+    NAMES: "most suspect deceives",
+    NAMES_HALF: "the surer half",
+    NAMES_VILLAGER: "in a villager's seat",
+    NAMES_VILLAGER_HALF: "its surer half",
+}
+_HALF = 0.5
+
+
+def player_figures(
+    table: Table, measure: Resamples, score: Floats, by: str, unit: str
+) -> Iterator[tuple[dict[str, Any], Floats | None, int]]:
+    """(the figure, without where it is; its values; of how many games) of each figure of one cell; none where no player
+    is scored. Players who were killed at night are not counted: everybody knows what they are. The AUROC is over the
+    players of the unit, whether they spoke or not; the names are those given in every game that the unit plays. score:
+    of `table.players`.
+    """
+    mine = pl.Series(table.players[UNITS[by]] == unit).fill_null(value=False)
+    seats = table.players.with_columns(
+        score=pl.Series(score, nan_to_null=True), number=pl.Series(measure.seated), mine=mine
+    ).with_row_index("row")
+    seats = seats.filter(pl.col("score").is_not_null() & pl.col("mine").any().over("game_id"))
+    told = seats.filter("mine", ~pl.col("killed"), pl.col("deceives").is_not_null())
+    if told.height:
+        rows, lies = told["row"].to_numpy().astype(np.int64), told["deceives"].to_numpy()
+        why = why_one_class(lies, unit, "living players")
+        found = {} if why else measure.auroc_of_players(rows, lies, told["score"].to_numpy())
+        paired = told.filter(pl.col("deceives").cast(pl.Int8).n_unique().over("game_id") > 1)
+        for metric, name, its in ((PLAYER_WITHIN, WITHIN, paired), (PLAYER_AUROC, POOLED, told)):
+            reason = why or ("" if its.height else no_pairs(unit, "players"))
+            shares = its["deceives"].cast(pl.Float64).mean() if its.height else None
+            yield _made(metric, None if reason else found[name], its, its.height, shares, reason)
+    pairs = ((NAMES, NAMES_HALF, named(seats)), (NAMES_VILLAGER, NAMES_VILLAGER_HALF, named_by_villagers(seats)))
+    for whole, half, tables in pairs:
+        if tables.height:
+            game, right, sure = (tables[name].to_numpy() for name in ("number", "right", "sure"))
+            among, chance = int(tables["candidates"].sum()), tables["chance"].mean()
+            yield _made(whole, measure.mean(right, game), tables, among, chance)
+            yield _made(half, measure.surest(right, sure, game, _HALF), tables, among, chance)
+
+
+def _made(
+    metric: str, values: Floats | None, of: pl.DataFrame, players: int, prevalence: Any, why: str = ""
+) -> tuple[dict[str, Any], Floats | None, int]:
+    """of: what it is computed from, with `number` of the game."""
+    games = of["number"].n_unique()
+    facts = {"players": players, "games": games, "prevalence": prevalence, "why": why}
+    where = {"kind": FORMS[WHOLE_GAME][0], "score": WHOLE_GAME, "metric": metric}
+    return {**where, **figure(values, games, facts)}, values, games
+
+
+ONLINE, RETROSPECTIVE, CONTROL = "online", "retrospective", "control"
+STATEMENT, WHOLE_GAME, K_OF_N = "statement", "whole game", "k of n"
+MAIN = {ONLINE: STATEMENT, RETROSPECTIVE: WHOLE_GAME}
+FORMS = {
+    STATEMENT: (ONLINE, "the statement's own score"),
+    "speaker so far": (ONLINE, "the mean of the speaker's scores up to this statement"),
+    "speaker so far, against the table": (ONLINE, "that, less the mean of all scores in the game so far"),
+    WHOLE_GAME: (RETROSPECTIVE, "the probability that the speaker deceives, of all at the table"),
+    "against the table": (RETROSPECTIVE, "the statement's score, less the mean of the whole game"),
+    "speaker": (RETROSPECTIVE, "the mean of all the speaker's scores in the game"),
+    "speaker, against the table": (RETROSPECTIVE, "that, less the mean of the whole game"),
+    K_OF_N: (CONTROL, "no score at all: the share of the game's players, or of its statements, that deceive"),
+}
+"""Each form: its kind, and what it is. The last knows how many deceive in a game and nothing of who. `MAIN` names the
+one of each kind that a detector is judged by.
+"""
+
+
+def forms(table: Table, score: Floats, players: Floats) -> dict[str, Floats]:
+    """Every form of the scores, each (n,), NaN where it is not defined. The rows are in order of play. players: of
+    `table.players`, after the whole game.
+    """
+    frame = table.frame.select("game_id", "speaker", score=pl.Series(score, nan_to_null=True))
+    frame = frame.with_columns(odds=log_odds())
+    speaker = ["game_id", "speaker"]
+    so_far, by_speaker = _so_far("game_id"), _so_far(speaker)
+    game, own = pl.col("odds").mean().over("game_id"), pl.col("odds").mean().over(speaker)
+    seat = table.frame["seat"].fill_null(-1).to_numpy()
+    whole = pl.lit(pl.Series(np.append(players, np.nan)[seat]))
+    made = (
+        *(pl.col("score"), by_speaker, by_speaker - so_far, whole, pl.col("odds") - game, own, own - game),
+        pl.lit(k_of_n(table)),
+    )
+    done = frame.select(form.alias(name) for name, form in zip(FORMS, made, strict=True))
+    missing = np.isnan(score)
+    return {name: np.where(missing, np.nan, done[name].fill_null(np.nan).to_numpy()) for name in FORMS}
+
+
+def k_of_n(table: Table) -> pl.Series:
+    """(n,): for the role, the share of the players of the game that deceive, null where it is not known of all; for
+    other targets, that of its labelled statements.
+    """
+    told = pl.col("deceives").is_null().any().not_()
+    seats = table.players.group_by("game_id").agg(seats=pl.when(told).then(pl.col("deceives").mean()))
+    frame = table.frame.select("game_id", "target", "y").join(seats, on="game_id", how="left", maintain_order="left")
+    share = pl.when(pl.col("target") == ROLE).then("seats").otherwise(pl.col("y").mean().over("game_id"))
+    return frame.select(share.alias(K_OF_N)).to_series()
+
+
+def _so_far(group: str | list[str]) -> pl.Expr:
+    """The mean log-odds of a group up to each row."""
+    return pl.col("odds").cum_sum().over(group) / pl.col("odds").cum_count().over(group)
+
 
 WHERE = ("by", "protocol", "train", "test", "detector", "target")
 CELLS = {**dict.fromkeys((*WHERE, "kind", "score", "metric"), pl.String), **FIGURE}

@@ -10,16 +10,24 @@ import polars as pl
 from liescope.common.matrix import Cell
 from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
-from liescope.detectors.transfer.cells import EVERYTHING, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
-from liescope.detectors.transfer.forms import FORMS, K_OF_N, MAIN, ONLINE, RETROSPECTIVE, STATEMENT
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, with_labels
-from liescope.detectors.transfer.player_figures import (
+from liescope.detectors.transfer.cells import (
+    EVERYTHING,
+    FORMS,
+    K_OF_N,
+    MAIN,
     NAMES,
     NAMES_HALF,
     NAMES_VILLAGER,
     NAMES_VILLAGER_HALF,
+    ONLINE,
+    OVER_ROLE,
     PLAYER_METRICS,
+    RETROSPECTIVE,
+    SLICE_WORDS,
+    STATEMENT,
+    WITHIN_ROLE,
 )
+from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, with_labels
 
 NOT_DEFINED = "–"
 OTHER_FIGURES = {

@@ -1,21 +1,237 @@
-"""Fitting every detector of a plan, or reading what was fitted before."""
+"""Fitting every detector of a plan, or reading what was fitted before.
+
+Options are chosen on inner folds that leave units out as the outer ones do. Scores of each fit are kept on disk under a
+hash of everything they depend on: a run that was killed goes on, and a later one with another corpus or detector fits
+only what is new.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
+from liescope.common.reading import regular
+from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_auroc
 from liescope.detectors.examples import Example
+from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.protocol import ROLE, Detector, Progress, posteriors_of_scores
-from liescope.detectors.transfer.choose import Choice, Recipe, choose
+from liescope.detectors.registry import versions_of
+from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
-from liescope.detectors.transfer.store import Fitted, Keys, Store
-from liescope.detectors.transfer.table import Table
+from liescope.detectors.transfer.table import UNITS, Rows, Table
 from liescope.detectors.view.transcript import Moment
+from liescope.labeling import claims
+
+_FACTS = b"liescope"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """score: (n,) of the rows that the fit scores, in [0, 1]; players: of the players of their games; choice: of the
+    options; reason: why there are no scores, else empty.
+    """
+
+    score: NDArray[np.float64]
+    players: NDArray[np.float64]
+    choice: Choice
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder with one Parquet file for each fit: the scores of its statements, then those of its players (corpus,
+    game_id, statement_id or player, score), and the choice in its metadata.
+    """
+
+    folder: Path
+
+    def read(self, key: str, fit: Fit, table: Table) -> Fitted | None:
+        """What was fitted before; None if it was not, or if its file is damaged."""
+        try:
+            found = pq.read_table(regular(self.folder / f"{key}.parquet"))
+            facts = json.loads(found.schema.metadata[_FACTS])
+            every = found["score"].to_numpy().astype(np.float64)
+            score, players = np.split(every, [len(every) - found["statement_id"].null_count])
+            tried = tuple((setting, value) for setting, value in facts["choice"].pop("tried"))
+            done = Fitted(score, players, Choice(**facts["choice"], tried=tried), facts["reason"])
+        except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
+            return None
+        lengths = (len(score), len(players)) == (len(fit.score), len(table.seats(fit.score)))
+        whole = lengths and bool(((every >= 0) & (every <= 1)).all())
+        return done if whole or done.reason else None
+
+    def write(self, key: str, fit: Fit, done: Fitted, table: Table) -> None:
+        """Keep what was fitted. Raises OSError."""
+        said = table.frame[fit.score[: len(done.score)]].select("corpus", "game_id", "statement_id")
+        seated = table.players[table.seats(fit.score)[: len(done.players)]].select("corpus", "game_id", "player")
+        every = pl.Series("score", np.concatenate([done.score, done.players]), dtype=pl.Float64)
+        scored = pl.concat([said, seated], how="diagonal").with_columns(every)
+        facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason})
+        partial = self.folder / f".{key}.partial"
+        arrow = scored.to_arrow()
+        pq.write_table(arrow.replace_schema_metadata({_FACTS: facts.encode()}), partial, compression="zstd")
+        partial.replace(self.folder / f"{key}.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, units and their
+    games, of the labels that it learns, of the detector with its options and grid, and of the code and packages that do
+    it.
+    """
+
+    rows: tuple[bytes, ...]
+    y: NDArray[np.bool_]
+    recipe: str
+
+    @classmethod
+    def of(cls, table: Table, recipe: Recipe) -> Keys:
+        examples = table.examples(recipe.most_context)
+        units = table.frame.select(*UNITS.values()).iter_rows()
+        games = {key: game.digest() for key, game in table.transcripts.items()}
+        rows = tuple(_hash(e, names, games[e.game_id]) for e, names in zip(examples, units, strict=True))
+        kind = recipe.detector.kind
+        facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
+        return cls(rows, table.y, repr(facts))
+
+    def key(self, fit: Fit) -> str:
+        learned, scored = (b"".join(self.rows[i] for i in rows) for rows in (fit.learn, fit.score))
+        labels = self.y[fit.learn].tobytes()
+        return _hash(self.recipe, fit.by, learned, labels, scored).hex()[:32]
+
+
+def _hash(*facts: object) -> bytes:
+    return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """A hash of the code that reads, fits and scores."""
+    detectors = Path(__file__).parents[1]
+    kinds = ("kinds", "view", "fine_tuning", "judge", "follow_up")
+    rooms = (detectors, *(detectors / name for name in kinds), Path(claims.__file__).parent)
+    files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(__file__)]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+_BY_GAME = "games"  # what inner folds leave out where there is but one unit of every kind
+
+Setting = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A kind of detector and its settings. variant: what sets it apart from
+    the kind, if anything; fixed: options that are given; grid: values to choose among, by option;
+    `context`, in either, is that of the text.
+    """
+
+    detector: type[Detector]
+    text: TextConfig
+    fixed: Setting
+    grid: Mapping[str, Sequence[Any]]
+    seed: int
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.detector.kind}{self.variant}"
+
+    def settings(self) -> list[Setting]:
+        """Every combination of the grid, those with equal context next to each other."""
+        names = sorted(self.grid, key="context".__ne__)
+        return [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
+
+    def made(self, setting: Setting) -> Detector:
+        """An untrained detector. Raises UsageError."""
+        chosen = {**self.fixed, **setting, "seed": self.seed}
+        text = self.text.model_copy(update={"context": chosen.pop("context", self.text.context)})
+        return self.detector(text, self.detector.options_type.of(self.detector.kind, chosen))
+
+    @property
+    def most_context(self) -> int:
+        return max((self.made(setting).text.context for setting in self.settings()), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """setting: the chosen values; left_out: what the inner folds left out, "" if nothing was chosen; tried: the mean
+    AUROC of each setting on what they left out, within games if these have pairs; None where it could not be fitted.
+    """
+
+    setting: Setting
+    left_out: str
+    tried: tuple[tuple[Setting, float | None], ...]
+
+
+def settings_text(setting: Mapping[str, Any]) -> str:
+    """A setting as words: "context 2, strength 4"."""
+    return ", ".join(f"{name} {value:g}" for name, value in setting.items())
+
+
+def choose(table: Table, learn: Rows, by: str, recipe: Recipe) -> Choice:
+    """The setting with the best mean AUROC over the inner folds of the rows that are learned from; the first of the
+    grid where nothing tells them apart.
+    """
+    settings = recipe.settings()
+    if len(settings) < 2:
+        return Choice(settings[0], "", ())
+    left_out, folds = inner_folds(table, learn, by, recipe.seed)
+    if not folds:
+        return Choice(settings[0], "", ())
+    found = np.mean([_try(table, recipe, settings, *fold) for fold in folds], axis=0)
+    best = int(np.nanargmax(found)) if np.isfinite(found).any() else 0
+    tried = zip(settings, (float(value) if np.isfinite(value) else None for value in found), strict=True)
+    return Choice(settings[best], left_out, tuple(tried))
+
+
+def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:
+    """(what they leave out, folds of rows to fit on and rows to score). Units of the same kind as outside are left out
+    where at least two of them can be; else speaking models; else games. No game is on both sides of a fold.
+    """
+    for kind in dict.fromkeys((by, "model")):
+        folds = by_unit(table.column(UNITS[kind]), table.games, table.y, learn)
+        if len(folds) >= 2:
+            return kind, folds
+    return _BY_GAME, by_game(table.games, table.y, learn, seed)
+
+
+def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> NDArray[np.float64]:
+    """(settings,): the AUROC of each on the rows left out, NaN where it cannot be fitted."""
+    found: list[float] = []
+    for _, group in groupby(settings, key=lambda setting: setting.get("context")):
+        made = [recipe.made(setting) for setting in group]
+        examples = table.examples(made[0].text.context)
+        learn, others = [examples[i] for i in rest], [examples[i] for i in out]
+        try:
+            scores = recipe.detector.try_each(made, learn, table.y[rest], table.games[rest], others)
+        except UsageError:
+            found += [np.nan] * len(made)
+            continue
+        found += [_auroc(table, out, score) for score in scores]
+    return np.array(found)
+
+
+def _auroc(table: Table, out: Rows, score: NDArray[np.float64]) -> float:
+    """Within games, as detectors are judged; over all games where none has both classes."""
+    own = table.frame["game_id"].gather(out).rank("dense").to_numpy().astype(np.int64)
+    data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
+    (right,), (pairs,) = pairs_within(data)
+    return float(right / pairs if pairs else pooled_auroc(data, np.ones((1, 1), np.float32))[0])
+
 
 NOTHING_CHOSEN = Choice({}, "", ())
 

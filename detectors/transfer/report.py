@@ -22,7 +22,7 @@ from liescope.data_cards.cards import markdown as md
 from liescope.detectors.evaluation.metrics import POOLED
 from liescope.detectors.evaluation.scores import scripted_warning, write_scores
 from liescope.detectors.transfer import findings
-from liescope.detectors.transfer.forms import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
+from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
 from liescope.detectors.transfer.run import TransferResult
 

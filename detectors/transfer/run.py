@@ -19,10 +19,8 @@ from liescope.detectors.progress import shown
 from liescope.detectors.registry import detector_class, versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
-from liescope.detectors.transfer.choose import Recipe, settings_text
-from liescope.detectors.transfer.fitting import Scores, fit_all, without_labels
+from liescope.detectors.transfer.fitting import Recipe, Scores, Store, fit_all, settings_text, without_labels
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, PROTOCOLS, Fit, names_of, plan
-from liescope.detectors.transfer.store import Store
 from liescope.detectors.transfer.table import UNITS, Table, read_table
 
 CHOICES = {

@@ -87,7 +87,7 @@ _PRIOR = 0.5  # of each answer, added to the counts of an observer: nobody is ce
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Flags:
     """n answers. item, observer: (n,) codes from 0; yes: (n,)."""
 
     item: Codes
@@ -109,7 +109,7 @@ class Weighed:
     false_positive_rate: Floats
 
 
-def dawid_skene(answers: Answers, one_coin: bool = False) -> Weighed:
+def dawid_skene(answers: Flags, one_coin: bool = False) -> Weighed:
     """Raises ValueError if the answers cannot tell the observers' errors from the truth: two to an item are needed for
     one coin, three for the full model.
     """
@@ -136,7 +136,7 @@ def dawid_skene(answers: Answers, one_coin: bool = False) -> Weighed:
     return Weighed(posterior, recall, false)
 
 
-def residuals(answers: Answers, truth: Bools) -> Floats:
+def residuals(answers: Flags, truth: Bools) -> Floats:
     """(n,): each answer less the share of yes that its observer gives to items of that truth, in standard deviations;
     NaN for an observer that always answers such items alike, whose errors correlate with nothing. truth: (items,).
     """

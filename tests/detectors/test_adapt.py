@@ -17,11 +17,21 @@ from typer.testing import CliRunner
 
 from liescope.common.errors import UsageError
 from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose, train
-from liescope.detectors.adapt.choose import drawn, unsure_and_drawn, unsureness
-from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, POOLED, TOP, WHOLE, gains
+from liescope.detectors.adapt.compare import (
+    NEW,
+    ONLINE,
+    OWN,
+    POOLED,
+    TOP,
+    WHOLE,
+    drawn,
+    gains,
+    unsure_and_drawn,
+    unsureness,
+)
 from liescope.detectors.adapt.display import adapt_lines
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.evaluated import check_unseen
+from liescope.detectors.evaluation.run import check_unseen
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.judge.prompt import DEFAULT
 from liescope.detectors.protocol import silent

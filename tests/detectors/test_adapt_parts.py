@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from liescope.detectors.adapt.compare import TOP, gains
-from liescope.detectors.adapt.guess import SURE, guessed
+from liescope.detectors.adapt.run import SURE, guessed
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.detectors.conformal import LEVELS, LabelSets, PlayerSets, level_of, limits, verdicts
+from liescope.detectors.calibrate import LEVELS, LabelSets, PlayerSets, level_of, limits, verdicts
 
 Floats = NDArray[np.float64]
 Drawn = tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]

@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.common.agreement import Answers, dawid_skene, effective, pairs_of, residuals
-from liescope.detectors.evaluation.crowd import crowd_of, observer_rows
+from liescope.common.agreement import Flags, dawid_skene, effective, pairs_of, residuals
+from liescope.detectors.evaluation.beside_people import crowd_of, observer_rows
+from liescope.detectors.evaluation.beside_players import Tables, _answers, _with_means
 from liescope.detectors.evaluation.rows import ScoringPlan
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.evaluation.scores import score_table
-from liescope.detectors.evaluation.seat import Tables
-from liescope.detectors.evaluation.voted import _answers, _with_means
 from liescope.detectors.examples import read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
@@ -25,14 +24,14 @@ RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])
 FALSE = np.array([0.1, 0.3, 0.5, 0.2, 0.3])
 
 
-def answered(seed: int, items: int = 1500, shared: float = 0.0) -> tuple[Answers, np.ndarray]:
+def answered(seed: int, items: int = 1500, shared: float = 0.0) -> tuple[Flags, np.ndarray]:
     """Every observer on every item. shared: the probability that all of them draw the same luck."""
     rng = np.random.default_rng(seed)
     truth = rng.random(items) < 0.35
     luck = np.where((rng.random(items) < shared)[:, None], rng.random(items)[:, None], rng.random((items, len(RECALL))))
     yes = luck < np.where(truth[:, None], RECALL, FALSE)
     item, observer = (grid.ravel() for grid in np.meshgrid(np.arange(items), np.arange(len(RECALL)), indexing="ij"))
-    return Answers(item, observer, yes.ravel()), truth
+    return Flags(item, observer, yes.ravel()), truth
 
 
 def test_agreement_alone_shows_how_reliable_each_observer_is() -> None:
@@ -56,7 +55,7 @@ def test_one_coin_gives_an_observer_one_accuracy() -> None:
 def test_the_order_of_answers_does_not_matter() -> None:
     answers, _ = answered(2, items=200)
     order = np.random.default_rng(0).permutation(len(answers.item))
-    mixed = Answers(answers.item[order], answers.observer[order], answers.yes[order])
+    mixed = Flags(answers.item[order], answers.observer[order], answers.yes[order])
     assert dawid_skene(mixed).posterior == pytest.approx(dawid_skene(answers).posterior)
 
 
@@ -101,9 +100,9 @@ def test_observers_who_always_answer_alike_do_not_make_others_more_independent()
     answers, truth = answered(3, shared=1.0)
     alone = pairs_of(residuals(answers, truth), answers.item, len(truth))
     items = np.arange(len(truth))
-    silent = [Answers(items, np.full(len(items), 5 + n), np.zeros(len(items), bool)) for n in range(3)]
+    silent = [Flags(items, np.full(len(items), 5 + n), np.zeros(len(items), bool)) for n in range(3)]
     parts = zip(*((one.item, one.observer, one.yes) for one in (answers, *silent)), strict=True)
-    joined = Answers(*(np.concatenate(part) for part in parts))
+    joined = Flags(*(np.concatenate(part) for part in parts))
     beside = pairs_of(residuals(joined, truth), joined.item, len(truth))
     assert beside[0].sum() / beside[1].sum() == pytest.approx(alone[0].sum() / alone[1].sum())
     assert np.isnan(effective(np.array([3.0]), np.array([-0.5]))[0])

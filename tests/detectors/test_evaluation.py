@@ -14,18 +14,22 @@ import polars as pl
 import pytest
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.evaluation.beside_players import (
+    DETECTIVE_CLAIM,
+    Tables,
+    detective_claims,
+    in_the_villagers_seat,
+    on_statements,
+)
 from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
 from liescope.detectors.evaluation.findings import sentences
-from liescope.detectors.evaluation.populations import POPULATIONS
-from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.report import write_report
 from liescope.detectors.evaluation.report_text import markdown
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.evaluation.scorers import evaluate_scores
-from liescope.detectors.evaluation.scores import score_table, scripted_warning
-from liescope.detectors.evaluation.seat import DETECTIVE_CLAIM, Tables, detective_claims, in_the_villagers_seat
+from liescope.detectors.evaluation.scores import POPULATIONS, score_table, scripted_warning
 from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from liescope.common.errors import BadData
 from liescope.detectors import LoadedDetector, evaluate, load, train
+from liescope.detectors.calibrate import LabelSets
 from liescope.detectors.commands import app
-from liescope.detectors.conformal import LabelSets
 from liescope.detectors.examples import Example, read_statements
 from liescope.detectors.likeness import ALPHA, Likeness, warning
 

@@ -17,7 +17,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors import LoadedDetector, load, score, train
 from liescope.detectors.commands import app
 from liescope.detectors.examples import examples_of, read_statements
-from liescope.detectors.live_lines import live_turns, table
+from liescope.detectors.live import live_turns, table
 from liescope.detectors.view.claim_graph import claim_graph
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.reasons import claim_in_words

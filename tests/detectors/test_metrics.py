@@ -16,10 +16,19 @@ from sklearn.metrics import (
 )
 
 from liescope.common.statistics import GROUPS, REAL, codes, estimate, game_weights, worst
-from liescope.detectors.evaluation.calibration import brier, calibration_error, squared_errors
-from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, best_threshold, decision_metrics, threshold_at
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
+from liescope.detectors.evaluation.metrics import (
+    NO_THRESHOLDS,
+    Scored,
+    best_threshold,
+    brier,
+    calibration_error,
+    decision_metrics,
+    pooled_auroc,
+    rank_metrics,
+    squared_errors,
+    threshold_at,
+    within_games,
+)
 
 
 def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scored:

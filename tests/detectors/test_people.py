@@ -14,9 +14,8 @@ import pytest
 import liescope
 from liescope.common.agreement import alpha
 from liescope.common.errors import UsageError
-from liescope.detectors.display_people import people_lines
-from liescope.detectors.evaluation.beside_people import on_judged_statements
-from liescope.detectors.evaluation.people import Answers, read_people
+from liescope.detectors.display import people_lines
+from liescope.detectors.evaluation.beside_people import Answers, on_judged_statements, read_people
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
 from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.sitting import Assignment, Sitting

@@ -28,8 +28,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import game_weights
 from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.decisions import decision_metrics
-from liescope.detectors.evaluation.metrics import Scored
+from liescope.detectors.evaluation.metrics import Scored, decision_metrics
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.inputs import NO_TEXT
 from liescope.generate.corpus import read
@@ -350,7 +349,7 @@ def test_progress_estimates_how_many_there_are_from_how_much_was_read(
 
 
 def test_a_line_without_end_is_not_read_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liescope.detectors.score_files._LONGEST", 1000)
+    monkeypatch.setattr("liescope.detectors.scoring._LONGEST", 1000)
     with pytest.raises(BadData, match="line 2 is longer than 1,000 characters"):
         run("score", str(folder), stdin="short\n" + "x" * 5000)
 

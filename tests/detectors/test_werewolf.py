@@ -8,8 +8,8 @@ from random import Random
 import polars as pl
 import pytest
 
+from liescope.detectors.evaluation.beside_players import DETECTIVE_CLAIM
 from liescope.detectors.evaluation.run import evaluate
-from liescope.detectors.evaluation.seat import DETECTIVE_CLAIM
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe

@@ -18,8 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from liescope.common.statistics import Floats, estimate, game_weights, resampled, worst
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import pooled_auroc, within_games
+from liescope.detectors.evaluation.metrics import Scored, pooled_auroc, within_games
 
 _NORMAL = NormalDist()
 _DRAWS = 200

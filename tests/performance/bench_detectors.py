@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from liescope.common.statistics import game_weights
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.metrics import Scored, rank_metrics
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import TextConfig, textualize
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST, Bench
-from liescope.detectors.audit.data import Audited, read_audited
+from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, read_audited
 
 Rows = dict[str, list[dict[str, Any]]]
 Row = dict[str, Any]

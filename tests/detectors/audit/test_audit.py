@@ -13,8 +13,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.audit.findings import SEVERITIES
-from liescope.detectors.audit.result import AuditResult
+from liescope.detectors.audit.findings import SEVERITIES, AuditResult
 from tests.detectors.audit.conftest import Planted, Row, Rows, each
 
 Plant = Callable[..., Planted]

@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.detectors.audit.association import associations, cramers_v
+from liescope.detectors.audit.association import associations, cramers_v, missing
+from liescope.detectors.audit.checks import by_statement, held_out, units_of
 from liescope.detectors.audit.copies import copies, without_copies
-from liescope.detectors.audit.divisions import by_statement, held_out, units_of
 from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS
-from liescope.detectors.audit.missing import missing
 from liescope.detectors.audit.probes import MASKED, TAGGED, texts_of, word_probe
-from liescope.detectors.near import near_copies
+from liescope.detectors.likeness import near_copies
 from liescope.generate.corpus.turns import silent_turns
 from tests.detectors.audit.conftest import Planted, Row, Rows, words
 

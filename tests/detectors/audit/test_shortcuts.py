@@ -14,11 +14,13 @@ from liescope.detectors.audit.probes import (
     NAMED,
     OPENINGS,
     ROLES_MASKED,
+    about_words,
+    shortcut,
+    shuffled,
     table_probes,
     texts_of,
     word_probe,
 )
-from liescope.detectors.audit.words import about_words, shortcut, shuffled
 from tests.detectors.audit.conftest import Planted, Row, Rows, each, words
 
 Plant = Callable[..., Planted]

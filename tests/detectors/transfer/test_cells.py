@@ -10,8 +10,7 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.statistics import GROUPS
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.transfer import TransferResult, transfer
-from liescope.detectors.transfer.cells import _headline
-from liescope.detectors.transfer.forms import CONTROL, FORMS, ONLINE, forms
+from liescope.detectors.transfer.cells import CONTROL, FORMS, ONLINE, _headline, forms
 from liescope.detectors.transfer.table import read_table
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse

@@ -13,8 +13,7 @@ from liescope.detectors import folds
 from liescope.detectors.protocol import silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.choose import Recipe, inner_folds
-from liescope.detectors.transfer.fitting import fit_all
+from liescope.detectors.transfer.fitting import Recipe, fit_all, inner_folds
 from liescope.detectors.transfer.plan import LEFT_OUT, plan
 from liescope.detectors.transfer.table import UNITS, Table, read_table
 from tests.detectors.conftest import Corpus, Rows

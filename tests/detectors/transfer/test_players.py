@@ -18,13 +18,10 @@ from liescope.detectors.protocol import player_posteriors, silent
 from liescope.detectors.registry import DETECTORS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import TransferResult, transfer
-from liescope.detectors.transfer.choose import Recipe
-from liescope.detectors.transfer.fitting import fit_all
+from liescope.detectors.transfer.cells import Resamples
+from liescope.detectors.transfer.fitting import Keys, Recipe, fit_all
 from liescope.detectors.transfer.plan import LEFT_OUT, plan
-from liescope.detectors.transfer.players import named, named_by_villagers
-from liescope.detectors.transfer.resamples import Resamples
-from liescope.detectors.transfer.store import Keys
-from liescope.detectors.transfer.table import Table, read_table
+from liescope.detectors.transfer.table import Table, named, named_by_villagers, read_table
 from liescope.detectors.view.transcript import Moment
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted
