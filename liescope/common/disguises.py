@@ -50,7 +50,7 @@ def _decodings(text: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Decoding:
     """One decoding of a text. seen: without invisible characters and accents; joined: also without white space; folded:
     also in one case.
     """
@@ -61,13 +61,13 @@ class Look:
     folded: str
 
 
-def looks(text: str) -> list[Look]:
+def looks(text: str) -> list[Decoding]:
     """The text and its decodings, as secrets are looked for in them."""
     found = []
     for form in _decodings(text):
         shown = form if form.isascii() and form.isprintable() else _UNSEEN.sub("", normalize("NFKD", form))
         joined = "".join(shown.split())
-        found.append(Look(form, shown, joined, joined.casefold()))
+        found.append(Decoding(form, shown, joined, joined.casefold()))
     return found
 
 
@@ -90,7 +90,7 @@ class Disguised:
     def __repr__(self) -> str:
         return "Disguised()"
 
-    def within(self, text: Iterable[Look]) -> bool:
+    def within(self, text: Iterable[Decoding]) -> bool:
         """Whether a text holds the secret in a form that is seen through."""
         return any(self._in(look) for look in text)
 
@@ -107,7 +107,7 @@ class Disguised:
                 text = text.replace(code, by)
         return by if self.within(looks(text)) else text
 
-    def _in(self, look: Look) -> bool:
+    def _in(self, look: Decoding) -> bool:
         if self._secret in look.text or self._secret in look.seen:
             return True
         return self._long and (

@@ -23,15 +23,17 @@ SLOWEST_S = 20.0  # for a whole form to arrive
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RequestRate:
     """A number of requests at once, and then so many in a second."""
 
     burst: float
     steady: float
 
 
-ONE = Rate(200, 50)  # behind one link; a page asks once or twice for whatever happens at its table. Without a link, too
-UNKNOWN = Rate(40, 4)  # links that lead nowhere, of everybody together
+ONE = RequestRate(
+    200, 50
+)  # behind one link; a page asks once or twice for whatever happens at its table. Without a link, too
+UNKNOWN = RequestRate(40, 4)  # links that lead nowhere, of everybody together
 
 
 class Guard:
@@ -46,8 +48,8 @@ class Guard:
         self,
         known: Callable[[str], bool] | None = None,
         public: str = "",
-        one: Rate = ONE,
-        unknown: Rate = UNKNOWN,
+        one: RequestRate = ONE,
+        unknown: RequestRate = UNKNOWN,
     ) -> None:
         self._known = known
         self._public = urlsplit(public).netloc or None
@@ -87,7 +89,7 @@ class Guard:
 class _Bucket:
     """Requests that may still come: refilled as time goes by, up to the burst."""
 
-    def __init__(self, rate: Rate) -> None:
+    def __init__(self, rate: RequestRate) -> None:
         self._rate = rate
         self._left = rate.burst
         self._at = time.monotonic()

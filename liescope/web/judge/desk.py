@@ -18,7 +18,7 @@ from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
 from liescope.labeling.label import label_game
 from liescope.web.play.consent import TO_JUDGE, Consent
 from liescope.web.play.leaving import has_left
-from liescope.web.play.store import Store
+from liescope.web.play.store import TablesFile
 
 MOST_JUDGES = 100  # each with a run that is open
 
@@ -34,13 +34,13 @@ class _Chair:
     shown: tuple[int, float] | None = None
 
 
-class Desk:
+class JudgeDesk:
     """The judges of one assignment. tells: whether a judge learns at the end how often it was right; consent: what
     people agree to before they begin.
     """
 
     def __init__(
-        self, assignment: Assignment, store: Store, judges: int, tells: bool = False, consent: Consent = TO_JUDGE
+        self, assignment: Assignment, store: TablesFile, judges: int, tells: bool = False, consent: Consent = TO_JUDGE
     ) -> None:
         """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
         beside the store. Raises UsageError for a number that cannot be.

@@ -18,7 +18,7 @@ from liescope.games.judging import OUTSIDE
 from liescope.games.narration import counted, listing
 from liescope.generate.runs.sitting import Question, Sitting
 from liescope.generate.runs.transcript import event_line
-from liescope.web.judge.desk import Desk
+from liescope.web.judge.desk import JudgeDesk
 from liescope.web.security import Forms
 from liescope.web.site import link, page
 
@@ -104,7 +104,7 @@ def _table(question: Question, composition: dict[str, int]) -> str:
 SURE = (50, 60, 70, 80, 90, 100)
 
 
-def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
+def judge_routes(desk: JudgeDesk, forms: Forms) -> APIRouter:
     """The pages below /judge/SECRET."""
     pages = APIRouter(prefix="/judge/{secret}")
 

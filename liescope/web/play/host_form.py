@@ -17,7 +17,7 @@ _LONGEST = 2000  # characters of one field
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One field. kind: how it is shown; value: what stands in it, "yes" or "" for a switch; problem: what is wrong."""
 
     name: str
@@ -36,13 +36,13 @@ class TableForm:
     """
 
     game: str
-    fields: tuple[Field, ...]
-    options: tuple[Field, ...]
+    fields: tuple[FormField, ...]
+    options: tuple[FormField, ...]
     problem: str = ""
     sent: bool = False
 
 
-class Refused(UsageError):
+class RefusedForm(UsageError):
     """A form that makes no table. form: what was typed, with what is wrong beside it."""
 
     def __init__(self, form: TableForm) -> None:
@@ -55,19 +55,19 @@ def blank(game: str) -> TableForm:
     played = find_game(game)
     seats = len(played.spec.seats())
     fields = (
-        Field("people", f"People (the other seats of {seats} go to the players below)", NUMBER, "1", 1),
-        Field(
+        FormField("people", f"People (the other seats of {seats} go to the players below)", NUMBER, "1", 1),
+        FormField(
             "players",
             "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …",
             LINES,
             "scripted:steady",
         ),
-        Field("filler", "Who takes the seat of a person who does not come", WORDS, "scripted:steady"),
-        Field("words", "Seconds to say something", NUMBER, "180", 5),
-        Field("choices", "Seconds for anything else", NUMBER, "90", 5),
-        Field("away", "Seconds for a person who has missed two questions in a row", NUMBER, "15", 1),
+        FormField("filler", "Who takes the seat of a person who does not come", WORDS, "scripted:steady"),
+        FormField("words", "Seconds to say something", NUMBER, "180", 5),
+        FormField("choices", "Seconds for anything else", NUMBER, "90", 5),
+        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, "15", 1),
         *(
-            [Field("mortal", "The first night, which is drawn, may kill people, too", SWITCH, "")]
+            [FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, "")]
             if can_spare(game)
             else ()
         ),
@@ -80,7 +80,7 @@ def read_setup(game: str, given: Mapping[str, str]) -> Setup:
     """The table that a sent form asks for. Raises Refused, with the form to be shown again."""
     empty, form = blank(game), _typed(game, given)
     if any(field.problem for field in (*form.fields, *form.options)):
-        raise Refused(form)
+        raise RefusedForm(form)
     said = {field.name: _value(field) for field in form.fields}
     changed = {
         field.name: _value(field) for field, was in zip(form.options, empty.options, strict=True) if field != was
@@ -89,7 +89,7 @@ def read_setup(game: str, given: Mapping[str, str]) -> Setup:
     try:
         return make_setup(game, said.pop("people"), players, changed, **said)
     except LiescopeError as error:
-        raise Refused(replace(form, problem=str(error))) from error
+        raise RefusedForm(replace(form, problem=str(error))) from error
 
 
 def refused(game: str, given: Mapping[str, str], name: str, problem: str) -> TableForm:
@@ -105,24 +105,24 @@ def _typed(game: str, given: Mapping[str, str]) -> TableForm:
     return replace(form, fields=fields, options=options, sent=True)
 
 
-def _field(option: Setting, default: Any) -> Field:
+def _field(option: Setting, default: Any) -> FormField:
     label = option.help.rstrip(".")
     if option.type is bool:
-        return Field(option.name, label, SWITCH, "yes" if default else "")
+        return FormField(option.name, label, SWITCH, "yes" if default else "")
     if option.type in (int, float):
         shown = f"{0 if default is None else default:g}"
-        return Field(option.name, label, NUMBER, shown, option.at_least or 0, option.type is int)
-    return Field(option.name, label, WORDS, ", ".join(default))
+        return FormField(option.name, label, NUMBER, shown, option.at_least or 0, option.type is int)
+    return FormField(option.name, label, WORDS, ", ".join(default))
 
 
-def _filled(field: Field, given: Mapping[str, str]) -> Field:
+def _filled(field: FormField, given: Mapping[str, str]) -> FormField:
     """A field with what was typed into it. A switch that is off is not sent at all."""
     words = given.get(field.name, "" if field.kind == SWITCH else field.value).strip()[:_LONGEST]
     field = replace(field, value=words)
     return replace(field, problem=_wrong_number(field)) if field.kind == NUMBER else field
 
 
-def _wrong_number(field: Field) -> str:
+def _wrong_number(field: FormField) -> str:
     least = field.least or 0
     try:
         number = float(field.value) if len(field.value) < 12 and field.value.isascii() else math.nan
@@ -133,7 +133,7 @@ def _wrong_number(field: Field) -> str:
     return ""
 
 
-def _value(field: Field) -> Any:
+def _value(field: FormField) -> Any:
     if field.kind == NUMBER:
         return int(float(field.value)) if field.whole else float(field.value)
     return field.value == "yes" if field.kind == SWITCH else field.value

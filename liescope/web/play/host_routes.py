@@ -12,11 +12,11 @@ from starlette.datastructures import FormData
 
 from liescope.common.errors import LiescopeError
 from liescope.games.registry import GAMES
-from liescope.web.play.host_form import Refused, TableForm, blank, read_setup, refused
+from liescope.web.play.host_form import RefusedForm, TableForm, blank, read_setup, refused
 from liescope.web.play.hub import Hub
 from liescope.web.play.setup import PERSON, check_players
 from liescope.web.play.store import State
-from liescope.web.play.table import Table
+from liescope.web.play.table import PeopleTable
 from liescope.web.security import Forms
 from liescope.web.site import fragment, link, page
 
@@ -72,7 +72,7 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
         try:
             setup = read_setup(game, typed)
             await check_players(setup)
-        except Refused as error:
+        except RefusedForm as error:
             return shown(request, secret, 422, error.form)
         except LiescopeError as error:
             return shown(request, secret, 422, refused(game, typed, "players", str(error)))
@@ -82,7 +82,12 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
     @router.post("/{table}/{what}")
     async def act(request: Request, secret: str, table: str, what: str) -> Response:
         await sent(request, secret)
-        acts = {"start": Table.start, "again": Table.again, "resume": Table.resume, "end": Table.end}
+        acts = {
+            "start": PeopleTable.start,
+            "again": PeopleTable.again,
+            "resume": PeopleTable.resume,
+            "end": PeopleTable.end,
+        }
         if table not in hub.tables or what not in acts:
             raise HTTPException(404, "There is no such table.")
         try:
@@ -99,7 +104,7 @@ def _mark(words: str) -> str:
     return sha256(words.encode()).hexdigest()[:16]
 
 
-def _table(table: Table, origin: str) -> dict[str, Any]:
+def _table(table: PeopleTable, origin: str) -> dict[str, Any]:
     people = [
         (f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", bool(seat.listeners))
         for seat in sorted(table.seats.values(), key=lambda seat: seat.kept.secret)

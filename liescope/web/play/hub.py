@@ -12,8 +12,8 @@ from typing import Any
 from liescope.common.errors import LiescopeError, RunPaused
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.setup import Setup, same_table
-from liescope.web.play.store import State, Store
-from liescope.web.play.table import Table
+from liescope.web.play.store import State, TablesFile
+from liescope.web.play.table import PeopleTable
 
 
 class Hub:
@@ -25,17 +25,17 @@ class Hub:
     def __init__(
         self, folder: Path, limits: Limits, host_secret: str | None = None, terms: Mapping[str, Any] | None = None
     ) -> None:
-        self._store = Store(folder)
+        self._store = TablesFile(folder)
         self._limits = limits
         self._terms = dict(terms or {})
         self._settling: set[asyncio.Task[None]] = set()
-        self.tables: dict[str, Table] = {}
-        self._seats: dict[str, tuple[Table, str]] = {}
+        self.tables: dict[str, PeopleTable] = {}
+        self._seats: dict[str, tuple[PeopleTable, str]] = {}
         self.host_secret = host_secret or self._store.secret("host")
         self.form_secret = self._store.secret("forms")
         self.stopping = False
         for kept in self._store.tables():
-            self._take(Table(kept, self._store, self._limits))
+            self._take(PeopleTable(kept, self._store, self._limits))
 
     def open(self) -> None:
         """Go on with every game where it was when the server stopped; where one cannot, its host is told why."""
@@ -61,18 +61,18 @@ class Hub:
             for seat in table.seats.values():
                 seat.tell("")
 
-    def add(self, setup: Setup) -> Table:
+    def add(self, setup: Setup) -> PeopleTable:
         """A new table, whose links can be shared."""
         made = self._store.add(setup.model_copy(update=self._terms))
         kept = next(kept for kept in self._store.tables() if kept.id == made)
-        return self._take(Table(kept, self._store, self._limits))
+        return self._take(PeopleTable(kept, self._store, self._limits))
 
-    def find(self, setup: Setup) -> Table | None:
+    def find(self, setup: Setup) -> PeopleTable | None:
         """A table that was made with this setup, and that its host has not closed."""
         open_now = (table for table in self.tables.values() if table.state is not State.CLOSED)
         return next((table for table in open_now if same_table(table.setup, setup)), None)
 
-    def seat(self, secret: str) -> tuple[Table, str] | None:
+    def seat(self, secret: str) -> tuple[PeopleTable, str] | None:
         """The table and the seat that a link leads to."""
         return self._seats.get(secret)
 
@@ -83,7 +83,7 @@ class Hub:
         """Whether a link with this secret leads anywhere."""
         return secret in self._seats or self.is_host(secret)
 
-    def _take(self, table: Table) -> Table:
+    def _take(self, table: PeopleTable) -> PeopleTable:
         self.tables[table.id] = table
         for seat in table.seats.values():
             self._seats[seat.kept.secret] = table, seat.name

@@ -11,7 +11,7 @@ from liescope.common.errors import LiescopeError, UnknownName
 from liescope.games.withdrawal import NAME
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.withdraw import withdraw
-from liescope.web.play.store import Store
+from liescope.web.play.store import TablesFile
 
 
 def has_left(person: str | None) -> bool:
@@ -22,7 +22,7 @@ def has_left(person: str | None) -> bool:
 class Leavers:
     """The seats of a table whose people's words are still to be withdrawn. The store keeps them until that is done."""
 
-    def __init__(self, table: str, store: Store) -> None:
+    def __init__(self, table: str, store: TablesFile) -> None:
         self._table = table
         self._store = store
         self._names = set(store.withdrawals(table))

@@ -57,7 +57,7 @@ _DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SeatLine:
     """One line. kind: a heading, something said, something that everybody knows, or what only this seat and those who
     share its knowledge do; who: the speaker; words: as they are, to be escaped.
     """
@@ -89,7 +89,7 @@ def check_words(game: str, spec: TableSpec) -> None:
                 )
 
 
-def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
+def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[SeatLine]:
     """The lines of a seat's events but the first `after`. Votes are counted once the last is in."""
     headed: tuple[int, Phase] | None = None
     votes: Counter[str] = Counter()
@@ -106,11 +106,11 @@ def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
         if number < after:
             continue
         if before != headed and event.phase in _PHASES:
-            yield Line(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
+            yield SeatLine(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
         yield line
 
 
-def _line(event: Event, seat: str) -> Line | None:
+def _line(event: Event, seat: str) -> SeatLine | None:
     who = "You" if event.actor == seat else event.actor or ""
     late = ": your time was up" if who == "You" and event.fallback else ""
     whom = "you" if event.target == seat else event.target or ""
@@ -122,66 +122,66 @@ def _line(event: Event, seat: str) -> Line | None:
             others = listing(name for name in data["names"] if name != seat)
             cards = counted(data["composition"].items())
             where = "Among you and in the centre" if data.get("centre") else "Among you"
-            return Line(FACT, f"You are {seat}. With you at the table: {others}. {where}: {cards}.")
+            return SeatLine(FACT, f"You are {seat}. With you at the table: {others}. {where}: {cards}.")
         case EventKind.ROLE:
-            return Line(SECRET, f"Your role: {data['role']}.")
+            return SeatLine(SECRET, f"Your role: {data['role']}.")
         case EventKind.PARTNERS:
             partners = [name for name in data["names"] if name != seat]
             known = f"On your side: {listing(partners)}." if partners else "You have no partner."
             seen = f" In the centre lies a {data['seen']}." if data.get("seen") else ""
-            return Line(SECRET, known + seen)
+            return SeatLine(SECRET, known + seen)
         case EventKind.NIGHT:
-            return Line(HEAD, f"Night {event.day}" if event.day else "Night")
+            return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
         case EventKind.ACT:
-            return Line(FACT if event.audience is None else SECRET, event.text, event.actor or "")
+            return SeatLine(FACT if event.audience is None else SECRET, event.text, event.actor or "")
         case EventKind.KILLER:
-            return Line(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
+            return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
         case EventKind.PROPOSAL:
-            return Line(SECRET, f"{who} proposed to kill {whom}{chosen}.")
+            return SeatLine(SECRET, f"{who} proposed to kill {whom}{chosen}.")
         case EventKind.KILL:
             by = f"{who} killed {whom}" if who else f"The attack was on {whom}"
-            return Line(SECRET, f"{by}{chosen}.")
+            return SeatLine(SECRET, f"{by}{chosen}.")
         case EventKind.PROTECTION:
             yourself = "yourself" if event.target == seat else whom
-            return Line(SECRET, f"You protected {yourself}{chosen}.")
+            return SeatLine(SECRET, f"You protected {yourself}{chosen}.")
         case EventKind.INVESTIGATION:
             found = f"{whom} {'are' if whom == 'you' else 'is'} {with_article(data['role'])}"
-            return Line(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
+            return SeatLine(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
         case EventKind.DISCOVERY:
-            return Line(SECRET, f"{who} and {whom} know each other's role now.")
+            return SeatLine(SECRET, f"{who} and {whom} know each other's role now.")
         case EventKind.DEATH:
             role = f", {with_article(data['role'])}" if data.get("role") else ""
-            return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
+            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
         case EventKind.QUIET:
-            return Line(FACT, "Nobody died in the night.")
+            return SeatLine(FACT, "Nobody died in the night.")
         case EventKind.STATEMENT:
-            return Line(SAID, event.text, event.actor or "")
+            return SeatLine(SAID, event.text, event.actor or "")
         case EventKind.SILENCE:
-            return Line(FACT, f"{who} remained silent{late}.")
+            return SeatLine(FACT, f"{who} remained silent{late}.")
         case EventKind.SUSPICION:
             shown = ", ".join(f"{name} {value:.2f}" for name, value in data["suspicion"].items())
-            return Line(SECRET, f"How much you suspect the others so far, from 0 to 1: {shown}.")
+            return SeatLine(SECRET, f"How much you suspect the others so far, from 0 to 1: {shown}.")
         case EventKind.VOTE:
-            return Line(FACT, f"{who} voted for {whom}{chosen}.")
+            return SeatLine(FACT, f"{who} voted for {whom}{chosen}.")
         case EventKind.ARREST:
             tied = f" (drawn by lot among {listing(data['tied'])})" if data.get("tied") else ""
-            return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
+            return SeatLine(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
         case EventKind.EXILE:
             name = whom.capitalize() if whom == "you" else whom
-            return Line(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
+            return SeatLine(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
         case EventKind.NO_EXILE:
-            return Line(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
+            return SeatLine(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
         case EventKind.END:
-            return Line(FACT, f"The game is over. Winner: {data['winner']}.")
+            return SeatLine(FACT, f"The game is over. Winner: {data['winner']}.")
         case kind if kind in _UNTOLD:
             return None
         case kind:
-            return Line(FACT, f"Something happened that this page has no words for: {kind.value}.")
+            return SeatLine(FACT, f"Something happened that this page has no words for: {kind.value}.")
 
 
-def _tally(votes: Counter[str], seat: str) -> Line:
+def _tally(votes: Counter[str], seat: str) -> SeatLine:
     counted = ", ".join(f"{'you' if name == seat else name} {number}" for name, number in votes.most_common())
-    return Line(FACT, f"Votes: {counted}.")
+    return SeatLine(FACT, f"Votes: {counted}.")
 
 
 def with_article(role: str) -> str:

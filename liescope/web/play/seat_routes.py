@@ -23,7 +23,7 @@ from liescope.web.play.hub import Hub
 from liescope.web.play.lines import chairs, lines, role_of
 from liescope.web.play.setup import rules_of
 from liescope.web.play.store import State
-from liescope.web.play.table import Table
+from liescope.web.play.table import PeopleTable
 from liescope.web.security import Forms
 from liescope.web.site import link, page
 
@@ -32,11 +32,11 @@ CALM_S = 0.03  # between two messages to a page; what happens meanwhile adds up 
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _SeatAt:
     """A seat that a request is about."""
 
     secret: str
-    table: Table
+    table: PeopleTable
     name: str
 
     @property
@@ -49,31 +49,31 @@ def seat_routes(hub: Hub) -> APIRouter:
     router = APIRouter(prefix="/seat/{secret}")
     forms = Forms(hub.form_secret.encode())
 
-    def place(secret: str) -> _Place:
+    def place(secret: str) -> _SeatAt:
         found = hub.seat(secret)
         if found is None:
             raise HTTPException(404, "There is no such seat. Check the link: it must be complete.")
-        return _Place(secret, *found)
+        return _SeatAt(secret, *found)
 
-    def held(secret: str) -> _Place:
+    def held(secret: str) -> _SeatAt:
         """A seat that somebody holds or may still take: what a program sees in it is for nobody's eyes."""
         at = place(secret)
         if at.table.state is not State.LOBBY and not at.table.person(at.name):
             raise HTTPException(404, "Nobody has taken this seat. Load the page again.")
         return at
 
-    async def sent(request: Request, secret: str) -> tuple[_Place, FormData]:
+    async def sent(request: Request, secret: str) -> tuple[_SeatAt, FormData]:
         return place(secret), await forms.sent(request, secret)
 
-    def key_of(at: _Place, ask: Ask) -> str:
+    def key_of(at: _SeatAt, ask: Ask) -> str:
         return forms.key(at.secret, (at.table.round, ask.step, ask.kind.value))
 
-    def shown(at: _Place) -> str:
+    def shown(at: _SeatAt) -> str:
         """Changes whenever a page as a whole does."""
         table = at.table
         return forms.key(at.secret, (table.state.value, table.round, table.here, table.leaving(at.name)))
 
-    def common(at: _Place) -> dict[str, Any]:
+    def common(at: _SeatAt) -> dict[str, Any]:
         table = at.table
         return {
             "base": at.base,
@@ -91,7 +91,7 @@ def seat_routes(hub: Hub) -> APIRouter:
             "shown": shown(at),
         }
 
-    def log_values(at: _Place, after: int) -> dict[str, Any]:
+    def log_values(at: _SeatAt, after: int) -> dict[str, Any]:
         view = at.table.view(at.name)
         return {
             **common(at),
@@ -103,7 +103,7 @@ def seat_routes(hub: Hub) -> APIRouter:
             "early": at.table.seats[at.name].answered is None,
         }
 
-    def ask_values(at: _Place, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
+    def ask_values(at: _SeatAt, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
         table = at.table
         waiting = table.desk.waiting(table.person(at.name))
         values: dict[str, Any] = {**common(at), "problem": problem, "given": dict(given or {}), "about": None}
@@ -130,10 +130,10 @@ def seat_routes(hub: Hub) -> APIRouter:
         left = _left(waiting.ends - now)
         return {**values, "ask": form, "key": key_of(at, waiting.ask), "stage": None, "out": False, "left": left}
 
-    def whole(request: Request, at: _Place, asked: dict[str, Any], status: int = 200) -> Response:
+    def whole(request: Request, at: _SeatAt, asked: dict[str, Any], status: int = 200) -> Response:
         return page(request, "play/seat.html", status, **{**log_values(at, 0), **asked, "end": _end(at.table, at.name)})
 
-    def taking(request: Request, at: _Place, status: int = 200, problem: str = "", chosen: str = "") -> Response:
+    def taking(request: Request, at: _SeatAt, status: int = 200, problem: str = "", chosen: str = "") -> Response:
         name = chosen or suggested({at.table.person(seat) for seat in at.table.seats})
         values = {"consent": at.table.setup.consent, "problem": problem, "pseudonym": name}
         return page(request, "play/take.html", status, **common(at), **values)
@@ -211,7 +211,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy is to wait for more
         return StreamingResponse(told(held(secret), have), media_type="text/event-stream", headers=headers)
 
-    async def told(at: _Place, have: str) -> AsyncIterator[str]:
+    async def told(at: _SeatAt, have: str) -> AsyncIterator[str]:
         """What has changed, for as long as the page is open. It says that something has, and never what. have: what
         `shown` was when the page was made: it may have changed before its stream, or while the connection was lost.
         """
@@ -240,7 +240,7 @@ def _left(seconds: float) -> int:
     return max(round(seconds), 0)
 
 
-def _end(table: Table, name: str) -> dict[str, Any] | None:
+def _end(table: PeopleTable, name: str) -> dict[str, Any] | None:
     """Who was who, and whether this seat has won, once the game has ended; None before."""
     record = table.record()
     if record is None or not table.over or record.outcome is None:

@@ -21,14 +21,14 @@ from liescope.games.judging import ReaderSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
-from liescope.web.judge.desk import Desk
+from liescope.web.judge.desk import JudgeDesk
 from liescope.web.judge.routes import judge_routes
 from liescope.web.play.consent import TO_JUDGE, read_consent
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
 from liescope.web.play.setup import check_players, make_setup
-from liescope.web.play.store import Store
+from liescope.web.play.store import TablesFile
 from liescope.web.play.withdraw_routes import withdraw_routes
 from liescope.web.security import Forms, Guard
 from liescope.web.server import listen, public_address, run_server, told_of
@@ -59,7 +59,7 @@ def site_of(
     hub: Hub,
     public: str = "",
     frames: Sequence[str] = (),
-    desk: Desk | None = None,
+    desk: JudgeDesk | None = None,
     guard: Guard | None = None,
 ) -> FastAPI:
     """The site of a hub's tables and of a desk's judges, which opens the hub and closes both. public: the address under
@@ -151,7 +151,7 @@ def serve(
         if judge is not None:
             spec = ReaderSpec(own["judge_view"], own["judge_share"], own["judge_days"], own["judge_seed"])
             drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
-            desk = Desk(drawn, Store(Path(out)), judges, own["judge_tell"], terms_file or TO_JUDGE)
+            desk = JudgeDesk(drawn, TablesFile(Path(out)), judges, own["judge_tell"], terms_file or TO_JUDGE)
         bound = listen(host, own["port"])
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"

@@ -74,7 +74,7 @@ class TableKept:
     note: str
 
 
-class Store:
+class TablesFile:
     """The file of tables in a folder, made if it is missing. Raises UsageError for one that cannot be opened."""
 
     def __init__(self, folder: Path) -> None:

@@ -26,14 +26,14 @@ from liescope.web.play.forms import read_form
 from liescope.web.play.leaving import Leavers, has_left
 from liescope.web.play.lines import Stage, stage_of
 from liescope.web.play.setup import failed, folder_of, folders, new_plan, plan_of, record_of
-from liescope.web.play.store import State, Store, TableKept
-from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Promises, Seat, TableJob
+from liescope.web.play.store import State, TableKept, TablesFile
+from liescope.web.play.watching import ASK, LOG, PAGE, Listener, PersonSeat, Promises, TableJob
 
 
-class Table:
+class PeopleTable:
     """A table of a server, in whatever state it is."""
 
-    def __init__(self, kept: TableKept, store: Store, limits: Limits) -> None:
+    def __init__(self, kept: TableKept, store: TablesFile, limits: Limits) -> None:
         self.id = kept.id
         self.setup = kept.setup
         self.state = kept.state
@@ -41,7 +41,7 @@ class Table:
         self.note = kept.note
         self.desk = Desk(self.setup.patience, self._asked)
         self.session: Session | None = None
-        self.seats = {seat.name: Seat(seat) for seat in store.seats(kept.id)}
+        self.seats = {seat.name: PersonSeat(seat) for seat in store.seats(kept.id)}
         self._leavers = Leavers(kept.id, store)
         self._store = store
         self._limits = limits

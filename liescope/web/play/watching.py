@@ -44,7 +44,7 @@ class Listener:
 
 
 @dataclass(slots=True)
-class Seat:
+class PersonSeat:
     """A person's seat. seen: how many events its view had when its pages were last told; answered: the key of the last
     form that was taken from it, and when it is kept.
     """

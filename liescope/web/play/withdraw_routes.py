@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from liescope.web.play.hub import Hub
 from liescope.web.play.leaving import has_left
-from liescope.web.play.table import Table
+from liescope.web.play.table import PeopleTable
 from liescope.web.security import Forms
 from liescope.web.site import link, page
 
@@ -19,7 +19,7 @@ def withdraw_routes(hub: Hub) -> APIRouter:
     router = APIRouter()
     forms = Forms(hub.form_secret.encode())
 
-    def seat_of(secret: str) -> tuple[Table, str]:
+    def seat_of(secret: str) -> tuple[PeopleTable, str]:
         found = hub.seat(secret)
         if found is None or not found[0].person(found[1]):
             raise HTTPException(404, "There is no such seat, or nobody has taken it.")

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, ShownGame
+from liescope.web.view.moments import Ballot, BallotEntry, Bids, Happened, PageMoment, Said, ShownGame
 
 SHARED, DIFFERENT_WORDS, ALONE = "shared", "another course", "only here"
 DIFFERENT_LABELS, DIFFERENT_RATINGS = "other labels", "the same labels, other ratings"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedPair:
     """What happened at one place of the log in each of two games, or None. how: one of the words above; labels:
     the names of those that differ.
     """
 
     index: int
-    left: Moment | None
-    right: Moment | None
+    left: PageMoment | None
+    right: PageMoment | None
     how: str
     labels: tuple[str, ...] = ()
 
@@ -30,14 +30,14 @@ class Stretch:
 
     shared: bool
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedPair, ...]
 
 
 def compared(left: ShownGame, right: ShownGame) -> tuple[Stretch, ...]:
     """The moments of two games by their place in the log, what they share gathered so that it can be folded."""
     ours, theirs = dict(_placed(left)), dict(_placed(right))
     found: list[Stretch] = []
-    waiting: list[Row] = []
+    waiting: list[ComparedPair] = []
     title = ""
     for index in sorted({*ours, *theirs}):
         here, there = ours.get(index), theirs.get(index)
@@ -53,25 +53,25 @@ def compared(left: ShownGame, right: ShownGame) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _placed(game: ShownGame) -> Iterator[tuple[int, tuple[str, Moment]]]:
+def _placed(game: ShownGame) -> Iterator[tuple[int, tuple[str, PageMoment]]]:
     for section in game.sections:
         for moment in section.moments:
             yield moment.index, (section.title, moment)
 
 
-def _row(index: int, left: Moment | None, right: Moment | None) -> Row:
+def _row(index: int, left: PageMoment | None, right: PageMoment | None) -> ComparedPair:
     if left is None or right is None:
-        return Row(index, left, right, ALONE)
+        return ComparedPair(index, left, right, ALONE)
     if _uncalled(left) == _uncalled(right):
-        return Row(index, left, right, SHARED)
+        return ComparedPair(index, left, right, SHARED)
     if _bare(left) != _bare(right):
-        return Row(index, left, right, DIFFERENT_WORDS)
+        return ComparedPair(index, left, right, DIFFERENT_WORDS)
     pairs = zip(left.labels, right.labels, strict=False) if isinstance(left, Said) and isinstance(right, Said) else ()
     differing = tuple(one.name for one, other in pairs if one != other)
-    return Row(index, left, right, DIFFERENT_LABELS if differing else DIFFERENT_RATINGS, differing)
+    return ComparedPair(index, left, right, DIFFERENT_LABELS if differing else DIFFERENT_RATINGS, differing)
 
 
-def _uncalled(moment: Moment) -> Moment:
+def _uncalled(moment: PageMoment) -> PageMoment:
     """A moment without the calls that brought it, which differ from run to run."""
     if isinstance(moment, Bids | Ballot):
         return replace(moment, entries=tuple(replace(entry, call=None) for entry in moment.entries))
@@ -82,7 +82,7 @@ def _uncalled(moment: Moment) -> Moment:
     return replace(moment, call=None, ratings=ratings, report=report)
 
 
-def _bare(moment: Moment) -> tuple[object, ...]:
+def _bare(moment: PageMoment) -> tuple[object, ...]:
     """What happened, without what anybody says of it."""
     if isinstance(moment, Said):
         return moment.speaker, "".join(piece.text for piece in moment.pieces), moment.to
@@ -91,5 +91,5 @@ def _bare(moment: Moment) -> tuple[object, ...]:
     return (moment.words,)
 
 
-def _deed(entry: Entry) -> tuple[object, ...]:
+def _deed(entry: BallotEntry) -> tuple[object, ...]:
     return entry.actor, entry.target, entry.bid

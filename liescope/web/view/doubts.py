@@ -9,8 +9,8 @@ from liescope.common.errors import UnknownName
 from liescope.data_cards.tables import TARGETS, StatementRow
 from liescope.labeling.label import known_before
 from liescope.web.view.facts import OPINIONS
-from liescope.web.view.game_sources import Detector, ViewedGame
-from liescope.web.view.store import Store, doubt
+from liescope.web.view.game_sources import ShownDetector, ViewedGame
+from liescope.web.view.store import IndexFile, doubt
 
 BEFORE = 5  # lines of context
 DETECTOR = "detector:"
@@ -38,7 +38,7 @@ class Doubtful:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelAsked:
     """One label of a statement, to be marked. key: as `Mark.label`; value: what it says, or the detector's score; says:
     deceptive, for a detector by its threshold; words: what it says, in words; question: what it answers.
     """
@@ -57,17 +57,17 @@ class InContext:
     row: StatementRow
     before: tuple[StatementRow, ...]
     hidden: int
-    labels: tuple[Labelled, ...]
+    labels: tuple[LabelAsked, ...]
 
 
-def queue_length(store: Store, opinions: Sequence[str]) -> int:
+def queue_length(store: IndexFile, opinions: Sequence[str]) -> int:
     """How many statements these opinions leave in doubt."""
     with store.reading() as base:
         (count,) = base.execute(f"SELECT count(*) FROM statements WHERE {_ranked(opinions)} > 0").fetchone()
     return int(count)
 
 
-def most_doubtful(store: Store, opinions: Sequence[str], first: int, count: int) -> tuple[Doubtful, ...]:
+def most_doubtful(store: IndexFile, opinions: Sequence[str], first: int, count: int) -> tuple[Doubtful, ...]:
     """Statements of the queue from one place on. opinions: some of OPINIONS."""
     by = _ranked(opinions)
     with store.reading() as base:
@@ -81,7 +81,7 @@ def most_doubtful(store: Store, opinions: Sequence[str], first: int, count: int)
     )
 
 
-def next_unmarked(store: Store, opinions: Sequence[str], first: int, marked: Collection[str]) -> int | None:
+def next_unmarked(store: IndexFile, opinions: Sequence[str], first: int, marked: Collection[str]) -> int | None:
     """The first place from one on whose statement is not marked; None at the end."""
     while some := most_doubtful(store, opinions, first, 100):
         for one in some:
@@ -91,7 +91,7 @@ def next_unmarked(store: Store, opinions: Sequence[str], first: int, marked: Col
     return None
 
 
-def in_context(game: ViewedGame, statement_id: str, detectors: Sequence[Detector]) -> InContext:
+def in_context(game: ViewedGame, statement_id: str, detectors: Sequence[ShownDetector]) -> InContext:
     """A statement of a game, with the last lines before it. Raises UnknownName."""
     rows = game.labels.statements
     place = next((place for place, row in enumerate(rows) if row.statement_id == statement_id), None)
@@ -102,7 +102,7 @@ def in_context(game: ViewedGame, statement_id: str, detectors: Sequence[Detector
     return InContext(row, before[-BEFORE:], max(0, len(before) - BEFORE), tuple(_labels(game, row, detectors)))
 
 
-def _labels(game: ViewedGame, row: StatementRow, detectors: Sequence[Detector]) -> list[Labelled]:
+def _labels(game: ViewedGame, row: StatementRow, detectors: Sequence[ShownDetector]) -> list[LabelAsked]:
     found = []
     for label in TARGETS:
         value = getattr(row, f"label_{label}")
@@ -110,14 +110,14 @@ def _labels(game: ViewedGame, row: StatementRow, detectors: Sequence[Detector]) 
             words = "deceptive" if value else "honest"
             if label == "peer" and row.peer_rate is not None:
                 words += f", flagged by {row.peer_rate:.0%} of {row.peer_ratings}"
-            found.append(Labelled(label, value, value, words, _QUESTIONS.get(label, "")))
+            found.append(LabelAsked(label, value, value, words, _QUESTIONS.get(label, "")))
     scores = game.scores.get(row.statement_id, {})
     for one in detectors:
         if one.name in scores:
             score = scores[one.name]
             says = score > one.threshold
             words = f"{'deceptive' if says else 'honest'}, score {score:.2f} (threshold {one.threshold:.2f})"
-            found.append(Labelled(f"{DETECTOR}{one.name}", score, says, words, _QUESTIONS.get(one.target, "")))
+            found.append(LabelAsked(f"{DETECTOR}{one.name}", score, says, words, _QUESTIONS.get(one.target, "")))
     return found
 
 

@@ -50,7 +50,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SuspicionLine:
     """One observer's suspicion of one player over the game. points: of the line; last: the suspicion at the end."""
 
     target: str
@@ -63,8 +63,8 @@ class Panel:
     """One observer's suspicion of all others. top: whom it suspects most at the end; None where several tie."""
 
     observer: str
-    lines: tuple[Line, ...]
-    top: Line | None
+    lines: tuple[SuspicionLine, ...]
+    top: SuspicionLine | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def panels(ratings: Iterable[RatingRow], order: Mapping[str, int], observers: Se
     return tuple(found)
 
 
-def _line(target: str, steps: Sequence[tuple[int, float]], last: int) -> Line:
+def _line(target: str, steps: Sequence[tuple[int, float]], last: int) -> SuspicionLine:
     """From the first value to the end of the game; it stays where it is until the next rating."""
     points, before = [], START
     for place, value in steps:
@@ -164,7 +164,7 @@ def _line(target: str, steps: Sequence[tuple[int, float]], last: int) -> Line:
         points += [(x, before), (x, value)]
         before = value
     points.append((PANEL_WIDE, before))
-    return Line(target, " ".join(f"{x:.0f},{PANEL_HIGH * (1 - y):.0f}" for x, y in points), before)
+    return SuspicionLine(target, " ".join(f"{x:.0f},{PANEL_HIGH * (1 - y):.0f}" for x, y in points), before)
 
 
 def strips(

@@ -13,7 +13,7 @@ from itertools import combinations
 import polars as pl
 
 from liescope.data_cards.tables import TARGETS
-from liescope.web.view.game_sources import Detector
+from liescope.web.view.game_sources import ShownDetector
 from liescope.web.view.scores import ScoreTable
 
 LABELS = ("role", "claim", "self", "peer")
@@ -83,7 +83,7 @@ def _scored(said: pl.DataFrame, scores: ScoreTable | None) -> pl.DataFrame:
     return found.select("statement_id", "game_id", DETECTOR, p=p, y=y)
 
 
-def _by_detector(detectors: Sequence[Detector]) -> tuple[pl.Expr, pl.Expr]:
+def _by_detector(detectors: Sequence[ShownDetector]) -> tuple[pl.Expr, pl.Expr]:
     """The score with the detector's threshold at a half, and the label that it was trained on."""
     score, p, y = pl.col("score"), pl.lit(None, pl.Float64), pl.lit(None, pl.Boolean)
     for one in detectors:

@@ -119,7 +119,7 @@ class GameFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _FileEntry:
     """A game in the file's list. body: its page, as it is or packed."""
 
     game: ShownGame
@@ -139,7 +139,7 @@ def write_games(opened: Opened, game_ids: Sequence[str], out: str | os.PathLike[
     path = Path(out)
     _check_ours(path)
     records: list[GameRecord] = []
-    entries: list[_Entry] = []
+    entries: list[_FileEntry] = []
     for game_id in game_ids:
         viewed = opened.game(game_id)
         records.append(viewed.record)
@@ -148,7 +148,7 @@ def write_games(opened: Opened, game_ids: Sequence[str], out: str | os.PathLike[
         if what := find_secret(body, secrets_of(os.environ)):
             raise UsageError(f"game {plain(game_id)} holds {what}, so no file was written; revoke that secret")
         players = ", ".join(dict.fromkeys(seat.model for seat in viewed.record.seats))
-        entries.append(_Entry(game, players, Markup(body) if len(game_ids) == 1 else _packed(body)))
+        entries.append(_FileEntry(game, players, Markup(body) if len(game_ids) == 1 else _packed(body)))
     words = whose_words(opened.source, records)
     check_permitted(words, str(opened.source.path), permission)
     notices = warnings(records, permission)
@@ -190,7 +190,7 @@ def _packed(body: str) -> Markup:
     return Markup(base64.b64encode(gzip.compress(body.encode(), 9, mtime=0)).decode())
 
 
-def _page(entries: Sequence[_Entry], **values: Any) -> str:
+def _page(entries: Sequence[_FileEntry], **values: Any) -> str:
     style, script = _joined("style.css", "game.css"), _joined("game.js", "game_file.js")
     return (
         templates()

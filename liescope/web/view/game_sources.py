@@ -34,7 +34,7 @@ Scores = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Detector:
+class ShownDetector:
     """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
     higher score counts as called deceptive.
     """
@@ -54,7 +54,7 @@ class ViewedGame:
     record: GameRecord
     labels: LabelledGame
     scores: Scores = field(default_factory=dict)
-    detectors: tuple[Detector, ...] = ()
+    detectors: tuple[ShownDetector, ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
     under_way: bool = False
     has_prompts: bool = False

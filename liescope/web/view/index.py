@@ -12,7 +12,7 @@ from threading import Event, Thread
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.web.view.facts import facts_of
 from liescope.web.view.opening import Opened
-from liescope.web.view.store import Store
+from liescope.web.view.store import IndexFile
 
 _AT_ONCE = {"run": 100, "corpus": 5000}  # games whose facts are read together
 _EVERY = 1.0  # seconds between two looks for new games
@@ -44,10 +44,10 @@ class Index:
         scores = opened.scores.identity if opened.scores else ""
         identity = f"{opened.source.identity()}\n{scores}"
         try:
-            self.store = Store(identity)
+            self.store = IndexFile(identity)
         except UsageError:  # another process looks at the same games, and holds their index
             self._scratch = tempfile.TemporaryDirectory(prefix="liescope-view-")
-            self.store = Store(identity, Path(self._scratch.name))
+            self.store = IndexFile(identity, Path(self._scratch.name))
         self._stop = Event()
         self._problem = ""
         self._begun: tuple[tuple[str, int], ...] = ()

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from liescope.common.errors import UnknownName
 from liescope.data_cards.tables import TARGETS
 from liescope.web.view.facts import COUNTS, GAME_COLUMNS, PAIRS
-from liescope.web.view.store import Store
+from liescope.web.view.store import IndexFile
 
 PER_PAGE = 50
 ANY = "any"
@@ -106,7 +106,7 @@ class ListedGame:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class GameList:
     """One page of the list. total: games that the filters let through; pages: at least 1."""
 
     filters: Filters
@@ -118,7 +118,7 @@ class Listing:
         return max(1, -(-self.total // PER_PAGE))
 
 
-def list_games(store: Store, filters: Filters, detector: str = "") -> Listing:
+def list_games(store: IndexFile, filters: Filters, detector: str = "") -> GameList:
     """The games that the filters let through, one page of them. detector: whose mistakes are counted by default."""
     where, values = _where(filters, detector)
     columns = ", ".join(f"games.{name}" for name in ("number", "facts", *GAME_COLUMNS, *COUNTS))
@@ -131,10 +131,10 @@ def list_games(store: Store, filters: Filters, detector: str = "") -> Listing:
             f"AS mistakes FROM games{where} ORDER BY {SORTS[filters.sort]}, number LIMIT ? OFFSET ?",
             (judged, *values, PER_PAGE, (page - 1) * PER_PAGE),
         ).fetchall()
-    return Listing(filters.at(page), tuple(_listed(dict(row), bool(judged)) for row in found), total)
+    return GameList(filters.at(page), tuple(_listed(dict(row), bool(judged)) for row in found), total)
 
 
-def choices(store: Store) -> dict[str, list[str]]:
+def choices(store: IndexFile) -> dict[str, list[str]]:
     """What the filters offer, by kind: models, roles, games, winners, statuses that occur; detectors with scores."""
     with store.reading() as base:
         rows = base.execute("SELECT kind, value FROM choices ORDER BY kind, value").fetchall()

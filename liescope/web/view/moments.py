@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from liescope.games.facts import ForkMeta
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.drawing import Arrow, Node, Panel, Strip
-from liescope.web.view.saying import Label, Piece, Score, ShownClaim, ShownRating
+from liescope.web.view.saying import Label, MarkedWords, Score, ShownClaim, ShownRating
 from liescope.web.view.sight import Look
 
 COLOURS = 12  # classes speaker-0, speaker-1, …
@@ -49,7 +49,7 @@ class Said:
     to: tuple[str, ...]
     private: bool
     votes_for: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarkedWords, ...]
     unplaced: tuple[ShownClaim, ...]
     flags: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -86,7 +86,7 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BallotEntry:
     """A bid, or a vote for target. flags: why the rules decided it; saw: as of its event."""
 
     index: int
@@ -108,7 +108,7 @@ class Bids:
 
     index: int
     round: int
-    entries: tuple[Entry, ...]
+    entries: tuple[BallotEntry, ...]
     saw: tuple[int, ...] | None
     kind: str = "bids"
 
@@ -122,7 +122,7 @@ class Ballot:
     """The votes of one ballot, in words and as arrows."""
 
     index: int
-    entries: tuple[Entry, ...]
+    entries: tuple[BallotEntry, ...]
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     saw: tuple[int, ...] | None
@@ -133,16 +133,16 @@ class Ballot:
         return f"b{self.index}"
 
 
-Moment = Said | Happened | Bids | Ballot
+PageMoment = Said | Happened | Bids | Ballot
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PhaseOfDay:
     """What happened in one phase of a day."""
 
     title: str
     night: bool
-    moments: tuple[Moment, ...]
+    moments: tuple[PageMoment, ...]
 
     @property
     def statements(self) -> int:
@@ -167,7 +167,7 @@ class ShownGame:
     fork: ForkMeta | None
     judge: str
     seats: tuple[ShownSeat, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PhaseOfDay, ...]
     suspicion: tuple[Panel, ...]
     strips: tuple[Strip, ...]
     fallbacks: int

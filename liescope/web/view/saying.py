@@ -11,7 +11,7 @@ from liescope.games.core import Event, EventKind
 from liescope.generate.runs.transcript import proof_words, verdict_words
 from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 from liescope.web.view.call_places import CallPlace
-from liescope.web.view.game_sources import Detector
+from liescope.web.view.game_sources import ShownDetector
 
 _GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)
 YES, NO, NONE = "yes", "no", "none"
@@ -39,7 +39,7 @@ class ShownClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedWords:
     """A stretch of a statement's words, with the claims that cover it."""
 
     text: str
@@ -90,21 +90,23 @@ class Score:
     mistake: str
 
 
-def scores(given: Mapping[str, float], detectors: Sequence[Detector], row: StatementRow | None) -> tuple[Score, ...]:
+def scores(
+    given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
+) -> tuple[Score, ...]:
     """The scores of a statement. row: its labels, None where it has none."""
     return tuple(
         Score(one.name, given[one.name], _mistake(one, given[one.name], row)) for one in detectors if one.name in given
     )
 
 
-def _mistake(detector: Detector, score: float, row: StatementRow | None) -> str:
+def _mistake(detector: ShownDetector, score: float, row: StatementRow | None) -> str:
     deceptive = getattr(row, f"label_{detector.target}", None)
     if deceptive is None or deceptive == (score > detector.threshold):
         return ""
     return "missed" if deceptive else "false alarm"
 
 
-def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) -> tuple[Piece, ...]:
+def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) -> tuple[MarkedWords, ...]:
     """A statement's words, cut where claims begin and end. rows: those that the claims were made of."""
     spans = [
         (row.start, row.end, claim)
@@ -113,7 +115,7 @@ def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) ->
     ]
     edges = sorted({0, len(text), *(edge for start, end, _ in spans for edge in (start, end))})
     return tuple(
-        Piece(text[start:end], tuple(claim for first, last, claim in spans if first <= start and end <= last))
+        MarkedWords(text[start:end], tuple(claim for first, last, claim in spans if first <= start and end <= last))
         for start, end in pairwise(edges)
     )
 

@@ -15,7 +15,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import CONTROL, SCORES
-from liescope.web.view.game_sources import Detector, Scores
+from liescope.web.view.game_sources import Scores, ShownDetector
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5
@@ -29,7 +29,7 @@ class ScoreTable:
 
     path: Path
     corpus: str
-    detectors: tuple[Detector, ...]
+    detectors: tuple[ShownDetector, ...]
     table: pl.DataFrame
 
     def of_game(self, game_id: str) -> Scores:
@@ -99,7 +99,7 @@ def _of_report(folder: Path) -> ScoreTable:
     pairs = table.select("detector", "target").unique(maintain_order=True).rows()
     several = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
     shown = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
-    detectors = tuple(Detector(shown[pair], pair[1], cuts.get(pair, _HALF)) for pair in pairs)
+    detectors = tuple(ShownDetector(shown[pair], pair[1], cuts.get(pair, _HALF)) for pair in pairs)
     named = pl.when(pl.col("detector").is_in(several))
     both = pl.format("{} ({})", "detector", "target")
     table = table.select("statement_id", named.then(both).otherwise(pl.col("detector")).alias("detector"), "score")
@@ -136,7 +136,7 @@ def _of_file(path: Path) -> ScoreTable:
         ).drop_nulls()
     except pl.exceptions.PolarsError as error:
         raise BadData(f"{path} holds scores that are no numbers") from error
-    return ScoreTable(path, "", (Detector(path.stem, "role", _HALF),), table)
+    return ScoreTable(path, "", (ShownDetector(path.stem, "role", _HALF),), table)
 
 
 def _read(path: Path) -> pl.DataFrame:

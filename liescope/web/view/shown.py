@@ -20,7 +20,17 @@ from liescope.web.view import saying
 from liescope.web.view.call_places import CallPlace, call_places
 from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.game_sources import ViewedGame
-from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, Section, ShownGame, ShownSeat
+from liescope.web.view.moments import (
+    Ballot,
+    BallotEntry,
+    Bids,
+    Happened,
+    PageMoment,
+    PhaseOfDay,
+    Said,
+    ShownGame,
+    ShownSeat,
+)
 from liescope.web.view.sight import Look, who_saw
 
 _UNSHOWN = frozenset(
@@ -76,7 +86,7 @@ def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (fr
     record = game.record
     events = tuple(event for event in record.events if look.sees(event))
     calls = {index: call for index, call in call_places(record, game.calls).items() if _own(call, look)}
-    table = _Table(game, look, events, calls)
+    table = _PageMaker(game, look, events, calls)
     seats = table.seats()
     ended = [event for event in events if event.kind is EventKind.END]
     return ShownGame(
@@ -141,7 +151,7 @@ def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
         yield name.replace("_", " "), value
 
 
-class _Table:
+class _PageMaker:
     """A game while it is turned into what is shown. events: those that the eyes saw."""
 
     def __init__(self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]) -> None:
@@ -199,16 +209,16 @@ class _Table:
             )
         return tuple(found)
 
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[PhaseOfDay, ...]:
         found = []
         for (day, phase), events in groupby(self.events, key=lambda event: (event.day, event.phase)):
             moments = tuple(self._moments(tuple(events)))
             if moments:
                 title = phase.value.capitalize() if not day else f"Day {day}, {phase.value}"
-                found.append(Section(title, phase is Phase.NIGHT, moments))
+                found.append(PhaseOfDay(title, phase is Phase.NIGHT, moments))
         return tuple(found)
 
-    def _moments(self, events: tuple[Event, ...]) -> Iterator[Moment]:
+    def _moments(self, events: tuple[Event, ...]) -> Iterator[PageMoment]:
         bids = {turn: list(same) for turn, same in groupby(_of(events, EventKind.BID), lambda event: event.round)}
         votes = _of(events, EventKind.VOTE)
         before: Event | None = None
@@ -277,10 +287,12 @@ class _Table:
             saw=who_saw(event, self.record),
         )
 
-    def _entry(self, event: Event) -> Entry:
+    def _entry(self, event: Event) -> BallotEntry:
         bid = event.data.get("bid")
         flags, call = self._flags(event), self.calls.get(event.index)
-        return Entry(event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record))
+        return BallotEntry(
+            event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record)
+        )
 
     def _bids(self, bids: list[Event]) -> Bids:
         entries = tuple(self._entry(event) for event in sorted(bids, key=lambda event: -event.data.get("bid", 0)))
@@ -324,7 +336,7 @@ def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
     return [event for event in events if event.kind is kind]
 
 
-def _together(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
+def _together(entries: tuple[BallotEntry, ...]) -> tuple[int, ...] | None:
     """Who saw any of them."""
     seen = [entry.saw for entry in entries]
     return None if None in seen else tuple(sorted({place for saw in seen for place in saw or ()}))

@@ -62,7 +62,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS said USING fts5(words, content='', detail=non
 """
 
 
-class Store:
+class IndexFile:
     """The file of an index, held by this process. One thread writes; any may read."""
 
     def __init__(self, identity: str, cache: Path | None = None) -> None:

@@ -20,9 +20,9 @@ from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game
-from liescope.web.judge.desk import Desk
+from liescope.web.judge.desk import JudgeDesk
 from liescope.web.play.consent import Consent
-from liescope.web.play.store import Store
+from liescope.web.play.store import TablesFile
 from tests.web.judge.hidden import GAMES, TOKEN, allowed, make
 from tests.web.server import Server
 
@@ -150,7 +150,7 @@ def test_a_judge_can_have_all_answers_deleted_those_to_other_runs_too(
 def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path) -> None:
     make(tmp_path / "run")
     drawn = Assignment.draw(tmp_path / "run", ReaderSpec(), 1)
-    desk = Desk(drawn, Store(tmp_path / "out"), 1)
+    desk = JudgeDesk(drawn, TablesFile(tmp_path / "out"), 1)
     (link,) = desk.links
     desk.agree(link, "ada")
     first, sitting = desk.show(link), desk.sitting(link)
@@ -166,7 +166,7 @@ def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path
 
 def test_judges_agree_to_the_text_of_the_host_and_the_card_tells_it(run: Path, tmp_path: Path) -> None:
     own, drawn = Consent(("We keep <all> of it.",)), Assignment.draw(run, ReaderSpec(), 1)
-    desk = Desk(drawn, Store(tmp_path / "out"), 1, consent=own)
+    desk = JudgeDesk(drawn, TablesFile(tmp_path / "out"), 1, consent=own)
     (link,) = desk.links
     desk.agree(link, "ada")
     sitting = desk.sitting(link)
@@ -177,7 +177,7 @@ def test_judges_agree_to_the_text_of_the_host_and_the_card_tells_it(run: Path, t
         else:
             sitting.say(True, 0.5, 1.0)
     desk.close()
-    Desk(drawn, Store(tmp_path / "out"), 1).close()  # another text now holds nobody back
+    JudgeDesk(drawn, TablesFile(tmp_path / "out"), 1).close()  # another text now holds nobody back
     (judged,) = (tmp_path / "out").glob("*-by-ada")
     liescope.build([judged], out=tmp_path / "corpus")
     card = (tmp_path / "corpus" / "README.md").read_text("utf-8")

@@ -11,7 +11,7 @@ from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.games.registry import GAMES
 from liescope.web.play.forms import form_of, read_form
-from liescope.web.play.host_form import Refused, blank, read_setup
+from liescope.web.play.host_form import RefusedForm, blank, read_setup
 from liescope.web.play.setup import PERSON, same_table
 
 VOTE = Ask("g", 3, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Ann", "Cid"))
@@ -98,7 +98,7 @@ def test_a_host_form_that_is_sent_as_it_stands_makes_the_usual_table(game: str) 
 def test_what_makes_no_table_is_said_beside_its_field_and_nothing_typed_is_lost(
     typed: dict[str, Any], name: str
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedForm) as refused:
         read_setup("mafia", {"filler": "scripted:bold", **typed})
     form = refused.value.form
     fields = {field.name: field for field in (*form.fields, *form.options)}

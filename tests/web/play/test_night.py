@@ -18,7 +18,7 @@ from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub
 from liescope.web.play.setup import make_setup, new_plan
-from liescope.web.play.table import Listener, Table
+from liescope.web.play.table import Listener, PeopleTable
 
 
 @pytest.mark.parametrize("game", ["mafia", "werewolf"])
@@ -73,7 +73,7 @@ async def _night(game: str, folder: Path) -> list[Act]:
     return acts
 
 
-async def _asked(table: Table) -> str | None:
+async def _asked(table: PeopleTable) -> str | None:
     """Who is asked, once somebody is."""
     for _ in range(500):
         await asyncio.sleep(0.01)

@@ -24,7 +24,7 @@ from liescope.web.play.consent import CONSENT, LONGEST, read_consent
 from liescope.web.play.hub import Hub
 from liescope.web.play.setup import make_setup
 from liescope.web.play.store import State
-from liescope.web.play.table import Table
+from liescope.web.play.table import PeopleTable
 from tests.web.play.host import said
 from tests.web.play.person import sheets
 from tests.web.server import Server
@@ -76,7 +76,7 @@ def words_for(ask: Ask) -> Reply:
     return Reply(choice=ask.options[0])
 
 
-async def playing(table: Table, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
+async def playing(table: PeopleTable, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
     """Answer for a person until the table stops, or an ask comes at which they stop answering."""
     for _ in range(4000):
         waiting = table.desk.waiting(table.person(name))
@@ -90,7 +90,7 @@ async def playing(table: Table, name: str, until: Callable[[Ask], bool] = lambda
     raise AssertionError("the game went on for too long")
 
 
-def opened(folder: Path, **more: object) -> tuple[Hub, Table, str]:
+def opened(folder: Path, **more: object) -> tuple[Hub, PeopleTable, str]:
     hub = Hub(folder, Limits())
     hub.open()
     table = hub.add(make_setup("mini-mafia", 1, ["scripted:steady"], {"assess": True}, **more))

@@ -26,7 +26,7 @@ from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub
 from liescope.web.play.setup import make_setup
 from liescope.web.play.store import State
-from liescope.web.play.table import Table
+from liescope.web.play.table import PeopleTable
 from tests.web.play.host import said
 from tests.web.play.person import sheets
 from tests.web.play.test_people import OTTER, get, held, playing, post
@@ -35,7 +35,7 @@ from tests.web.server import Server
 HARE = "Green Hare"
 
 
-def opened(folder: Path) -> tuple[Hub, Table, list[str]]:
+def opened(folder: Path) -> tuple[Hub, PeopleTable, list[str]]:
     """A table with two people, whose game has begun."""
     hub = Hub(folder, Limits())
     hub.open()

@@ -21,7 +21,7 @@ from liescope.web.view.index import Index
 from liescope.web.view.listing import PER_PAGE, Filters, choices, list_games, read_filters
 from liescope.web.view.opening import open_source
 from liescope.web.view.shown import shown
-from liescope.web.view.store import Store, doubt
+from liescope.web.view.store import IndexFile, doubt
 from tests.web.view.conftest import Played
 
 
@@ -191,15 +191,15 @@ def test_doubt_grows_with_disagreement_and_with_the_number_of_opinions(index: In
 
 
 def test_an_index_that_nobody_opened_for_a_month_is_deleted_unless_it_is_in_use(tmp_path: Path) -> None:
-    held, old, fresh = (Store(name, tmp_path) for name in ("held", "old", "fresh"))
+    held, old, fresh = (IndexFile(name, tmp_path) for name in ("held", "old", "fresh"))
     for store in (old, fresh):
         store.close()
     for store in (held, old):
         os.utime(store.path, (0, 0))
-    Store("another", tmp_path).close()
+    IndexFile("another", tmp_path).close()
     assert [store.path.exists() for store in (held, old, fresh)] == [True, False, True]
     held.close()
-    Store("held", tmp_path).close()
+    IndexFile("held", tmp_path).close()
     assert held.path.exists(), "opened again"
 
 
