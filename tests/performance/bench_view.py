@@ -21,13 +21,11 @@ import polars as pl
 
 import liescope
 from liescope.generate.corpus.open import open_games
-from liescope.web.view.doubts import most_doubtful, queue_length
-from liescope.web.view.facts import OPINIONS
-from liescope.web.view.game_sources import CorpusSource
-from liescope.web.view.index import Index
-from liescope.web.view.listing import SORTS, Filters, choices, list_games
-from liescope.web.view.opening import Opened
-from liescope.web.view.scores import ScoreTable, read_scores
+from liescope.web.view.doubtful_labels import most_doubtful, queue_length
+from liescope.web.view.game_index import OPINIONS, Index
+from liescope.web.view.game_list import SORTS, Filters, choices, list_games
+from liescope.web.view.game_sources import CorpusSource, Opened
+from liescope.web.view.score_table import ScoreTable, read_scores
 
 TIMES = 5
 

@@ -21,15 +21,12 @@ from liescope.games.judging import ReaderSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
-from liescope.web.judge.desk import JudgeDesk
-from liescope.web.judge.routes import judge_routes
-from liescope.web.play.consent import TO_JUDGE, read_consent
-from liescope.web.play.host_routes import host_routes
-from liescope.web.play.hub import Hub
-from liescope.web.play.seat_routes import seat_routes
-from liescope.web.play.setup import check_players, make_setup
-from liescope.web.play.store import TablesFile
-from liescope.web.play.withdraw_routes import withdraw_routes
+from liescope.web.judge_mode import JudgeDesk, judge_routes
+from liescope.web.play.all_tables import Hub
+from liescope.web.play.host_page import host_routes
+from liescope.web.play.seat_routes import seat_routes, withdraw_routes
+from liescope.web.play.table_setup import TO_JUDGE, check_players, make_setup, read_consent
+from liescope.web.play.tables_file import TablesFile
 from liescope.web.security import Forms, Guard
 from liescope.web.server import listen, public_address, run_server, told_of
 from liescope.web.site import LOOPBACK, make_site, page

@@ -16,7 +16,7 @@ from liescope.generate.players.protocol import Player
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.tables import Piece
-from liescope.web.play.store import SeatKept
+from liescope.web.play.tables_file import SeatKept
 
 MOST_PAGES = 8  # of one seat, open at the same time
 LOG, ASK, PAGE = "log", "ask", "page"

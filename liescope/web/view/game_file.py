@@ -30,11 +30,9 @@ from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.folder import read_head
 from liescope.labeling.conditions import origin_of
 from liescope.web.site import HERE, templates
-from liescope.web.view.game_sources import GameSource
-from liescope.web.view.moments import ShownGame
-from liescope.web.view.opening import Opened
-from liescope.web.view.shown import shown
-from liescope.web.view.sight import all_looks
+from liescope.web.view.game_page import shown
+from liescope.web.view.game_sources import GameSource, Opened
+from liescope.web.view.page_parts import ShownGame, all_looks
 
 
 def whose_words(source: GameSource, games: Iterable[GameRecord]) -> tuple[tuple[Terms, int], ...]:

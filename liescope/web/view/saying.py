@@ -10,7 +10,7 @@ from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.generate.runs.transcript import proof_words, verdict_words
 from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
-from liescope.web.view.call_places import CallPlace
+from liescope.web.view.game_page import CallPlace
 from liescope.web.view.game_sources import ShownDetector
 
 _GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)

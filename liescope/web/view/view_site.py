@@ -10,12 +10,11 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from liescope.web.site import LOOPBACK, make_site
-from liescope.web.view.doubt_routes import doubt_routes
+from liescope.web.view.doubtful_labels import MarkFile, doubt_routes
+from liescope.web.view.game_index import Index
+from liescope.web.view.game_list import list_routes
 from liescope.web.view.game_routes import game_routes
-from liescope.web.view.index import Index
-from liescope.web.view.list_routes import list_routes
-from liescope.web.view.marking import MarkFile
-from liescope.web.view.opening import Opened
+from liescope.web.view.game_sources import Opened
 
 
 def site_of(opened: Opened, beside: Opened | None = None, marks: MarkFile | None = None, public: str = "") -> FastAPI:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.settings import resolve, takes
-from liescope.web.view.opening import open_source, path_of
+from liescope.web.view.game_sources import open_source, path_of
 from liescope.web.web_settings import ViewSettings
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def view(
     try:
         from liescope.web.server import listen, public_address, run_server
         from liescope.web.site import LOOPBACK
+        from liescope.web.view.doubtful_labels import MarkFile
         from liescope.web.view.game_file import write_games
-        from liescope.web.view.marking import MarkFile
         from liescope.web.view.view_site import site_of
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "fastapi", "web") from error

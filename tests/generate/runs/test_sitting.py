@@ -16,7 +16,7 @@ from liescope.games.record import Source
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.rebuild import rebuild
 from liescope.generate.runs.sitting import Assignment, Sitting
-from liescope.web.judge.routes import lines_of
+from liescope.web.judge_mode import lines_of
 
 
 @pytest.fixture(scope="module")

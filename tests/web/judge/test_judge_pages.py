@@ -20,9 +20,9 @@ from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game
-from liescope.web.judge.desk import JudgeDesk
-from liescope.web.play.consent import Consent
-from liescope.web.play.store import TablesFile
+from liescope.web.judge_mode import JudgeDesk
+from liescope.web.play.table_setup import Consent
+from liescope.web.play.tables_file import TablesFile
 from tests.web.judge.hidden import GAMES, TOKEN, allowed, make
 from tests.web.server import Server
 

@@ -10,9 +10,9 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.games.registry import GAMES
-from liescope.web.play.forms import form_of, read_form
-from liescope.web.play.host_form import RefusedForm, blank, read_setup
-from liescope.web.play.setup import PERSON, same_table
+from liescope.web.play.host_page import RefusedForm, blank, read_setup
+from liescope.web.play.seat_lines import form_of, read_form
+from liescope.web.play.table_setup import PERSON, same_table
 
 VOTE = Ask("g", 3, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Ann", "Cid"))
 SPEAK = Ask("g", 3, "Bob", AskKind.SPEAK, 1, Phase.DISCUSSION, 1, 2, limit=20)

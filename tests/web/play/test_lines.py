@@ -15,9 +15,8 @@ from liescope.games.core import Event, EventKind, Game, Phase, Reply
 from liescope.games.mafia import MiniMafia
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
-from liescope.web.play.forms import form_of
-from liescope.web.play.lines import HEAD, Chair, chairs, check_words, lines, role_of, stage_of
-from liescope.web.play.setup import make_setup, rules_of
+from liescope.web.play.seat_lines import HEAD, Chair, chairs, check_words, form_of, lines, role_of, stage_of
+from liescope.web.play.table_setup import make_setup, rules_of
 from liescope.web.site import templates
 
 

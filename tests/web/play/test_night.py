@@ -16,9 +16,9 @@ from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.limits import Limits
-from liescope.web.play.hub import Hub
-from liescope.web.play.setup import make_setup, new_plan
-from liescope.web.play.table import Listener, PeopleTable
+from liescope.web.play.all_tables import Hub
+from liescope.web.play.people_table import Listener, PeopleTable
+from liescope.web.play.table_setup import make_setup, new_plan
 
 
 @pytest.mark.parametrize("game", ["mafia", "werewolf"])

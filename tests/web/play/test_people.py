@@ -20,11 +20,10 @@ from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.withdraw import withdraw
-from liescope.web.play.consent import CONSENT, LONGEST, read_consent
-from liescope.web.play.hub import Hub
-from liescope.web.play.setup import make_setup
-from liescope.web.play.store import State
-from liescope.web.play.table import PeopleTable
+from liescope.web.play.all_tables import Hub
+from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.table_setup import CONSENT, LONGEST, make_setup, read_consent
+from liescope.web.play.tables_file import State
 from tests.web.play.host import said
 from tests.web.play.person import sheets
 from tests.web.server import Server

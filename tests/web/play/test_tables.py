@@ -23,10 +23,10 @@ from liescope.generate.players.registry import PLAYERS
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.folder import JOURNAL_FILE
 from liescope.generate.runs.limits import Limits
-from liescope.web.play.hub import Hub
-from liescope.web.play.setup import make_setup
-from liescope.web.play.store import State
-from liescope.web.play.table import PeopleTable
+from liescope.web.play.all_tables import Hub
+from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.table_setup import make_setup
+from liescope.web.play.tables_file import State
 from tests.web.play.host import said
 from tests.web.play.person import sheets
 from tests.web.play.test_people import OTTER, get, held, playing, post

@@ -14,10 +14,9 @@ import pytest
 
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.audit.marks import Mark, read_marks
-from liescope.web.view.doubts import in_context, most_doubtful, next_unmarked, queue_length
-from liescope.web.view.index import Index
-from liescope.web.view.marking import MarkFile, judged
-from liescope.web.view.opening import open_source
+from liescope.web.view.doubtful_labels import MarkFile, in_context, judged, most_doubtful, next_unmarked, queue_length
+from liescope.web.view.game_index import Index
+from liescope.web.view.game_sources import open_source
 from tests.web.view.conftest import Played
 
 MARK = Mark("game:5", "claim", True, "right", "a\nnote", "anna", "2026-11-22T06:00:00+00:00", False, 1)
@@ -112,7 +111,7 @@ def test_the_queue_is_gone_through_by_forms(index: Index, mini_mafia: Played, tm
     from starlette.testclient import TestClient
 
     from liescope.web.site import make_site
-    from liescope.web.view.doubt_routes import doubt_routes
+    from liescope.web.view.doubtful_labels import doubt_routes
 
     path = tmp_path / "marks.jsonl"
     site = TestClient(make_site([doubt_routes(index, MarkFile(path, mini_mafia.run))]), "http://localhost")

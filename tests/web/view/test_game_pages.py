@@ -24,11 +24,10 @@ from liescope.generate.importers import Imported, read_games
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import label_game
 from liescope.web.view.game_file import write_games
+from liescope.web.view.game_page import shown
 from liescope.web.view.game_routes import id_of, path_of
-from liescope.web.view.game_sources import RunSource, ViewedGame
-from liescope.web.view.opening import open_source
-from liescope.web.view.shown import shown
-from liescope.web.view.sight import all_looks, look_through
+from liescope.web.view.game_sources import RunSource, ViewedGame, open_source
+from liescope.web.view.page_parts import all_looks, look_through
 from tests.web.server import Server
 
 Context = Callable[..., Any]

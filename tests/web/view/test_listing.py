@@ -16,12 +16,10 @@ import liescope
 from liescope.common.errors import UnknownName
 from liescope.generate.corpus.open import open_games
 from liescope.web.view.drawing import STRIP_HIGH
-from liescope.web.view.facts import LABELS
-from liescope.web.view.index import Index
-from liescope.web.view.listing import PER_PAGE, Filters, choices, list_games, read_filters
-from liescope.web.view.opening import open_source
-from liescope.web.view.shown import shown
-from liescope.web.view.store import IndexFile, doubt
+from liescope.web.view.game_index import LABELS, Index, IndexFile, doubt
+from liescope.web.view.game_list import PER_PAGE, Filters, choices, list_games, read_filters
+from liescope.web.view.game_page import shown
+from liescope.web.view.game_sources import open_source
 from tests.web.view.conftest import Played
 
 
@@ -207,7 +205,7 @@ def test_a_fork_is_listed_with_the_words_that_were_put_into_it(tmp_path: Path) -
     from starlette.testclient import TestClient
 
     from liescope.web.site import make_site
-    from liescope.web.view.list_routes import list_routes
+    from liescope.web.view.game_list import list_routes
 
     run = liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=tmp_path / "run").folder
     words = ("I saw Bob at night.", "I slept.")

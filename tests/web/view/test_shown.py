@@ -13,11 +13,10 @@ from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
-from liescope.web.view.compare import SHARED, compared
+from liescope.web.view.game_page import shown
+from liescope.web.view.game_routes import SHARED, compared
 from liescope.web.view.game_sources import RunSource, ViewedGame
-from liescope.web.view.moments import Ballot, Said, ShownGame
-from liescope.web.view.shown import shown
-from liescope.web.view.sight import TABLE, Look, look_through
+from liescope.web.view.page_parts import TABLE, Ballot, Look, Said, ShownGame, look_through
 
 GAMES = ("mini-mafia", "werewolf", "one-night-werewolf")
 

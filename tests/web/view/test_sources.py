@@ -15,11 +15,10 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.evaluation.scores import SCORES
 from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
-from liescope.web.view.game_sources import CorpusSource, RunSource
-from liescope.web.view.moments import Said
-from liescope.web.view.opening import open_source
-from liescope.web.view.scores import read_scores
-from liescope.web.view.shown import shown
+from liescope.web.view.game_page import shown
+from liescope.web.view.game_sources import CorpusSource, RunSource, open_source
+from liescope.web.view.page_parts import Said
+from liescope.web.view.score_table import read_scores
 from tests.web.view.conftest import Played
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from liescope.common.errors import LiescopeError, RunPaused
 from liescope.generate.runs.limits import Limits
-from liescope.web.play.setup import Setup, same_table
-from liescope.web.play.store import State, TablesFile
-from liescope.web.play.table import PeopleTable
+from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.table_setup import Setup, same_table
+from liescope.web.play.tables_file import State, TablesFile
 
 
 class Hub:

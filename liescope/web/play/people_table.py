@@ -22,11 +22,9 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
-from liescope.web.play.forms import read_form
-from liescope.web.play.leaving import Leavers, has_left
-from liescope.web.play.lines import Stage, stage_of
-from liescope.web.play.setup import failed, folder_of, folders, new_plan, plan_of, record_of
-from liescope.web.play.store import State, TableKept, TablesFile
+from liescope.web.play.seat_lines import Stage, read_form, stage_of
+from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of
+from liescope.web.play.tables_file import Leavers, State, TableKept, TablesFile, has_left
 from liescope.web.play.watching import ASK, LOG, PAGE, Listener, PersonSeat, Promises, TableJob
 
 
