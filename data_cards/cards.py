@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
 from liescope.common.errors import CardError
-from liescope.common.people import consent_hash
+from liescope.common.model_names import consent_hash
 from liescope.data_cards.licences import (
     CLAIM_STUDY,
     LABELS,
@@ -23,8 +23,7 @@ from liescope.data_cards.licences import (
     may_not_be_shared,
     model_licence,
 )
-from liescope.data_cards.tables import TABLES
-from liescope.data_cards.tables.schemas import columns_markdown, hub_features
+from liescope.data_cards.tables import TABLES, columns_markdown, hub_features
 
 _PERSON = "human:"
 

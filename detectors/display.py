@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.text import plain
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.evaluation.beside_people import JUDGED, OBSERVER, SUSPECTED

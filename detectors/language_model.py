@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import transformer_folder
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import transformer_folder
 from liescope.detectors.truncation import by_length
 
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import BUNDLED_ID, LOCAL, encoder_folder, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import load_encoder
+from liescope.common.sentence_encoder import BUNDLED_ID, LOCAL, encoder_folder, is_hub_id, load_encoder
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import following
 from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress, silent

@@ -9,6 +9,6 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the declared tables where a page asks for them."""
     if "<!-- tables -->" not in markdown:
         return markdown
-    from liescope.data_cards.tables.schemas import tables_markdown
+    from liescope.data_cards.tables import tables_markdown
 
     return markdown.replace("<!-- tables -->", tables_markdown())

@@ -8,7 +8,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, cast
 
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
 from liescope.games.facts import GameMeta
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final
 
-from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.licences import OURS
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES

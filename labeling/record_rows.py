@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.tables import EventRow, GameRow, SeatRow
 from liescope.games.checks import NotARecord, check_record
 from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in

@@ -22,7 +22,7 @@ from liescope.common.text import plain
 _RUNS = "liescope.generate.runs"
 # The module of each command, whose `app` has it, in the order of the help. Only that of the command given is loaded.
 _MODULES = {
-    "demo": "liescope.demo_command",
+    "demo": "liescope.front_commands",
     "play": f"{_RUNS}.run_commands",
     "fork": f"{_RUNS}.run_commands",
     "show": f"{_RUNS}.show_commands",
@@ -33,7 +33,7 @@ _MODULES = {
     "export": "liescope.generate.exports.commands",
     "withdraw": f"{_RUNS}.show_commands",
     **dict.fromkeys(("train", "score", "evaluate", "transfer", "adapt", "audit"), "liescope.detectors.commands"),
-    "publish": "liescope.publish_command",
+    "publish": "liescope.front_commands",
     **dict.fromkeys(("fit", "analyse", "report", "leaderboard"), "liescope.benchmark.commands"),
     **dict.fromkeys(("view", "serve"), "liescope.web.commands"),
 }

@@ -13,7 +13,7 @@ from liescope.benchmark.analyses.corrections import SMALLER, Correction
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.sides import UNKNOWN
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

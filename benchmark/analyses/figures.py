@@ -11,10 +11,20 @@ import polars as pl
 from liescope.benchmark.analyses.cells import MIXED, POOLED, RATER
 from liescope.benchmark.analyses.sides import side_colour
 from liescope.common.colours import FAINT, INK, model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import Stroke, legend, name_axis, name_panel, stacked, whole_numbers
+from liescope.common.figures import (
+    Dot,
+    Stroke,
+    dots_with_intervals,
+    legend,
+    name_axis,
+    name_panel,
+    rows_for,
+    set_rows,
+    stacked,
+    total,
+    whole_numbers,
+)
 from liescope.common.matrix import Cell, matrices
-from liescope.common.rows import rows_for, set_rows, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,7 @@ from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.sides import NOBODY, UNKNOWN
 from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.colours import model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.statistics import CHANGE
 
 DRAWN = 24  # models that a figure has room for

@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_difference, game_means
 from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.colours import model_colours
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,7 @@ from liescope.benchmark.analyses.intervals import RULE
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Report
 from liescope.common.report.contents import Section as PageSection
 from liescope.games.record import Source

@@ -12,7 +12,7 @@ import polars as pl
 from liescope.benchmark.background.scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array
 from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import model_colours
-from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.figures import Dot, dots_with_intervals
 from liescope.common.statistics import fisher
 
 if TYPE_CHECKING:

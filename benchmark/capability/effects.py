@@ -12,8 +12,7 @@ from scipy.special import expit
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, settled, stacked
 from liescope.benchmark.capability.variants import SHIFTS
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import polars as pl
 from liescope.benchmark.capability.text import shown_parameters
 from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import COLOURS, MUTED, model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import legend, name_axis, stacked, style
+from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

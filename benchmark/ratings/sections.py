@@ -14,8 +14,7 @@ from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
 from liescope.benchmark.ratings.nash import Nash
 from liescope.benchmark.ratings.scores import TAILS, Scores
 from liescope.common.colours import model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.matrix import Cell, matrix
 from liescope.common.report.contents import Section, with_interval
 

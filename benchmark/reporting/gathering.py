@@ -28,7 +28,7 @@ from liescope.benchmark.reporting import chapters
 from liescope.benchmark.reporting.chapters import Method
 from liescope.common.errors import LiescopeError
 from liescope.common.figures import svg
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING, Report, Section, with_interval
 
 _SCORES = "Scores of the models"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from liescope.common.pages import hang
+from liescope.common.console import hang
 from liescope.common.text import plain
 from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS, AuditResult
 from liescope.detectors.audit.report import counted, probe_table

@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from liescope.common.colours import INK, MODELS
-from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.errors import BadData, UsageError
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.folders import replacing
 from liescope.common.reading import read_text
 from liescope.common.report.contents import Report, Section, Table, with_interval

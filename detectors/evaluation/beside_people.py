@@ -20,7 +20,7 @@ import polars as pl
 
 from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.common.errors import UsageError
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.statistics import REAL, Estimate, Floats, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import DECISION, METRIC, NO_THRESHOLDS, Thresholds, rank_metrics, rates
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, measured, resampled_as, rows_of

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from liescope.common.colours import MUTED, model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.beside_players import VOTED

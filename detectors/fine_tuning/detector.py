@@ -16,9 +16,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import LOCAL, check_encoder, encoder_folder, is_hub_id
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import LOCAL, check_encoder, encoder_folder, is_hub_id
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.bodies import FineTuningOptions, device, limit, read_body
 from liescope.detectors.fine_tuning.loop import Body, Losses, Tuned

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import LOCAL, encoder_folder
 from liescope.common.errors import UsageError
+from liescope.common.sentence_encoder import LOCAL, encoder_folder
 from liescope.detectors.examples import Example
 from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.sentence_body import (

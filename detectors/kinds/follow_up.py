@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from liescope.common.encoder_folder import LOCAL, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
+from liescope.common.sentence_encoder import LOCAL, is_hub_id
 from liescope.detectors.examples import Example
 from liescope.detectors.judge.answers import label_probability
 from liescope.detectors.judge.session import KIND, AskingOptions, ask, check_model, keeping_in

@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import encoder_folder
 from liescope.common.reading import Reading as Opening
+from liescope.common.sentence_encoder import encoder_folder
 from liescope.detectors.kinds.whole_game import Lesson, WeighedOptions, WholeGameDetector, solve
 from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.sentence_body import (

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import LOCAL, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import LOCAL, is_hub_id
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model

@@ -23,8 +23,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from liescope.common.addresses import without_addresses
 from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.leaks import without_addresses
 from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import withdrawn_from

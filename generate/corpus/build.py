@@ -13,11 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.leaks import find_secret, key_variables, secrets_of, texts_of
+from liescope.common.leaks import all_without_addresses, find_secret, key_variables, secrets_of, texts_of
 from liescope.common.model_names import spellings
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card

@@ -12,10 +12,9 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from liescope.common.addresses import all_without_addresses
 from liescope.common.errors import BadData
-from liescope.data_cards.tables import TABLES
-from liescope.data_cards.tables.schemas import polars_schema
+from liescope.common.leaks import all_without_addresses
+from liescope.data_cards.tables import TABLES, polars_schema
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.corpus.facts import RunFacts
 from liescope.generate.corpus.hub import hub_repo

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.common.reading import read_text, regular
-from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.data_cards.tables.schemas import arrow_schema, polars_schema
+from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, polars_schema
 from liescope.generate.corpus.hub import download, hub_repo
 
 FORMAT = 5

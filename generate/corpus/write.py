@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData
-from liescope.data_cards.tables import SPLITS, TABLES, Field, Table
-from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.data_cards.tables import SPLITS, TABLES, Field, Table, arrow_schema
 from liescope.generate.corpus.read import data_file
 
 # A row group ends at whichever bound it reaches first; texts of 100 kB must not pile up to gigabytes.

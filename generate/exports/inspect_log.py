@@ -19,8 +19,8 @@ from typing import IO, Any, ClassVar
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from liescope.common.addresses import all_without_addresses
 from liescope.common.errors import BadData
+from liescope.common.leaks import all_without_addresses
 from liescope.data_cards.tables import TARGETS
 from liescope.generate.exports.inspect_sample import Usage, sample_of
 from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
-from liescope.common.addresses import without_addresses
+from liescope.common.leaks import without_addresses
 from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.record import Source
 from liescope.games.withdrawal import NAME as WITHDRAWN

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from liescope.common.console import emit, put
+from liescope.common.console import emit, hang, put
 from liescope.common.errors import UsageError
-from liescope.common.pages import hang
 from liescope.common.text import plain
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.progress import RunProgress

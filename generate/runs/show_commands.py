@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from liescope.common.console import emit
+from liescope.common.console import emit, print_pages
 from liescope.common.errors import UsageError
-from liescope.common.pages import print_pages
 from liescope.games.record import record_to_json
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.live import WIDTH, RunStatus, cut

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
 
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 
 COLOURS = {
     "ink": "#333333",

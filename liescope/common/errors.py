@@ -20,10 +20,31 @@ LiescopeError
 └── NotConverged          a sampler whose diagnostics fail; the fit is not shown
 """
 
+from __future__ import annotations
+
+import json
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
-from liescope.common.installed import install_command
+
+def install_command(extra: str) -> str:
+    """The pip command that adds an extra to this installation, whether from a checkout, a file or the index."""
+    try:
+        recorded = distribution("liescope").read_text("direct_url.json")
+    except PackageNotFoundError:
+        recorded = None
+    if not recorded:
+        return f"pip install 'liescope[{extra}]'"
+    origin = json.loads(recorded)
+    if "dir_info" not in origin:
+        return f"pip install 'liescope[{extra}] @ {origin['url']}'"
+    folder = Path(unquote(urlparse(origin["url"]).path))
+    editable = "-e " if origin["dir_info"].get("editable") else ""
+    pins = folder / "constraints" / "py311.txt"
+    return f"pip install {f'-c {pins} ' if pins.exists() else ''}{editable}'{folder}[{extra}]'"
 
 
 class LiescopeError(Exception):

@@ -8,7 +8,8 @@ and whoever acts on that says so. Sizes, versions and `instruct` do tell models 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 
 _ADDRESS = re.compile(r"@https?://.*$")
 _PREFIX = re.compile(r"^(?:openai:|local:|vertex_ai:|models?:|.*[/\\])")  # a kind of player, a provider, a folder
@@ -80,3 +81,12 @@ def taken_as_one(names: Collection[str]) -> list[str]:
         if _BARE.fullmatch(plain_name(first)) and others:
             found.append(f"{', '.join(own)} may be any of {', '.join(sorted(others))}, and is kept apart")
     return found
+
+
+PEOPLE = "people"
+"""The name under which all people stand as one player, wherever players are named by their models."""
+
+
+def consent_hash(paragraphs: Sequence[str]) -> str:
+    """What tells one text that people agree to from another, 16 hexadecimal digits."""
+    return sha256("\n".join(paragraphs).encode()).hexdigest()[:16]

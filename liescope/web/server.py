@@ -17,8 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from liescope.common.errors import UsageError
 from liescope.common.signals import end_by, heeded, let_go_of_terminal
-from liescope.web.security import SLOWEST_S
-from liescope.web.site import LOOPBACK
+from liescope.web.site import LOOPBACK, SLOWEST_S
 
 MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open
 CROWDED = 700  # connections from which those give way that have waited longest for their client

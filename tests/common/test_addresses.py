@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.common.leaks import all_without_addresses, without_addresses
 
 
 @pytest.mark.parametrize(

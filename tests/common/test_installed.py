@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common import installed
+from liescope.common import errors
 from liescope.common.errors import MissingExtra
 
 
@@ -40,8 +40,8 @@ class Installed:
 def test_the_command_names_what_is_installed(
     origin: dict[str, object] | None, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "distribution", lambda _: Installed(origin))
-    assert installed.install_command("train") == command
+    monkeypatch.setattr(errors, "distribution", lambda _: Installed(origin))
+    assert errors.install_command("train") == command
     assert str(MissingExtra("torch", "train")).endswith(command)
 
 
@@ -50,5 +50,5 @@ def test_a_checkout_installs_with_its_pins(tmp_path: Path, monkeypatch: pytest.M
     pins.parent.mkdir()
     pins.touch()
     origin = {"url": tmp_path.as_uri(), "dir_info": {"editable": True}}
-    monkeypatch.setattr(installed, "distribution", lambda _: Installed(origin))
-    assert installed.install_command("bayes") == f"pip install -c {pins} -e '{tmp_path}[bayes]'"
+    monkeypatch.setattr(errors, "distribution", lambda _: Installed(origin))
+    assert errors.install_command("bayes") == f"pip install -c {pins} -e '{tmp_path}[bayes]'"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from liescope.common.colours import INK
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Report, Section, Table
 from liescope.common.report.html import page_html
 from tests.common.driven_browser import Driven, driven

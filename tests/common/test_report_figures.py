@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from liescope.common.colours import model_colours
-from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import lines, svg
+from liescope.common.figures import Dot, dots_with_intervals, lines, svg
 from liescope.common.matrix import Cell, matrix
 from tests.common.svg_text import smallest_text
 

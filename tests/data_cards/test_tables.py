@@ -7,15 +7,16 @@ from typing import Annotated
 
 import pytest
 
-from liescope.data_cards.tables import TABLES, Column
-from liescope.data_cards.tables.declare import DECEPTION_TYPES, fields_of
-from liescope.data_cards.tables.schemas import (
+from liescope.data_cards.tables import (
+    TABLES,
+    Column,
     arrow_schema,
     columns_markdown,
     hub_features,
     polars_schema,
     tables_markdown,
 )
+from liescope.data_cards.tables.declare import DECEPTION_TYPES, fields_of
 from liescope.games.taxonomy import DeceptionType
 
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.read import FORMAT, data_file
 from liescope.generate.players.openai import patience

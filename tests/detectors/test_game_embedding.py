@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from liescope.common.encoder_folder import LOCAL
 from liescope.common.errors import BadData
+from liescope.common.sentence_encoder import LOCAL
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds import game_embedding
 from liescope.detectors.kinds.game_embedding import GameEmbeddingDetector

@@ -22,8 +22,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from liescope.common.encoder_folder import check_encoder, encoder_folder
 from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.common.sentence_encoder import check_encoder, encoder_folder
 from liescope.detectors import load, train
 from liescope.detectors.sentence_body import sentence_encoder
 

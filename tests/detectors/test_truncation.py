@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.common.encoder_folder import bundled_encoder
+from liescope.common.sentence_encoder import bundled_encoder
 from liescope.detectors import train
 from liescope.detectors.examples import Example
 from liescope.detectors.sentence_body import sentence_encoder

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import LOCAL, encoder_folder
 from liescope.common.errors import UsageError
+from liescope.common.sentence_encoder import LOCAL, encoder_folder
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.game_embedding import own_words
 from liescope.detectors.kinds.whole_game import lesson

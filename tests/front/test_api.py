@@ -64,7 +64,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 def test_importing_it_loads_none_of_its_rooms() -> None:
     code = "import sys, liescope; print(*sorted(name for name in sys.modules if name.startswith('liescope.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == {"liescope.common", "liescope.common.errors", "liescope.common.installed"}
+    assert set(done.stdout.split()) == {"liescope.common", "liescope.common.errors"}
 
 
 def test_a_function_that_plays_loads_neither_the_command_line_nor_heavy_libraries() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.common.encoder_folder import check_encoder
 from liescope.common.errors import BadData, LiescopeError
+from liescope.common.sentence_encoder import check_encoder
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.audit.marks import read_marks
 from liescope.generate.corpus import check

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import liescope
-from liescope.common.addresses import all_without_addresses
 from liescope.common.errors import BadData
+from liescope.common.leaks import all_without_addresses
 from liescope.games.record import GameRecord, record_to_json
 from liescope.generate.corpus.records import record_in, recorded_games, records
 from liescope.labeling.tables import game_tables

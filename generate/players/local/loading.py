@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from liescope.common.encoder_folder import transformer_folder
 from liescope.common.errors import BadData, MissingExtra, PlayerFailed, UsageError
 from liescope.common.model_options import OptionsModel
 from liescope.common.reading import Reading, check_folder
+from liescope.common.sentence_encoder import transformer_folder
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.clean import split_reasoning
 from liescope.generate.players.registry import SeatOptions, read_options

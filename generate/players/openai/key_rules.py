@@ -20,8 +20,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
-from liescope.common.disguises import LONG, Disguised, looks
 from liescope.common.errors import MissingKey, UsageError
+from liescope.common.leaks import LONG, Disguised, looks
 from liescope.games.core import Reply
 
 HIDDEN = "[key]"

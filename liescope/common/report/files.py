@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.common.disguises import disguised, looks
 from liescope.common.errors import UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
-from liescope.common.leaks import secrets_of
+from liescope.common.leaks import disguised, looks, secrets_of
 from liescope.common.report.contents import Content, Report
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown

@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Link, Report, Section, Tabular, headings, shown
 
 LONG = 24  # rows beyond which a table folds

@@ -1,4 +1,6 @@
-"""The form by which a host makes a table: its fields are the options that the game declares, and a few of the table."""
+"""The host's page, behind its secret link: tables, their links and the beginning of their games; and the form that
+makes a table, whose fields are the options that the game declares.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,7 @@ from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.table_setup import PERSON, Setup, can_spare, check_players, make_setup
 from liescope.web.play.tables_file import State
-from liescope.web.security import Forms
-from liescope.web.site import fragment, link, page
+from liescope.web.site import Forms, fragment, link, page
 
 NUMBER, WORDS, LINES, SWITCH = "number", "words", "lines", "switch"
 _LONGEST = 2000  # characters of one field

@@ -1,5 +1,5 @@
-"""What a seat knows at a moment, as the lines of its page, what is going on and who is still in the game: in the second
-person, with nothing that the seat does not know.
+"""What a seat is told and asked: the lines of its page, what is going on and who is still in the game, in the second
+person, with nothing that the seat does not know; and how what a person sends becomes a reply.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def check_words(game: str, spec: TableSpec) -> None:
                 raise UndeclaredGame(
                     game,
                     f"words for people for {', '.join(sorted(missing))} of {event.kind.value}",
-                    "liescope/web/play/lines.py",
+                    "liescope/web/play/seat_lines.py",
                 )
 
 

@@ -1,4 +1,4 @@
-"""The pages of one seat, behind its secret link: taking it, playing, and the end."""
+"""The pages of one seat, behind its secret link: taking it, playing, the end, and withdrawing, also by the host."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.seat_lines import chairs, form_of, lines, role_of
 from liescope.web.play.table_setup import Consent, rules_of
 from liescope.web.play.tables_file import State, has_left
-from liescope.web.security import Forms
-from liescope.web.site import link, page
+from liescope.web.site import Forms, link, page
 
 PING_S = 15.0  # of silence, after which a stream says that it is still there
 CALM_S = 0.03  # between two messages to a page; what happens meanwhile adds up to the next

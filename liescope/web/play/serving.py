@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
-
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
 from liescope.common.settings import split, takes
@@ -21,16 +18,22 @@ from liescope.games.judging import ReaderSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
-from liescope.web.judge_mode import JudgeDesk, judge_routes
-from liescope.web.play.all_tables import Hub
-from liescope.web.play.host_page import host_routes
-from liescope.web.play.seat_routes import seat_routes, withdraw_routes
-from liescope.web.play.table_setup import TO_JUDGE, check_players, make_setup, read_consent
-from liescope.web.play.tables_file import TablesFile
-from liescope.web.security import Forms, Guard
-from liescope.web.server import listen, public_address, run_server, told_of
-from liescope.web.site import LOOPBACK, make_site, page
 from liescope.web.web_settings import ServeSettings
+
+try:
+    from fastapi import APIRouter, FastAPI, Request
+    from fastapi.responses import HTMLResponse
+
+    from liescope.web.judge_mode import JudgeDesk, judge_routes
+    from liescope.web.play.all_tables import Hub
+    from liescope.web.play.host_page import host_routes
+    from liescope.web.play.seat_routes import seat_routes, withdraw_routes
+    from liescope.web.play.table_setup import TO_JUDGE, check_players, make_setup, read_consent
+    from liescope.web.play.tables_file import TablesFile
+    from liescope.web.server import listen, public_address, run_server, told_of
+    from liescope.web.site import LOOPBACK, Forms, Guard, make_site, page
+except ModuleNotFoundError as error:
+    raise MissingExtra(error.name or "fastapi", "web") from error
 
 
 def front_routes() -> APIRouter:
@@ -43,11 +46,6 @@ def front_routes() -> APIRouter:
 
     return router
 
-
-try:
-    from fastapi import FastAPI
-except ModuleNotFoundError as error:
-    raise MissingExtra("fastapi", "web") from error
 
 HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may hold the secret of the host's link
 

@@ -1,5 +1,5 @@
-"""What a host sets up: which game, who holds its seats, how long the table waits for people; and the games that one
-table plays, each a run of its own.
+"""What a host sets up: which game, who holds its seats, what people agree to, how long the table waits; and the games
+that one table plays, each a run of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jinja2 import Template
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
-from liescope.common.people import consent_hash
+from liescope.common.model_names import consent_hash
 from liescope.games.record import GameRecord, Status
 from liescope.games.registry import PAGES, find_game
 from liescope.generate.players.human import Pacing, Patience

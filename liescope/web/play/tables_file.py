@@ -1,4 +1,5 @@
-"""What the server keeps of its tables besides their runs: who may sit where, and the secrets of their links.
+"""What the server keeps of its tables besides their runs: who may sit where, the secrets of their links, whose words
+are still to be withdrawn.
 
 One SQLite file that its owner alone may read. It is no part of any run, and nothing of it reaches a corpus.
 """

@@ -1,4 +1,6 @@
-"""The queue of doubtful labels: the statements whose labels and detectors disagree most, with what was said before."""
+"""The queue of doubtful labels: the statements whose labels and detectors disagree most, with what was said before, the
+pages that show them, and the file that people's marks are written to.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.data_cards.tables import TARGETS, StatementRow
 from liescope.detectors.audit.marks import MARKS, RIGHT, UNSURE, WRONG, Mark, read_marks
 from liescope.labeling.label import known_before
-from liescope.web.security import Forms
-from liescope.web.site import link, page
+from liescope.web.site import Forms, link, page
 from liescope.web.view.game_index import LABELS, OPINIONS, Index, IndexFile, doubt
 from liescope.web.view.game_routes import game_address
-from liescope.web.view.game_sources import ShownDetector, ViewedGame
+from liescope.web.view.game_sources import ViewedGame
+from liescope.web.view.score_table import ShownDetector
 
 NO_FILE = "nothing is marked without a file for it; start again with: liescope view PATH --marks marks.jsonl"
 YES, NO = "yes", "no"

@@ -1,4 +1,15 @@
-"""Indexing in the background: the games that are there at once, their facts as they are read, new ones as they end."""
+"""The index of the games that are looked at: an SQLite file in the user's cache folder, never beside the games, which
+grows in the background. It is made of the games' rows in two tables, and what lists and ranks games asks it.
+
+games       one row for each game; `facts` is 0 until its facts are known
+players     which model held which role in it; "" stands for any model, and for any role
+statements  the opinions on each statement, and how doubtful they leave it
+mistakes    what each detector missed, and its false alarms
+said        the words of each game, for searching
+
+An opinion on a statement is a probability that it is deceptive: what its label says (0 or 1), the share of peers that
+flag it, or what detectors say, each with its threshold at a half.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +32,8 @@ from liescope import __version__
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.folders import take_lock
 from liescope.data_cards.tables import TARGETS
-from liescope.web.view.game_sources import Opened, ShownDetector
-from liescope.web.view.score_table import ScoreTable
+from liescope.web.view.game_sources import Opened
+from liescope.web.view.score_table import ScoreTable, ShownDetector
 
 LABELS = ("role", "claim", "self", "peer")
 """The labels that can disagree on whether a statement is deceptive; a broken promise is another question."""

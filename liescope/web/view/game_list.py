@@ -1,4 +1,4 @@
-"""The list of games: filters, order and pages, asked of the index."""
+"""The list of games: filters, order and pages, asked of the index, and the page that shows it."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""One game as it is shown: plain data for templates, with nothing that the chosen eyes may not see."""
+"""One game as it is shown: plain data for templates, with nothing that the chosen eyes may not see. Each event carries
+the call that brought it, matched by seat and kind in order of play.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from liescope.common.addresses import all_without_addresses
+from liescope.common.leaks import all_without_addresses
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import AskKind, Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
@@ -25,6 +26,7 @@ from liescope.web.view.page_parts import (
     Ballot,
     BallotEntry,
     Bids,
+    CallPlace,
     Happened,
     Look,
     PageMoment,
@@ -51,16 +53,6 @@ _BROUGHT = {
 }
 _KIND_OF = {kind.value: (name,) for kind, name in _BROUGHT.items()} | {AskKind.EXPLAINED_VOTE.value: ("vote", "words")}
 _NAME_OF = {EventKind.STATEMENT: "words", EventKind.SILENCE: "words", EventKind.PROPOSAL: "kill"}
-
-
-@dataclass(frozen=True, slots=True)
-class CallPlace:
-    """Where a call stands in its game. tries: the requests that it took; problem: "" or why it gave no usable reply."""
-
-    step: int
-    seat: str
-    tries: int
-    problem: str
 
 
 def call_places(record: GameRecord, calls: Iterable[Mapping[str, Any]]) -> dict[int, CallPlace]:

@@ -15,12 +15,13 @@ from liescope.common.text import plain
 from liescope.games.record import GameRecord
 from liescope.generate.runs.rebuild import CallPrompt
 from liescope.web.site import link, page
-from liescope.web.view.game_page import CallPlace, shown
+from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import GameSource, Opened, ViewedGame, id_of, path_of
 from liescope.web.view.page_parts import (
     Ballot,
     BallotEntry,
     Bids,
+    CallPlace,
     Happened,
     PageMoment,
     Said,

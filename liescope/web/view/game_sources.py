@@ -1,4 +1,6 @@
-"""Where the games that are looked at come from: one protocol for runs, corpora and reports."""
+"""Where the games that are looked at come from: one protocol for runs and corpora, and what a path holds: a run, a
+corpus, or a report of detectors with the games that it is about.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,7 @@ from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.rebuild import CallPrompt, batch_of, can_rebuild, planned_game, prompt_of_call, rebuild
 from liescope.labeling.label import LabelledGame, label_game
-from liescope.web.view.score_table import REPORT, TABLE, ScoreTable, read_scores
-
-Scores = Mapping[str, Mapping[str, float]]
-"""What detectors say, as probabilities of deception: statement_id to detector to score."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownDetector:
-    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
-    higher score counts as called deceptive.
-    """
-
-    name: str
-    target: str
-    threshold: float
+from liescope.web.view.score_table import REPORT, TABLE, Scores, ScoreTable, ShownDetector, read_scores
 
 
 @dataclass(frozen=True, slots=True)

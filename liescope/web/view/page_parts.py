@@ -1,4 +1,4 @@
-"""The parts of a game's page, as plain data for templates."""
+"""The parts of a game's page, as plain data for templates, and the eyes through which it is looked at."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from liescope.common.errors import UnknownName
 from liescope.games.core import Event
 from liescope.games.facts import ForkMeta
 from liescope.games.record import GameRecord
+from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 from liescope.web.view.drawing import Arrow, Node, Panel, Strip
-from liescope.web.view.game_page import CallPlace
-from liescope.web.view.saying import Label, MarkedWords, Score, ShownClaim, ShownRating
 
 TABLE = "*"
 """The eyes that see what everybody at the table saw, and no more."""
@@ -72,6 +71,93 @@ def who_saw(event: Event, record: GameRecord) -> tuple[int, ...] | None:
 
 COLOURS = 12  # classes speaker-0, speaker-1, …
 LONG = 400  # statements of a game; the phases of a longer one are folded but the first
+
+
+_GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)
+YES, NO, NONE = "yes", "no", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """Where a call stands in its game. tries: the requests that it took; problem: "" or why it gave no usable reply."""
+
+    step: int
+    seat: str
+    tries: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An event that proves a claim. anchor: its place on the page, "" where it is not shown."""
+
+    words: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClaim:
+    """standing: its class in the ledger; origin: who found it, "" for the rules; placed: its words are marked."""
+
+    normal: str
+    quote: str
+    standing: str
+    verdict: str
+    evidence: tuple[Evidence, ...]
+    origin: str
+    placed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedWords:
+    """A stretch of a statement's words, with the claims that cover it."""
+
+    text: str
+    claims: tuple[ShownClaim, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """The gravest class of its claims."""
+        return min((claim.standing for claim in self.claims), key=_GRAVEST.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One of the labels. tone: YES for deception, NO for its absence, NONE for a missing label; why: the reason that it
+    is missing, or more about it.
+    """
+
+    name: str
+    said: str
+    tone: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRating:
+    """What one observer, or the speaker itself, says of a statement. said: deceptive, honest or unread."""
+
+    observer: str
+    said: str
+    tone: str
+    type: str
+    confidence: float | None
+    suspicion: float | None
+    reason: str
+    problem: str
+    call: CallPlace | None
+    saw: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a detector says of a statement. mistake: how that differs from the label that it was trained on, "" where it
+    does not, and where there is none.
+    """
+
+    detector: str
+    value: float
+    mistake: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,91 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.generate.runs.transcript import proof_words, verdict_words
-from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
-from liescope.web.view.game_page import CallPlace
-from liescope.web.view.game_sources import ShownDetector
-
-_GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)
-YES, NO, NONE = "yes", "no", "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """An event that proves a claim. anchor: its place on the page, "" where it is not shown."""
-
-    words: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownClaim:
-    """standing: its class in the ledger; origin: who found it, "" for the rules; placed: its words are marked."""
-
-    normal: str
-    quote: str
-    standing: str
-    verdict: str
-    evidence: tuple[Evidence, ...]
-    origin: str
-    placed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedWords:
-    """A stretch of a statement's words, with the claims that cover it."""
-
-    text: str
-    claims: tuple[ShownClaim, ...] = ()
-
-    @property
-    def standing(self) -> str:
-        """The gravest class of its claims."""
-        return min((claim.standing for claim in self.claims), key=_GRAVEST.index)
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """One of the labels. tone: YES for deception, NO for its absence, NONE for a missing label; why: the reason that it
-    is missing, or more about it.
-    """
-
-    name: str
-    said: str
-    tone: str
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRating:
-    """What one observer, or the speaker itself, says of a statement. said: deceptive, honest or unread."""
-
-    observer: str
-    said: str
-    tone: str
-    type: str
-    confidence: float | None
-    suspicion: float | None
-    reason: str
-    problem: str
-    call: CallPlace | None
-    saw: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a detector says of a statement. mistake: how that differs from the label that it was trained on, "" where it
-    does not, and where there is none.
-    """
-
-    detector: str
-    value: float
-    mistake: str
+from liescope.labeling.ledger import RULES
+from liescope.web.view.page_parts import (
+    NO,
+    NONE,
+    YES,
+    CallPlace,
+    Evidence,
+    Label,
+    MarkedWords,
+    Score,
+    ShownClaim,
+    ShownRating,
+)
+from liescope.web.view.score_table import ShownDetector
 
 
 def scores(

@@ -15,10 +15,24 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import CONTROL, SCORES
-from liescope.web.view.game_sources import Scores, ShownDetector
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5
+
+
+Scores = Mapping[str, Mapping[str, float]]
+"""What detectors say, as probabilities of deception: statement_id to detector to score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDetector:
+    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
+    higher score counts as called deceptive.
+    """
+
+    name: str
+    target: str
+    threshold: float
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
-from urllib.parse import quote
+from typing import Unpack
+from urllib.parse import quote, urlsplit
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.settings import resolve, takes
-from liescope.web.view.game_sources import open_source, path_of
+from liescope.web.view.game_sources import Opened, open_source, path_of
 from liescope.web.web_settings import ViewSettings
 
-if TYPE_CHECKING:
-    from liescope.web.view.game_file import GameFile
+try:
+    from fastapi import FastAPI
+
+    from liescope.web.server import listen, public_address, run_server
+    from liescope.web.site import LOOPBACK, make_site
+    from liescope.web.view.doubtful_labels import MarkFile, doubt_routes
+    from liescope.web.view.game_file import GameFile, write_games
+    from liescope.web.view.game_index import Index
+    from liescope.web.view.game_list import list_routes
+    from liescope.web.view.game_routes import game_routes
+except ModuleNotFoundError as error:
+    raise MissingExtra(error.name or "fastapi", "web") from error
 
 
 @takes(ViewSettings)
@@ -61,14 +72,6 @@ def view(
     """
     own = resolve(ViewSettings, settings)
     permission, host, public = own["permission"], own["host"], own["public"]
-    try:
-        from liescope.web.server import listen, public_address, run_server
-        from liescope.web.site import LOOPBACK
-        from liescope.web.view.doubtful_labels import MarkFile
-        from liescope.web.view.game_file import write_games
-        from liescope.web.view.view_site import site_of
-    except ModuleNotFoundError as error:
-        raise MissingExtra(error.name or "fastapi", "web") from error
     public = public_address(public) if public else ""
     if host not in LOOPBACK and not public:
         raise UsageError(
@@ -92,3 +95,25 @@ def view(
     with suppress(KeyboardInterrupt):
         run_server(site, bound)
     return None
+
+
+def site_of(opened: Opened, beside: Opened | None = None, marks: MarkFile | None = None, public: str = "") -> FastAPI:
+    """The site of what was opened; its index grows while the site is up. marks: where labels are marked; public: as in
+    `view`.
+
+    Raises UsageError for a cache folder that cannot be written.
+    """
+    index = Index(opened)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        index.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(index.close)
+
+    name = urlsplit(public).hostname
+    hosts = [*LOOPBACK, name] if name else LOOPBACK
+    routers = [list_routes(index), doubt_routes(index, marks), game_routes(opened, beside)]
+    return make_site(routers, hosts, (), lifespan, urlsplit(public).path)

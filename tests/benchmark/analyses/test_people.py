@@ -19,7 +19,7 @@ from liescope.benchmark.analyses.people import (
 from liescope.benchmark.analyses.report import notes
 from liescope.benchmark.analyses.sources import GameSet
 from liescope.common.colours import MODELS, model_colours, page_of
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia

@@ -21,7 +21,7 @@ from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.reporting.chapters import CAPABILITIES, CHAPTERS
 from liescope.benchmark.reporting.data import read_report
 from liescope.common.errors import BadData, UsageError
-from liescope.common.people import PEOPLE
+from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal

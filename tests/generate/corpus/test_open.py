@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liescope.common.errors import BadData
-from liescope.data_cards.tables.schemas import polars_schema
+from liescope.data_cards.tables import polars_schema
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import build
 from liescope.generate.corpus.open import GAME_TABLES, open_games

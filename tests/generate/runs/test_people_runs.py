@@ -14,7 +14,7 @@ import liescope
 from liescope import cli
 from liescope.benchmark.counting.sources import load_counts
 from liescope.common.errors import RunPaused, UsageError
-from liescope.common.people import PEOPLE, consent_hash
+from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
 from liescope.games.session import replay
 from liescope.generate.exports.registry import EXPORTERS

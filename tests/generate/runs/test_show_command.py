@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from liescope import cli
+from liescope.common.console import hang
 from liescope.common.errors import RunPaused
-from liescope.common.pages import hang
 from liescope.games.core import Ask
 from liescope.generate.players.prompts import template_folder
 from liescope.generate.players.protocol import Attempt

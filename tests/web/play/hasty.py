@@ -6,17 +6,17 @@ import sys
 
 from fastapi import APIRouter, Request
 
-from liescope.web import security, server
+from liescope.web import server, site
 from liescope.web.site import make_site
 
-security.SLOWEST_S = server.SLOWEST_S = float(sys.argv[2])  # type: ignore[attr-defined]
+site.SLOWEST_S = server.SLOWEST_S = float(sys.argv[2])  # type: ignore[attr-defined]
 server.CROWDED, server.MOST_CONNECTIONS = 20, 30
 pages = APIRouter()
 
 
 @pages.post("/form")
 async def form(request: Request) -> str:
-    return str(len(await security.read_form(request)))
+    return str(len(await site.read_form(request)))
 
 
 @pages.get("/large")
@@ -25,4 +25,4 @@ async def large() -> str:
 
 
 if __name__ == "__main__":
-    server.run_server(make_site([pages], guard=security.Guard()), server.listen("127.0.0.1", int(sys.argv[1])))
+    server.run_server(make_site([pages], guard=site.Guard()), server.listen("127.0.0.1", int(sys.argv[1])))

@@ -14,9 +14,8 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.web.play.watching import MOST_PAGES
-from liescope.web.security import ONE, UNKNOWN
 from liescope.web.server import public_address, told_of
-from liescope.web.site import LARGEST_FORM
+from liescope.web.site import LARGEST_FORM, ONE, UNKNOWN
 from tests.web.play.host import Host, said
 from tests.web.play.person import sheets
 from tests.web.server import Server

@@ -141,7 +141,7 @@ class Weather(MiniMafia):
 
 def test_a_game_that_says_more_than_pages_can_tell_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(GAMES, "weather", replace(GAMES["mini-mafia"], name="weather", make=Weather))
-    with pytest.raises(UndeclaredGame, match=r"no words for people for weather of arrest; .*play/lines\.py"):
+    with pytest.raises(UndeclaredGame, match=r"no words for people for weather of arrest; .*play/seat_lines\.py"):
         make_setup("weather", 1)
 
 

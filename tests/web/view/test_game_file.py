@@ -103,7 +103,7 @@ def test_a_long_game_is_folded_and_unfolds_where_it_is_stepped_or_linked_to(
     expect: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(moments, "LONG", 5)
+    monkeypatch.setattr("liescope.web.view.page_parts.LONG", 5)
     game = shown(opened.game(ids(run)[0]))
     anchors = [[one.anchor for one in section.moments] for section in game.sections]
     address = write_games(opened, ids(run)[:1], tmp_path / "long.html").path.as_uri()

@@ -1,4 +1,4 @@
-"""The command `publish`."""
+"""The commands `demo` and `publish`."""
 
 from __future__ import annotations
 
@@ -49,3 +49,18 @@ def _print_parcel(done: Published) -> None:
     for file in done.files:
         typer.echo(f"{file.bytes:>13,}  {plain(file.path)}")
     typer.echo(f"\n{plain(done.card)}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for everything that the demo makes.")] = Path("demo"),
+    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 25,
+    seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
+) -> None:
+    """The whole pipeline, small and offline: play, build, train, evaluate, fit. Ends with a list of the files it made.
+
+    Example: liescope demo --out demo
+    """
+    from liescope.demo import demo as run
+
+    run(out, games, seed)

@@ -1,1 +1,0 @@
-"""Judge mode: people read finished games, statement by statement, and say who deceives and how sure they are."""
