@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side; small models want no second thread
 
-# Hundreds of processes begin in the tests: what the first compiles, others load.
+# Hundreds of processes begin in the tests: what the first compiles, others load. So does the next run of the tests,
+# whose assertions take long to compile.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell lets what it starts in the background ignore Ctrl-C; tests of Ctrl-C hold there too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -30,6 +34,24 @@ def shared_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip(f"no published games at {REAL_DATA}; set LIESCOPE_REAL_DATA to their folder")
     return REAL_DATA
+
+
+@pytest.fixture(scope="session", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Figures are saved without anything on them, but in tests that look at them (`drawn`)."""
+    from tests.common.without_figures import empty_figures
+
+    with empty_figures():
+        yield
+
+
+@pytest.fixture
+def drawn() -> Iterator[None]:
+    """Figures as they are; a fixture that serves several tests uses `drawn_figures` itself."""
+    from tests.common.without_figures import drawn_figures
+
+    with drawn_figures():
+        yield
 
 
 # One process runs a file, so that its fixtures are made once, and all files of a group: they kill processes at moments

@@ -70,6 +70,7 @@ def test_json_has_the_fixed_shape_and_nothing_else_on_standard_output(
     assert json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8")) == data
 
 
+@pytest.mark.usefixtures("drawn")
 def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_sampling(table: Pat
         run(table, "--out", table)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_forest_has_a_panel_for_each_capability_and_a_row_for_each_model(published_fit: Posterior) -> None:
     frame = scores(published_fit).with_columns(model=pl.col("model") + " $x_1$")
     figure = forest(frame)
@@ -197,6 +199,7 @@ def test_two_equal_players_are_told_apart_by_no_line_of_the_terminal_or_the_repo
         assert "THESE GAMES TELL LITTLE" in words
 
 
+@pytest.mark.usefixtures("drawn")
 def test_its_figures_can_be_read_on_a_phone(published_fit: Posterior) -> None:
     for figure in (forest(scores(published_fit)), predictive(predictions(published_fit))):
         assert smallest_text(svg(figure, "one")) >= 9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import polars as pl
 import pytest
 
 import liescope
-from liescope.benchmark import published_counts
 from liescope.benchmark.counting import sources
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
+from liescope.benchmark.counting.counts import SCHEMA, Counts, tally
 from liescope.benchmark.counting.sources import check_different, load_conditions, too_alike
 from liescope.common.errors import UsageError
 
@@ -111,24 +109,10 @@ def test_a_leaderboard_does_not_add_up_reports_that_agree_too_well(tmp_path: Pat
     assert result.apart in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-def test_the_published_games_are_among_those_behind_the_printed_counts(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "open_games", cache(sources.open_games))  # 7,012 games are read once
-    run = tmp_path / "published"
-    folder = shared_data / "mini_mafia"
-    liescope.import_games(
-        "mini-mafia", folder / "games.jsonl.gz", out=run, batches=folder / "batches.jsonl.gz", paper_names=True
-    )
-    printed = tmp_path / "printed.csv"
-    published_counts().write_csv(printed)
-    parts = load_conditions([run, printed])
-    imported = tally(pl.concat(part.cells for name, part in parts.items() if name))
-    (found,) = too_alike({"imported": imported, "printed": published_counts()})
-    assert found.combinations > 60
-    assert found.chi2 < 10
-    assert any("does not confirm" in note for part in parts.values() for note in part.notes)
-    with pytest.raises(UsageError, match="agree too well"):
-        load_conditions([run, printed], pool=True)
-    assert set(PLAYERS) < set(imported.columns)
+def test_conditions_that_agree_too_well_do_not_confirm_each_other() -> None:
+    random = np.random.default_rng(7)
+    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
+    one, part = (Counts(frame, frame) for frame in (cells, some_of(random, cells, 0.9)))
+    (note,) = sources._alike({"rounds 2": {"one": one}, "": {"part.csv": part}}, pool=False, independent=False)
+    assert "agree too well" in note
+    assert "what one of them shows, the other does not confirm" in note

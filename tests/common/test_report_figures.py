@@ -12,6 +12,7 @@ from liescope.common.figures import Dot, dots_with_intervals, lines, svg
 from liescope.common.matrix import Cell, matrix
 from tests.common.svg_text import smallest_text
 
+pytestmark = pytest.mark.usefixtures("drawn")
 MODELS = ["gpt-4.1-mini", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", r"$\no_such{formula$ <script>", "x" * 90]
 
 

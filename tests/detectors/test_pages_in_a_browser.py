@@ -16,6 +16,7 @@ from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.variants import Variant
 from liescope.benchmark.counting.counts import PLAYERS
 from tests.common.browser import Seen, look
+from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus
 
 MODELS = ("Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", '<script>alert("x")</script> $\\no_such{formula$', "x" * 90)
@@ -45,12 +46,12 @@ def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
     folder = tmp_path_factory.mktemp("pages")
     corpus = make_corpus(games=60, models=MODELS)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        fitted(folder, monkeypatch)
-    liescope.audit(corpus, draws=10, out=folder / "audit")
-    liescope.transfer(corpus, by="model", context=0, draws=10, out=folder / "transfer", **CHEAP)
     liescope.train("tfidf", corpus, out=folder / "model", folds=0)
-    liescope.evaluate(folder / "model", corpus, observers=True, draws=10, out=folder / "evaluate")
+    with drawn_figures(), pytest.MonkeyPatch.context() as monkeypatch:
+        fitted(folder, monkeypatch)
+        liescope.audit(corpus, draws=10, out=folder / "audit")
+        liescope.transfer(corpus, by="model", context=0, draws=10, out=folder / "transfer", **CHEAP)
+        liescope.evaluate(folder / "model", corpus, observers=True, draws=10, out=folder / "evaluate")
     pages = {name: (folder / name / "report.html").read_text(encoding="utf-8") for name in PAGES}
     return look(pages, tmp_path_factory.mktemp("browser"))
 

@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,13 @@ from liescope.games.registry import GAMES
 from liescope.generate.exports.registry import EXPORTERS
 from liescope.generate.importers.registry import IMPORTERS
 from liescope.generate.players.registry import PLAYERS
+from liescope.generate.runs.result import RunResult
 from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 pytestmark = pytest.mark.slow
-MOST_GAMES = 6
+MOST_GAMES = 4
 RESAMPLING = ("evaluate", "transfer", "audit")
 DRAWS = 50  # of these, whose intervals nothing here looks at
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
@@ -90,9 +91,17 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch, regist
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     for name in RESAMPLING:
         monkeypatch.setattr(liescope, name, partial(getattr(liescope, name), draws=DRAWS))
+    monkeypatch.setattr(liescope, "play", few_games(liescope.play))
     leave_out_figures(monkeypatch)
     (tmp_path / "benchmark").symlink_to(ROOT / "benchmark")
     return tmp_path
+
+
+def few_games(play: Callable[..., RunResult]) -> Callable[..., RunResult]:
+    def few(*words: Any, **settings: Any) -> RunResult:
+        return play(*words, **settings | {"games": min(settings.get("games", MOST_GAMES), MOST_GAMES)})
+
+    return few
 
 
 def adapted(words: list[str], server: Stub) -> list[str]:

@@ -50,6 +50,7 @@ def test_figures_are_those_of_the_held_out_model(script: ModuleType, tmp_path: P
         assert [label.get_text() for label in axes.get_yticklabels()][1] == "Unheard"
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_same_reports_give_the_same_file(script: ModuleType, tmp_path: Path) -> None:
     write_report(tmp_path / "a", [], 0.91)
     for name in ("one.svg", "two.svg"):

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-
+from tests.common.without_figures import empty_figures
 from tests.golden.frozen import as_text, tables_of
 from tests.golden.world import World
 from tests.golden_reports.outline import folder, outline
@@ -113,7 +109,7 @@ class Reports:
                     case _:
                         self.said(need)
             out = ("--out", made.out) if made.out else ()
-            with without_figures():
+            with empty_figures():
                 self._said[name] = json.loads(self.world.command(*made.words, *out, "--json"))
         return self._said[name]
 
@@ -125,15 +121,6 @@ class Reports:
         same = [name for name, content in written.items() if content == printed]
         data = {"printed": f"as {same[0]}" if same else printed, "written": written}
         return as_text(data)
-
-
-@contextmanager
-def without_figures() -> Iterator[None]:
-    """Figures are saved, but nothing is drawn on them: drawing is most of a report's time."""
-    with ExitStack() as patches:
-        patches.enter_context(patch.object(Figure, "draw", lambda *_, **__: None))
-        patches.enter_context(patch.object(ConstrainedLayoutEngine, "execute", lambda *_, **__: None))
-        yield
 
 
 def frozen_reports(world: World) -> dict[str, Callable[[], str]]:

@@ -204,7 +204,8 @@ def test_judges(
         with one.page.expect_navigation():
             one.page.get_by_role("button", name="Begin").click()
         left = {record.seats[0].name: record for record in games(run)}
-        while left:
+        enough = 0 if person == 0 else len(left) - 1  # the desktop, as elsewhere, a single game
+        while len(left) > enough:
             words = one.page.inner_text("main")
             one.shows()
             if one.page.locator("#player-0").count():  # the game has ended: all of it is there
@@ -218,7 +219,8 @@ def test_judges(
             }""")
             with one.page.expect_navigation():
                 one.page.get_by_role("button", name="Send").click()
-        one.shows([f"Judge {person}"])
+        if not left:
+            one.shows([f"Judge {person}"])
 
 
 def play_by_http(seats: Sequence[str], speeches: list[str]) -> None:
@@ -287,8 +289,8 @@ def test_the_host(
     phone, desktop = watched(server.url)
     for one, last in ((phone, len(HOSTILE)), (desktop, 1)):
         one.open(f"{host}?game=mini-mafia")
-        for first in range(0, last, 10):
-            strings = [re.sub(r"[\r\n]", " ", text) for text in HOSTILE[first : first + 10]]
+        for first in range(0, last, 40):
+            strings = [re.sub(r"[\r\n]", " ", text) for text in HOSTILE[first : first + 40]]
             one.page.fill("[name=players]", "\n".join(strings))
             one.page.fill("[name=filler]", strings[0])
             with one.page.expect_navigation():

@@ -30,6 +30,7 @@ from liescope.common.report.plain_text import markdown, markdown_table
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 from tests.common.browser import look
+from tests.common.without_figures import drawn_figures
 
 HOSTILE = '<script>alert("x")</script> | & <img src=http://evil.example>'
 FORMULA = r"$\no_such{formula$"
@@ -83,7 +84,8 @@ def werewolves() -> GameSet:
 
 @pytest.fixture(scope="module")
 def findings(werewolves: GameSet) -> Findings:
-    return run_analyses(ANALYSES, werewolves.frames)
+    with drawn_figures():
+        return run_analyses(ANALYSES, werewolves.frames)
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +198,7 @@ def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet
     assert sum(winners(werewolves.frames)["werewolf"].values()) == 8
 
 
+@pytest.mark.usefixtures("drawn")
 def test_figures_are_the_same_bytes_each_time(werewolves: GameSet) -> None:
     one, two = (run_analyses(ANALYSES[-5:], werewolves.frames) for _ in range(2))
     assert [section.svg for section in one.sections] == [section.svg for section in two.sections]

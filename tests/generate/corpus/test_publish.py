@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +19,7 @@ from liescope.generate.corpus import pack, read
 from liescope.generate.corpus.publish import publish
 from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.classes import as_classes
+from tests.generate.corpus.conftest import play_game, play_wolves, stream_of
 from tests.generate.corpus.stand_in import Hub, hubs
 
 LOAD = """
@@ -35,14 +37,23 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
         yield start
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    games = [*(play_game(number) for number in range(24)), *(play_wolves(number, judged=True) for number in range(3))]
+    folder = tmp_path_factory.mktemp("whole") / "corpus"
+    pack(stream_of(games), folder)
+    return folder
+
+
 @pytest.fixture
-def corpus(tmp_path: Path, play: Callable[..., Any], wolves: Callable[..., Any], stream: Callable[..., Any]) -> Path:
-    games = [*(play(number) for number in range(24)), *(wolves(number, judged=True) for number in range(3))]
-    pack(stream(games), tmp_path / "corpus")
-    return tmp_path / "corpus"
+def corpus(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copytree(whole, tmp_path / "corpus"))
 
 
-def test_what_is_pushed_loads_again_row_for_row(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+def test_what_is_pushed_loads_again_row_for_row_and_so_does_what_is_pushed_later(
+    corpus: Path, start_hub: Callable[..., Hub]
+) -> None:
     hub = start_hub()
     done = hub.publish(str(corpus), "--repo", "me/games", "--json")
     assert done.returncode == 0, done.stderr
@@ -54,6 +65,11 @@ def test_what_is_pushed_loads_again_row_for_row(corpus: Path, start_hub: Callabl
             expected = read(corpus, config, split).collect().to_dicts()
             assert rows == [as_classes(row, config) for row in expected]
         assert sum(map(len, splits.values())) == read(corpus, config).collect().height
+    pack(stream_of([play_game(number) for number in range(9)]), corpus)
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    again = hub.run("-c", LOAD, "me/games", "games")
+    assert again.returncode == 0, again.stderr
+    assert sum(map(len, json.loads(again.stdout)["games"].values())) == 9
 
 
 def test_a_dataset_on_the_hub_is_imported_statement_by_statement(
@@ -78,7 +94,11 @@ def test_a_dataset_on_the_hub_is_imported_statement_by_statement(
     assert found == set(statements.select("game_id", "split", "speaker", "text", "label_role").iter_rows())
 
 
-def test_settings_come_first_then_data_then_the_card(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+def test_settings_come_first_then_data_then_the_card_and_nothing_else_leaves(
+    corpus: Path, start_hub: Callable[..., Hub]
+) -> None:
+    (corpus / "journal.sqlite").write_text("private", encoding="utf-8")
+    (corpus / "games" / "notes.parquet").write_bytes(b"private")
     hub = start_hub()
     assert hub.publish(str(corpus), "--repo", "me/games", "--gated").returncode == 0
     state = hub.state()
@@ -88,15 +108,8 @@ def test_settings_come_first_then_data_then_the_card(corpus: Path, start_hub: Ca
     log = state["log"]
     first_upload = next(place for place, line in enumerate(log) if line.startswith("PUT /blob/"))
     assert log.index("PUT /api/datasets/me/games/settings") < first_upload
-
-
-def test_only_the_corpus_leaves(corpus: Path, start_hub: Callable[..., Hub]) -> None:
-    (corpus / "journal.sqlite").write_text("private", encoding="utf-8")
-    (corpus / "games" / "notes.parquet").write_bytes(b"private")
-    hub = start_hub()
-    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
     data = {f"{config}/{split}-00000.parquet" for config in TABLES for split in ("train", "validation", "test")}
-    assert set(hub.state()["repos"]["me/games"]["files"]) == data | {"README.md", "croissant.json", "corpus.json"}
+    assert set(repo["files"]) == data | {"README.md", "croissant.json", "corpus.json"}
 
 
 def test_public_only_when_asked_and_private_again_without(corpus: Path, start_hub: Callable[..., Hub]) -> None:
@@ -219,35 +232,20 @@ READ = """
 import json, sys
 from liescope.generate.corpus import read
 from liescope.generate.corpus.open import open_games
-games = open_games(sys.argv[1], ["votes"])
-print(json.dumps([read(sys.argv[1], "statements").collect().height, games.tables["votes"].height]))
+for name in sys.argv[1:]:
+    games = open_games(name, ["votes"])
+    print(json.dumps([read(name, "statements").collect().height, games.tables["votes"].height]))
 """
 
 
-@pytest.mark.parametrize("name", ["me/games", "hf://datasets/me/games"])
-def test_a_corpus_on_the_hub_is_read_like_a_folder(name: str, corpus: Path, start_hub: Callable[..., Hub]) -> None:
+def test_a_corpus_on_the_hub_is_read_like_a_folder(corpus: Path, start_hub: Callable[..., Hub]) -> None:
     hub = start_hub()
     assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-    done = hub.run("-c", READ, name)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [read(corpus, config).collect().height for config in ("statements", "votes")]
-    missing = hub.run("-c", READ, "me/nothing")
-    assert missing.stderr.splitlines()[-1].endswith("no dataset of that name that you may see on the Hub")
-
-
-def test_a_corpus_that_is_pushed_again_is_loaded_again(
-    corpus: Path, start_hub: Callable[..., Hub], play: Callable[..., Any], stream: Callable[..., Any]
-) -> None:
-    hub = start_hub()
-    counts = []
-    for _ in range(2):
-        assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-        loaded = hub.run("-c", LOAD, "me/games", "games")
-        assert loaded.returncode == 0, loaded.stderr
-        counts.append(sum(map(len, json.loads(loaded.stdout)["games"].values())))
-        assert counts[-1] == read(corpus, "games").collect().height
-        pack(stream([play(number) for number in range(9)]), corpus)
-    assert counts == [27, 9]
+    done = hub.run("-c", READ, "me/games", "hf://datasets/me/games", "me/nothing")
+    heights = [read(corpus, config).collect().height for config in ("statements", "votes")]
+    assert list(map(json.loads, done.stdout.splitlines())) == [heights, heights], done.stderr
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("no dataset of that name that you may see on the Hub")
 
 
 def packed(tmp_path: Path, game: Any, call: dict[str, Any], plan: Mapping[str, Any] | None = None) -> Path:

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from liescope.benchmark import published_counts
+from liescope.benchmark.counting.counts import PLAYERS, count_games, tally
+from liescope.benchmark.counting.sources import check_different, too_alike
+from liescope.common.errors import UsageError
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, read_games
@@ -200,3 +205,15 @@ def test_the_papers_names_cover_the_papers_models(shared_data: Path, batches: di
     assert set(PAPER_NAMES.values()) == set(reference["capability"]["scores"])
     logged = {model for models in batches.values() for model in models.values()}
     assert logged - PAPER_NAMES.keys() <= {"gpt-4.1-nano", "gpt-4o-mini"}
+
+
+def test_they_are_among_those_behind_the_printed_counts(games: list[GameRecord], published: Published) -> None:
+    if published.version != "v4.1":
+        pytest.skip("games of other prompts")
+    imported = tally(count_games(games).cells.with_columns(pl.col(*PLAYERS).replace(PAPER_NAMES)))
+    both = {"imported": imported, "printed": published_counts()}
+    (found,) = too_alike(both)
+    assert found.combinations > 60
+    assert found.chi2 < 10
+    with pytest.raises(UsageError, match="agree too well"):
+        check_different(both)

@@ -22,12 +22,12 @@ from tests.web.play.host import Host, records, said
 from tests.web.play.person import Person
 from tests.web.server import Server
 
-GAMES = int(os.environ.get("LIESCOPE_LEAK_GAMES", "8"))
+GAMES = int(os.environ.get("LIESCOPE_LEAK_GAMES", "5"))
 CLIENTS = 10
 TABLES = (  # game, people, assessed; one after the other
-    *(("mini-mafia", 4, True), ("mini-mafia", 4, False), ("one-night-werewolf", 3, False), ("werewolf", 2, False)),
-    *(("mini-mafia", 2, True), ("mafia", 5, False), ("mini-mafia", 4, True), ("one-night-werewolf", 3, True)),
-    *(("mini-mafia", 3, False), ("mafia", 3, True), ("mini-mafia", 4, False), ("werewolf", 4, True)),
+    *(("mini-mafia", 4, True), ("one-night-werewolf", 3, False), ("werewolf", 2, False), ("mafia", 3, True)),
+    *(("mini-mafia", 3, False), ("mini-mafia", 2, True), ("mafia", 5, False), ("one-night-werewolf", 3, True)),
+    *(("mini-mafia", 4, True), ("mini-mafia", 4, False), ("werewolf", 4, True), ("mini-mafia", 4, False)),
 )
 
 
