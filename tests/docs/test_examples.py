@@ -35,6 +35,8 @@ pytestmark = pytest.mark.slow
 MOST_GAMES = 4
 RESAMPLING = ("evaluate", "transfer", "audit")
 DRAWS = 50  # of these, whose intervals nothing here looks at
+SAMPLING = ("fit", "report")
+SHORT = ("--draws", "400", "--tune", "400")
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
 
 
@@ -98,8 +100,11 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch, regist
 
 
 def few_games(play: Callable[..., RunResult]) -> Callable[..., RunResult]:
+    """Of several players, whose combinations are many."""
+
     def few(*words: Any, **settings: Any) -> RunResult:
-        return play(*words, **settings | {"games": min(settings.get("games", MOST_GAMES), MOST_GAMES)})
+        several = len(settings.get("players", ())) > 1
+        return play(*words, **settings | ({"games": min(settings["games"], MOST_GAMES)} if several else {}))
 
     return few
 
@@ -108,6 +113,7 @@ def adapted(words: list[str], server: Stub) -> list[str]:
     """The words of a command with the stand-in's address, few games and few draws."""
     words = [word.replace("http://localhost:8000/v1", server.url) for word in words]
     words += ["--draws", str(DRAWS)] if words[0] in RESAMPLING and "--draws" not in words else []
+    words += SHORT if words[0] in SAMPLING and "--draws" not in words else []
     return [
         str(min(int(word), MOST_GAMES)) if before == "--games" else word
         for before, word in zip(["", *words], words, strict=False)

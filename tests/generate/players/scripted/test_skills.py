@@ -51,14 +51,22 @@ def test_a_skill_that_is_none_or_no_number_is_refused(player: Callable[[str], Sc
         player(argument)
 
 
-def test_a_better_deceiver_wins_more_for_the_mafia(win_rate: WinRate) -> None:
-    rates = [win_rate(250, mafioso=f"steady?m={m}", villager="steady?v=1") for m in (-1.5, 0, 1.5)]
-    assert rates[0] + 0.08 < rates[1] < rates[2] - 0.08
+@pytest.fixture(scope="module")
+def rates(win_rate: WinRate) -> dict[tuple[float, float], float]:
+    """How often the mafia wins at v = 1, by m and d."""
+    skills = [(-1.5, 0), (-0.75, 0), (0, 0), (0.75, 0), (1.5, 0), (0, -1.5), (0, -0.75), (0, 0.75), (0, 1.5)]
+    return {
+        (m, d): win_rate(250, mafioso=f"steady?m={m}", detective=f"steady?d={d}", villager="steady?v=1")
+        for m, d in skills
+    }
 
 
-def test_a_better_discloser_wins_more_for_the_town(win_rate: WinRate) -> None:
-    rates = [win_rate(250, detective=f"steady?d={d}", villager="steady?v=1") for d in (-1.5, 0, 1.5)]
-    assert rates[0] - 0.08 > rates[1] > rates[2] + 0.08
+def test_a_better_deceiver_wins_more_for_the_mafia(rates: dict[tuple[float, float], float]) -> None:
+    assert rates[-1.5, 0] + 0.08 < rates[0, 0] < rates[1.5, 0] - 0.08
+
+
+def test_a_better_discloser_wins_more_for_the_town(rates: dict[tuple[float, float], float]) -> None:
+    assert rates[0, -1.5] - 0.08 > rates[0, 0] > rates[0, 1.5] + 0.08
 
 
 def test_a_better_detector_follows_whoever_speaks_better(win_rate: WinRate) -> None:
@@ -74,13 +82,9 @@ def test_a_villager_that_detects_nothing_leaves_the_game_to_chance(win_rate: Win
     assert rate == pytest.approx(0.5, abs=0.06)
 
 
-def test_win_rates_follow_the_difference_of_skills(win_rate: WinRate) -> None:
+def test_win_rates_follow_the_difference_of_skills(rates: dict[tuple[float, float], float]) -> None:
     """At v = 1 the logit of the mafia's wins has a slope near 1 in m − d, whichever of the two skills makes it."""
-    points = []
-    for m, d in [(-1.5, 0), (-0.75, 0), (0, 0), (0.75, 0), (1.5, 0), (0, -1.5), (0, -0.75), (0, 0.75), (0, 1.5)]:
-        rate = win_rate(250, mafioso=f"steady?m={m}", detective=f"steady?d={d}", villager="steady?v=1")
-        points.append((m - d, np.log(rate / (1 - rate))))
-    x, y = np.array(points).T
+    x, y = np.array([(m - d, np.log(rate / (1 - rate))) for (m, d), rate in rates.items()]).T
     slope, offset = np.polyfit(x, y, 1)
     assert 0.7 < slope < 1.2
     assert abs(offset) < 0.6
