@@ -7,10 +7,11 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template, TemplateError, meta
 
 from liescope.common.errors import CardError
 from liescope.common.model_names import consent_hash
@@ -188,17 +189,24 @@ def _content_version(facts: Mapping[str, Any], config: str) -> str:
 
 
 def _render(template: str, facts: Mapping[str, Any]) -> str:
-    environment = _environment()
     try:
-        source, _, _ = PackageLoader("liescope.data_cards").get_source(environment, template)
-        if missing := meta.find_undeclared_variables(environment.parse(source)) - facts.keys():
+        found, needed = _template(template)
+        if missing := needed - facts.keys():
             raise CardError(f"{template} needs facts that are missing: {', '.join(sorted(missing))}")
-        text = environment.get_template(template).render(facts)
+        text = found.render(facts)
     except TemplateError as error:
         raise CardError(f"{template}: {error}") from error
     if gap := _GAP.search(text):
         raise CardError(f"{template}: {gap.group()!r} is left in the filled card")
     return text
+
+
+@cache
+def _template(name: str) -> tuple[Template, frozenset[str]]:
+    """A template, and the names of the facts that it needs."""
+    environment = _environment()
+    source, _, _ = PackageLoader("liescope.data_cards").get_source(environment, name)
+    return environment.get_template(name), frozenset(meta.find_undeclared_variables(environment.parse(source)))
 
 
 def _environment() -> Environment:

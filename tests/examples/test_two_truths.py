@@ -31,8 +31,10 @@ view r --out pages.html
 RUN = """
 import json, sys
 from liescope import cli
-for line in sys.stdin.read().strip().splitlines():
-    assert cli.main(line.split()) == 0, line
+from tests.common.without_figures import empty_figures
+with empty_figures():
+    for line in sys.stdin.read().strip().splitlines():
+        assert cli.main(line.split()) == 0, line
 """
 
 

@@ -63,7 +63,7 @@ class Planted:
     bench: Bench
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def plant(make_corpus: Callable[..., Path]) -> Callable[..., Planted]:
     """plant(change, target=…, seed=…, games=…): a clean corpus after a change of its rows."""
 

@@ -6,28 +6,44 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from liescope import cli
 from liescope.common.folders import replacing
 from liescope.generate.corpus import build, read
 
 Play = Callable[..., Any]
+Liescope = Callable[..., Any]
 MakeRun = Callable[..., Path]
 ROOT = Path(__file__).parents[3]
 
 
-def liescope(*words: object, before: str = "") -> subprocess.CompletedProcess[str]:
-    code = f"import sys\n{before}\nfrom liescope.cli import main\nsys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def liescope(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """liescope("build", …): what the command says, and its exit code."""
+
+    def run(*words: object) -> Done:
+        capsys.readouterr()
+        code = cli.main([str(word) for word in words])
+        return Done(code, *capsys.readouterr())
+
+    return run
 
 
 def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
-    make_run: MakeRun, play: Play, tmp_path: Path
+    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
 ) -> None:
     run = make_run("one", [play(number) for number in range(10)])
     done = liescope("build", run, "--out", tmp_path / "corpus")
@@ -37,7 +53,7 @@ def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
     assert read(tmp_path / "corpus", "games").collect().height == 10
 
 
-def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope) -> None:
     runs = [make_run("one", [play(1)]), make_run("two", [play(2)])]
     done = liescope("build", *runs, "--out", tmp_path / "corpus", "--hold-out-model", "model-a", "--json")
     told = json.loads(done.stdout)
@@ -53,7 +69,9 @@ def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_pa
         (["nowhere"], "nowhere"),
     ],
 )
-def test_a_mistake_is_one_line(words: list[str], told: str, make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line(
+    words: list[str], told: str, make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
+) -> None:
     run = make_run("one", [play(1)])
     done = liescope("build", *(run if word == "RUN" else word for word in words), "--out", tmp_path / "corpus")
     assert done.returncode == 1
@@ -70,14 +88,16 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, pl
         "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))"
     )
-    done = liescope("build", run, "--out", tmp_path / "corpus", before=full)
+    code = f"{full}\nfrom liescope.cli import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "build", str(run), "--out", str(tmp_path / "corpus")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
     assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
-def test_help_shows_an_example() -> None:
+def test_help_shows_an_example(liescope: Liescope) -> None:
     for command in ("build", "publish"):
         done = liescope(command, "--help")
         assert done.returncode == 0
@@ -85,7 +105,7 @@ def test_help_shows_an_example() -> None:
 
 
 def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
-    make_run: MakeRun, play: Play, tmp_path: Path
+    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
 ) -> None:
     run = make_run("one", [play(number) for number in range(8)])
     out = tmp_path / "corpus"
@@ -98,7 +118,9 @@ def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
     assert (out / "half").is_file()
 
 
-def test_games_that_are_still_to_play_are_counted(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_games_that_are_still_to_play_are_counted(
+    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
+) -> None:
     run = make_run("one", [play(number) for number in range(3)])
     head = json.loads((run / "run.json").read_text(encoding="utf-8"))
     head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}

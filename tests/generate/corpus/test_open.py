@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -14,20 +15,39 @@ import pytest
 from liescope.common.errors import BadData
 from liescope.data_cards.tables import polars_schema
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import build
+from liescope.generate.corpus import build, pack
 from liescope.generate.corpus.open import GAME_TABLES, open_games
+from tests.generate.corpus.conftest import break_off, play_game, play_wolves, stream_of
 
 Play = Callable[..., GameRecord]
 MakeRun = Callable[[str, Iterable[GameRecord]], Path]
 
 
-@pytest.fixture
-def run(make_run: MakeRun, play: Play, wolves: Play, fail: Callable[..., GameRecord]) -> Path:
+@pytest.fixture(scope="module")
+def games() -> list[GameRecord]:
     """Games of both kinds, one of them failed, some judged, one with half a surrogate pair in its words."""
-    games = [play(number) for number in range(12)]
-    games[3] = fail(games[3], "http://10.0.0.7:8000/v1 went away")
-    games[4] = play(4, said="so \ud83d it is")
-    return make_run("one", [*games, *(wolves(number, judged=number % 2 == 0) for number in range(4))])
+    games = [play_game(number) for number in range(12)]
+    games[3] = break_off(games[3], "http://10.0.0.7:8000/v1 went away")
+    games[4] = play_game(4, said="so \ud83d it is")
+    return [*games, *(play_wolves(number, judged=number % 2 == 0) for number in range(4))]
+
+
+@pytest.fixture
+def run(make_run: MakeRun, games: list[GameRecord]) -> Path:
+    return make_run("one", games)
+
+
+@pytest.fixture(scope="module")
+def whole(games: list[GameRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "corpus"
+    pack(stream_of(games), folder, heads={"run": ({"game": "mini-mafia"}, {})})
+    return folder
+
+
+@pytest.fixture
+def corpus(whole: Path, tmp_path: Path) -> Path:
+    """Of these games; a copy that a test may spoil."""
+    return Path(shutil.copytree(whole, tmp_path / "corpus"))
 
 
 def test_a_run_and_its_corpus_open_as_equal_tables(run: Path, tmp_path: Path) -> None:
@@ -81,16 +101,14 @@ def rewritten(corpus: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> P
         (pl.lit("same", pl.String).alias("game_id"), "twice"),
     ],
 )
-def test_a_corpus_that_was_forged_is_one_line(change: pl.Expr, told: str, run: Path, tmp_path: Path) -> None:
-    build(run, out=tmp_path / "corpus")
+def test_a_corpus_that_was_forged_is_one_line(change: pl.Expr, told: str, corpus: Path) -> None:
     with pytest.raises(BadData, match=told):
-        open_games(rewritten(tmp_path / "corpus", lambda games: games.with_columns(change)))
+        open_games(rewritten(corpus, lambda games: games.with_columns(change)))
 
 
 @pytest.mark.parametrize("runs", [None, {}, [1], [{"name": "x"}], [{"name": "x", "plan": [], "versions": {}}]])
-def test_runs_that_corpus_json_does_not_list_are_one_line(runs: object, run: Path, tmp_path: Path) -> None:
-    build(run, out=tmp_path / "corpus")
-    path = tmp_path / "corpus" / "corpus.json"
+def test_runs_that_corpus_json_does_not_list_are_one_line(runs: object, corpus: Path) -> None:
+    path = corpus / "corpus.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "runs": runs}), encoding="utf-8")
     with pytest.raises(BadData, match="does not list the runs"):
-        open_games(tmp_path / "corpus")
+        open_games(corpus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,18 +18,23 @@ from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus import check, pack, read
 from tests.generate.corpus.classes import as_classes
+from tests.generate.corpus.conftest import play_game, play_wolves, stream_of
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "corpus"
+    pack(stream_of([*map(play_game, range(20)), *(play_wolves(number, judged=True) for number in range(8))]), folder)
+    return folder
+
+
 @pytest.fixture
-def corpus(play: Play, wolves: Play, stream: Stream, tmp_path: Path) -> Path:
-    pack(
-        stream([*(play(number) for number in range(20)), *(wolves(n, judged=True) for n in range(8))]),
-        tmp_path / "corpus",
-    )
-    return tmp_path / "corpus"
+def corpus(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copytree(whole, tmp_path / "corpus"))
 
 
 @pytest.fixture

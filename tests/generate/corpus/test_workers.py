@@ -19,11 +19,11 @@ MakeRun = Callable[..., Path]
 
 @pytest.fixture
 def runs(make_run: MakeRun, play: Play, wolves: Play) -> list[Path]:
-    games = [play(number) for number in range(30)]
-    return [make_run("one", games), make_run("two", [wolves(1), *(play(number) for number in range(30, 45))])]
+    games = [play(number) for number in range(12)]
+    return [make_run("one", games), make_run("two", [wolves(1), *(play(number) for number in range(12, 20))])]
 
 
-@pytest.mark.parametrize("bound", [("GROUP_ROWS", 7), ("GROUP_CHARS", 500), ("GROUP_ROWS", 10**6)])
+@pytest.mark.parametrize("bound", [("GROUP_ROWS", 7), ("GROUP_CHARS", 500)])
 def test_the_files_are_the_same_byte_for_byte(
     runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: tuple[str, int]
 ) -> None:
@@ -50,7 +50,7 @@ def test_what_is_wrong_with_a_game_is_said_and_nothing_is_left(runs: list[Path],
     with pytest.raises(UsageError, match="'one' twice"):
         build([runs[0], runs[0]], out=tmp_path / "built" / "corpus", workers=2)
     with sqlite3.connect(runs[1] / "journal.sqlite") as base:
-        base.execute("UPDATE games SET record = replace(record, 'Alice', 'Alicf') WHERE number = 9")
+        base.execute("UPDATE games SET record = replace(record, 'Alice', 'Alicf') WHERE number = 5")
     base.close()
     with pytest.raises(BadData, match=r"two.*game"):
         build(runs, out=tmp_path / "built" / "corpus", workers=2)

@@ -56,7 +56,7 @@ def plain(play: Play) -> list[Any]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         played = play(seed, spec=TABLES[table], assess=True, **MIXED)
         assert played.record.outcome is not None
         assert not [event for event in played.game.events if event.fallback]
@@ -93,27 +93,27 @@ def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
         shown = [event for event in events if event.audience is None]
         return [(event.kind, event.actor, event.target, event.text, event.data) for event in shown]
 
-    for seed in range(4):
+    for seed in range(2):
         without = course(seed, WEREWOLF_TABLE, False)
         assert course(seed, replace(WEREWOLF_TABLE, lessons=lessons), False) == without
         assert course(seed, replace(WEREWOLF_TABLE, lessons=lessons, learning=True), True) == without
 
 
 def test_every_faction_wins_at_default_skills(wins: Wins) -> None:
-    won = wins(60)
+    won = wins(40)
     for faction in ("villagers", "werewolves", "jester"):
-        assert 0.12 < won[faction] / 60 < 0.65, won
+        assert 0.12 < won[faction] / 40 < 0.65, won
     assert won["nobody"] == 0
 
 
 def test_a_jester_that_plays_suspicious_wins_more(wins: Wins) -> None:
-    rates = [wins(40, jester=f"steady?j={j}")["jester"] for j in (0, 2)]
-    assert rates[0] + 12 < rates[1]
+    rates = [wins(24, jester=f"steady?j={j}")["jester"] for j in (0, 2)]
+    assert rates[0] + 7 < rates[1]
 
 
 def test_a_better_liar_wins_more_for_the_werewolves(wins: Wins) -> None:
-    rates = [wins(30, werewolf=f"steady?m={m}", jester="steady?j=0")["werewolves"] for m in (-1.5, 1.5)]
-    assert rates[0] + 8 < rates[1]
+    rates = [wins(20, werewolf=f"steady?m={m}", jester="steady?j=0")["werewolves"] for m in (-1.5, 1.5)]
+    assert rates[0] + 5 < rates[1]
 
 
 def test_village_votes_find_werewolves_more_often_than_chance_does(plain: list[Any]) -> None:
