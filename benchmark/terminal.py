@@ -19,7 +19,7 @@ from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
-from liescope.generate.players.registry import PLAYERS as KINDS
+from liescope.generate.players.player_registry import PLAYERS as KINDS
 
 WIDTH = 79
 _NAME, _FIGURE, _PLAYER = 17, 20, 23

@@ -34,7 +34,7 @@ class PlayableGame:
     """A game that can be played by name.
 
     spec: its options with their defaults; make: from (spec, seed, game id) to the game; title: as a heading; design:
-    the default design (`liescope.generate.runs.planning`); fixed: options of the spec that cannot be
+    the default design (`liescope.generate.runs.plan_games`); fixed: options of the spec that cannot be
     changed in this game; learner: the role that may learn from game to game, "" for none.
 
     Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role

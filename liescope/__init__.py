@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from liescope.generate.importers import import_games
     from liescope.generate.runs.forecast import forecast, forecast_label
     from liescope.generate.runs.fork import fork
-    from liescope.generate.runs.label import label
-    from liescope.generate.runs.live import status
-    from liescope.generate.runs.play import play
+    from liescope.generate.runs.play import label, play
+    from liescope.generate.runs.run_progress import status
     from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
     from liescope.web.play.serving import serve
@@ -75,11 +74,10 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "liescope.generate.runs.play": ("play",),
+    "liescope.generate.runs.play": ("label", "play"),
     "liescope.generate.runs.forecast": ("forecast", "forecast_label"),
     "liescope.generate.runs.fork": ("fork",),
-    "liescope.generate.runs.label": ("label",),
-    "liescope.generate.runs.live": ("status",),
+    "liescope.generate.runs.run_progress": ("status",),
     "liescope.generate.runs.withdraw": ("withdraw",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),

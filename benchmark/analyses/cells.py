@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
-from liescope.generate.runs.conditions import labels
+from liescope.generate.runs.run_folder import labels
 
 if TYPE_CHECKING:
     from liescope.benchmark.analyses.frames import Frames

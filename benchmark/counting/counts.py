@@ -67,7 +67,7 @@ class Counts:
 class CountedGame:
     """What is counted for one game.
 
-    settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model or
+    settings: those that the game was played with (`liescope.generate.runs.run_folder`); seats: (name, role, model or
     people, source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None
     where it is not known; failed: whether the game failed; shares: whether it shares the beginning of a recorded game;
     last_speaker: a name; votes: of the last ballot, voter by voter, the role that it names or DRAWN.

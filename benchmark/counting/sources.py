@@ -28,7 +28,7 @@ from liescope.benchmark.counting.counts import (
 from liescope.benchmark.counting.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.corpus.open import OpenedGames, open_games
-from liescope.generate.runs.conditions import labels
+from liescope.generate.runs.run_folder import labels
 from liescope.labeling.conditions import PROMPTS
 
 Counted = npt.NDArray[np.int64]

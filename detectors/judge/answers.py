@@ -8,8 +8,8 @@ from math import exp
 from typing import Any
 
 from liescope.generate.players.openai.completion import Alternatives
-from liescope.generate.players.parsing.clean import clean
-from liescope.generate.players.parsing.forms import find_object
+from liescope.generate.players.parsing.choice import clean
+from liescope.generate.players.parsing.reply_forms import find_object
 
 _DEGREES = {"very high": 0.95, "very low": 0.05, "high": 0.8, "medium": 0.5, "moderate": 0.5, "low": 0.2}
 """What words for a confidence are taken to mean."""

@@ -20,8 +20,8 @@ from liescope.detectors.protocol import Progress
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import FormatRefused
-from liescope.generate.players.openai.player import OpenedModel
-from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext
+from liescope.generate.players.openai.openai_player import OpenedModel
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import request_key
 
 TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives

@@ -17,14 +17,12 @@ from liescope.common.errors import Interrupted, RunPaused, UsageError
 from liescope.common.signals import end_by
 from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.protocol import DetectorOptions, Progress, silent
-from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
-from liescope.generate.players.openai.player import open_model
-from liescope.generate.players.openai.preflight import watch_start
-from liescope.generate.players.openai.spec import read_spec
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.openai.openai_player import open_model, watch_start
+from liescope.generate.players.openai.spec import BASE_URL, default_url, host_of, is_this_machine, read_spec
+from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.runs.limits import Limits, limits_of
-from liescope.generate.runs.run_job import finish
+from liescope.generate.runs.play import finish
+from liescope.generate.runs.run_settings import Limits, limits_of
 
 KIND = "openai:"
 T = TypeVar("T")

@@ -31,7 +31,7 @@ from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.write import chars_of, row_arrays
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.shards.engine import describe_error, make_error
+from liescope.generate.runs.shards.worker import describe_error, make_error
 from liescope.labeling.tables import game_tables
 
 GAMES = 128  # in a block

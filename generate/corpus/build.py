@@ -28,8 +28,8 @@ from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_
 from liescope.generate.corpus.read import CARD_FILE, CROISSANT_FILE, FACTS_FILE, is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
-from liescope.generate.runs.conditions import plan_terms, plan_texts
 from liescope.generate.runs.journal import Journal, read_runs
+from liescope.generate.runs.run_folder import plan_terms, plan_texts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from liescope.data_cards.tables import TABLES
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.read import Source, corpus_folder
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.run_folder import PLAN_FILE
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from liescope.data_cards.tables import TARGETS
 from liescope.generate.exports.inspect_sample import Usage, sample_of
 from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Shown
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.run_folder import PLAN_FILE
 
 _VERSION = 2  # of the layout of eval logs
 _SUMMARY = 1000  # characters of a text in a summary, as inspect_ai cuts them

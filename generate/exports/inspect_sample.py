@@ -16,10 +16,10 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.exports.protocol import SourceGame
 from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
-from liescope.generate.players.protocol import VIA_CACHE
+from liescope.generate.players.player_protocol import VIA_CACHE
+from liescope.generate.runs.game_text import event_line
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.rebuild import RENDERED, SENT
-from liescope.generate.runs.transcript import event_line
+from liescope.generate.runs.moment import RENDERED, SENT
 from liescope.labeling.conditions import settings_of
 
 # Parameters of a request that inspect_ai has a place for, under its own name.

@@ -19,8 +19,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import NOT_SAID
 from liescope.generate.corpus.read import corpus_folder, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, recorded_games
-from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.run_folder import plan_terms
 from liescope.labeling.tables import game_tables
 
 

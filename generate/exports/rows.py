@@ -17,7 +17,7 @@ from liescope.common.model_options import OptionsModel
 from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
 from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Asked, Message, Shown, spoken
-from liescope.generate.runs.rebuild import SENT, played_here
+from liescope.generate.runs.moment import SENT, played_here
 from liescope.labeling.label import known_before
 
 FROM_TRANSCRIPT = "made from the transcript"

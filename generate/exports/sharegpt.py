@@ -18,7 +18,7 @@ from liescope.generate.exports.rows import (
     question,
 )
 from liescope.generate.exports.shown import Asked, Shown
-from liescope.generate.runs.rebuild import RENDERED, SENT
+from liescope.generate.runs.moment import RENDERED, SENT
 
 
 class SharegptExporter(RowExporter):

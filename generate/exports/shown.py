@@ -12,7 +12,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.players.prompts.render import Prompt, Prompts
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
-from liescope.generate.runs.rebuild import RENDERED, SENT, can_rebuild, rebuild, templates_of
+from liescope.generate.runs.moment import RENDERED, SENT, can_rebuild, rebuild, templates_of
 
 Message = dict[str, str]
 """One message of a chat: its role ("system", "user" or "assistant") and its content."""

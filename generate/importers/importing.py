@@ -21,9 +21,8 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.generate.importers.protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.registry import find_importer
-from liescope.generate.runs.conditions import with_settings
-from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, with_settings
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,7 +22,7 @@ from liescope.common.model_names import PEOPLE
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.record import Source
 from liescope.games.withdrawal import NAME as WITHDRAWN
-from liescope.generate.players.protocol import Attempt, Halt, Player, PlayerContext
+from liescope.generate.players.player_protocol import Attempt, Halt, Player, PlayerContext
 
 LONGEST_NAME = 32
 LEFT = "left the table"

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
-from liescope.generate.players.protocol import Price
+from liescope.generate.players.player_protocol import Price
 
 CURRENCY = "USD"  # of the bundled prices
 _BUNDLED = Path(__file__).with_name("prices.toml")

@@ -21,7 +21,7 @@ from pathlib import Path
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, Event, EventKind, Reply
 from liescope.games.record import Source
-from liescope.generate.players.protocol import Player, PlayerContext
+from liescope.generate.players.player_protocol import Player, PlayerContext
 
 OFF = "off the record"  # the note on a reply that was given to other words
 _THEN = "then="
@@ -137,7 +137,7 @@ def open_replay(argument: str, context: PlayerContext) -> ReplayPlayer:
     """The player of `replay:ARGUMENT`. Raises UsageError for a spec that cannot be read, BadData for a folder that
     holds no recording.
     """
-    from liescope.generate.players.registry import open_player
+    from liescope.generate.players.player_registry import open_player
 
     run, then = read_replay(argument)
     return ReplayPlayer(run, context, open_player(then, context) if then else None)
@@ -145,8 +145,8 @@ def open_replay(argument: str, context: PlayerContext) -> ReplayPlayer:
 
 def named_recording(argument: str) -> dict[str, str]:
     """What the plan keeps of the recording, and of the files that the player after it names."""
-    from liescope.generate.players.registry import files_of
-    from liescope.generate.runs.planning import recording_hash
+    from liescope.generate.players.player_registry import files_of
+    from liescope.generate.runs.plan_games import recording_hash
 
     run, then = read_replay(argument)
     return {str(run): f"run {recording_hash(run)}", **(files_of([then]) if then else {})}
@@ -162,7 +162,7 @@ def _sources(run: Path) -> set[Source]:
 def _read(run: Path, game: str) -> Recording:
     """Replays a recorded game, and keeps what was asked and replied. Raises BadData."""
     from liescope.generate.runs.journal import Journal
-    from liescope.generate.runs.rebuild import batch_of, rebuild
+    from liescope.generate.runs.moment import batch_of, rebuild
 
     with Journal.open(run, checked=True) as journal:
         recording = Recording({seat.name: (seat.model, seat.source) for seat in journal.record(game).seats})

@@ -10,7 +10,7 @@ from liescope.games.record import Source
 from liescope.games.registry import SCRIPTS
 from liescope.games.script.draws import draws
 from liescope.games.script.persona import Persona, Skills, parse_spec
-from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.labeling.claims import find_claims
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 

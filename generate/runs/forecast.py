@@ -18,15 +18,13 @@ from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
 from liescope.generate.players.openai.batch_queue import discount
 from liescope.generate.players.openai.completion import Usage
-from liescope.generate.players.openai.key_rules import default_url, host_of
-from liescope.generate.players.openai.spec import read_spec
+from liescope.generate.players.openai.spec import default_url, host_of, read_spec
+from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
+from liescope.generate.players.player_registry import SeatOptions, file_text
 from liescope.generate.players.prices import bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
-from liescope.generate.players.protocol import EndpointFacts, PlayerContext
-from liescope.generate.players.registry import SeatOptions, file_text
 from liescope.generate.players.replay import read_replay
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
-from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.forecast_result import (
     CHARACTERS_A_TOKEN,
     NOTHING,
@@ -37,11 +35,11 @@ from liescope.generate.runs.forecast_result import (
 )
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import LabelSettings, judging_of
-from liescope.generate.runs.limits import Limits, limits_of
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import plan_games, templates_for
-from liescope.generate.runs.play import PlaySettings
+from liescope.generate.runs.plan_games import plan_games, templates_for
+from liescope.generate.runs.play import LabelSettings, PlaySettings, judging_of
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
+from liescope.generate.runs.run_plan import Plan
+from liescope.generate.runs.run_settings import Limits, limits_of
 
 _CHOICE = Range(2, 5, 40)
 _ANSWERS = {

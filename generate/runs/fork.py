@@ -17,20 +17,31 @@ from liescope.common.text import plain
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.games.session import Session
+from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
-from liescope.generate.players.registry import files_of
-from liescope.generate.runs.conditions import handed_on
-from liescope.generate.runs.config import RunConfig
-from liescope.generate.runs.job import Forking, check_group, forced
+from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import number_in
-from liescope.generate.runs.limits import RunSettings, limits_of
-from liescope.generate.runs.moment import MOST_CONTINUATIONS, Branch, ForkPlan, Moment, made
-from liescope.generate.runs.plan import Group, short_hash
-from liescope.generate.runs.planning import stored_templates, templates_for
-from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, planned_game, rebuild
-from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.run_job import run_job
+from liescope.generate.runs.moment import (
+    MOST_CONTINUATIONS,
+    Branch,
+    ForkPlan,
+    Moment,
+    batch_of,
+    check_group,
+    forced,
+    lessons_of,
+    made,
+    moment_of,
+    planned_game,
+    rebuild,
+)
+from liescope.generate.runs.plan_games import stored_templates, templates_for
+from liescope.generate.runs.play import run_job
+from liescope.generate.runs.run_folder import handed_on
+from liescope.generate.runs.run_plan import Group, short_hash
+from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.run_settings import RunConfig, RunSettings, limits_of
 from liescope.generate.runs.shards.engine import open_engine
 
 if TYPE_CHECKING:

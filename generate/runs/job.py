@@ -16,29 +16,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from liescope.common.errors import UsageError
-from liescope.games.core import AskKind, EventKind, Game, Lesson, LessonKind, Outcome, Replies, Reply
+from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
 from liescope.games.facts import ForkMeta
-from liescope.games.judging import JudgeSpec, Judging, ReaderSpec
+from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.registry import find_game
-from liescope.games.session import Session, branch
+from liescope.games.session import Session
+from liescope.generate.players.player_protocol import Player, named
+from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
-from liescope.generate.players.protocol import Player, named
-from liescope.generate.players.registry import files_of
-from liescope.generate.runs.conditions import handed_on
-from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
-from liescope.generate.runs.moment import FILE, ForkPlan, Moment
-from liescope.generate.runs.plan import Cell, Group, Plan, PlannedGame, RunPlan, short_hash
-from liescope.generate.runs.planning import templates_for
-from liescope.generate.runs.tables import Piece
+from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued
+from liescope.generate.runs.plan_games import templates_for
+from liescope.generate.runs.run_folder import PLAN_FILE, handed_on
+from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
-SAID = "said for the player"  # the note on a statement that the plan names
 Chain = Sequence[int]  # numbers of games that are played one after the other
 
 
@@ -238,65 +234,6 @@ class Forking(Job):
         if plan.learning:
             meta["learning"] = True
         return record(game, outcome, _who(planned, players), label, failure, meta)
-
-
-def continued(moment: Moment, planned: PlannedGame) -> Session:
-    """The game at the moment as a continuation, with what the plan says there already said."""
-    assert planned.group is not None
-    session = moment.session()
-    branch(session, planned.game_id, planned.seed)
-    for batch in forced(planned.group):
-        session.send(batch)
-    return session
-
-
-def forced(group: Group) -> tuple[Replies, ...]:
-    """What is answered at the moment itself without asking the player."""
-    return () if group.say is None else ((Reply(text=group.say, notes=(SAID,)),),)
-
-
-def check_group(session: Session, seat: str, group: Group) -> None:
-    """Raises UsageError if the seat cannot be made to speak at this moment."""
-    asks = session.asks
-    if group.say is None or (len(asks) == 1 and asks[0].seat == seat and asks[0].kind is AskKind.SPEAK):
-        return
-    asked = ", ".join(f"{ask.seat} to {ask.kind.value}" for ask in asks)
-    raise UsageError(f"--say needs a step at which {seat} alone speaks; this one asks {asked}")
-
-
-class JudgePlan(RunPlan):
-    """Recorded games that a judge, or people, judge. judged: the run's name; origin: a hash of its plan; judge: who
-    judges; asked: for what; read: what people see, None for a judge in every seat; games: those that people read;
-    consent: what they agreed to.
-    """
-
-    KEY = "judged"
-    GAMES = "judged games"
-
-    judged: str
-    origin: str
-    judge: str
-    asked: JudgeSpec
-    prompts: str = ""
-    templates: str = ""
-    terms: dict[str, Any] = Field(default_factory=dict)
-    game_texts: dict[str, str] = Field(default_factory=dict)
-    read: ReaderSpec | None = None
-    games: tuple[str, ...] = ()
-    consent: tuple[str, ...] = ()
-
-    @property
-    def specs(self) -> tuple[str, ...]:
-        return (self.judge,)
-
-    def __len__(self) -> int:
-        return len(self.games)
-
-    def planned(self, number: int) -> PlannedGame:
-        return PlannedGame(number, self.games[number])
-
-    def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
-        return dict.fromkeys(roles, self.judge)
 
 
 class JudgingJob(Job):

@@ -27,21 +27,9 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import take_lock
 from liescope.games.core import Ask, Reply
 from liescope.games.record import GameRecord, Status, record_to_json, reply_to_json
-from liescope.generate.players.protocol import Attempt, EndpointFacts
-from liescope.generate.runs.folder import (
-    FORMAT,
-    PLAN_FILE,
-    check_whole,
-    connect,
-    guard,
-    one,
-    read_endpoints,
-    read_head,
-    versions,
-    write_head,
-)
+from liescope.generate.players.player_protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.tables import (
+from liescope.generate.runs.journal_tables import (
     ENDPOINTS,
     FORGOTTEN,
     INSERT_REQUEST,
@@ -53,6 +41,18 @@ from liescope.generate.runs.tables import (
     escaped,
     insertion,
     signed,
+)
+from liescope.generate.runs.run_folder import (
+    FORMAT,
+    PLAN_FILE,
+    check_whole,
+    connect,
+    guard,
+    one,
+    read_endpoints,
+    read_head,
+    versions,
+    write_head,
 )
 
 Feed = Callable[[Sequence[Piece]], None]

@@ -16,10 +16,9 @@ from liescope.games.checks import NotARecord, check_record, check_reply
 from liescope.games.core import AskKind, Reply, reasoning_in
 from liescope.games.record import GameRecord, Status, record_from_json, reply_from_json
 from liescope.games.taxonomy import DeceptionType
-from liescope.generate.players.protocol import VIA_CACHE
-from liescope.generate.runs.conditions import given_settings, plan_settings
-from liescope.generate.runs.folder import JOURNAL_FILE, guard
-from liescope.generate.runs.tables import NAMES, REQUESTS, Piece, RequestReader, rows
+from liescope.generate.players.player_protocol import VIA_CACHE
+from liescope.generate.runs.journal_tables import NAMES, REQUESTS, Piece, RequestReader, rows
+from liescope.generate.runs.run_folder import JOURNAL_FILE, given_settings, guard, plan_settings
 
 _LONGEST = 160  # characters of an error shown
 _TYPES = frozenset({None, *(kind.value for kind in DeceptionType)})

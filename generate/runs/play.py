@@ -1,21 +1,178 @@
-"""`liescope.play`: let players play a game, many times."""
+"""`liescope.play` and `liescope.label`: a job done from beginning to end, with a live display.
+
+Ctrl-C, SIGTERM or SIGHUP: requests under way may finish; a Ctrl-C after that ends the run at once.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+import re
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import Annotated, Any, TypedDict, TypeVar, Unpack, overload
 
-from liescope.common.settings import saved, split, takes
+from liescope.common.errors import Interrupted, UsageError
+from liescope.common.settings import Setting, like, resolve, saved, split, takes
+from liescope.common.signals import end_by, heeded, let_go_of_terminal
+from liescope.common.text import plain
+from liescope.data_cards.tables import ClaimRow
+from liescope.games.core import EventKind
+from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
-from liescope.generate.runs.config import RunConfig
-from liescope.generate.runs.job import Playing
-from liescope.generate.runs.limits import RunSettings, limits_of
-from liescope.generate.runs.planning import PlanSettings, plan_games, templates_for
-from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.run_job import run_job
-from liescope.generate.runs.shards.engine import open_engine
+from liescope.generate.players.player_protocol import Halt
+from liescope.generate.runs.job import Job, JudgingJob, Playing
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.open_run import BATCHES
+from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
+from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
+from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.run_settings import Limits, RunConfig, RunSettings, limits_of
+from liescope.generate.runs.runner import run
+from liescope.generate.runs.shards.crew import run_sharded
+from liescope.generate.runs.shards.engine import Engine, open_engine
+from liescope.labeling.agreement import ClaimAgreement, claim_agreement
+from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
+from liescope.labeling.model_claims import model_claims
+
+_STATE_EVERY = 2.0  # seconds between two states in the run's folder
+DRAIN = 10.0  # seconds that requests under way have to finish after Ctrl-C
+SHORT_DRAIN = 8.0  # and after another signal: docker stop kills 10 s after SIGTERM
+
+T = TypeVar("T")
+
+
+def run_job(
+    job: Job,
+    out: Path,
+    limits: Limits,
+    retry_failed: bool,
+    about: Mapping[str, Any],
+    config: RunConfig,
+    progress: bool,
+    engine: Engine | None = None,
+) -> RunResult:
+    """Do the job in a run folder and write the config there. progress: show it on standard error; engine: where workers
+    play, None for this process alone.
+
+    Also works inside a running event loop, as in a notebook.
+    """
+    if engine is not None and limits.batch:
+        raise UsageError("batches are made by one process; leave --workers out")
+    if not limits.batch:
+        _check_batches(out)
+    started = time.monotonic()
+    written = float("-inf")
+    latest: RunProgress | None = None
+
+    def state(tally: RunProgress, ended: bool = False) -> RunState:
+        return state_of(tally, config.command, time.monotonic() - started, limits.currency, ended)
+
+    with live_display(config.command, progress) as show:
+
+        def watch(tally: RunProgress) -> None:
+            nonlocal written, latest
+            latest = tally
+            config.write(out)
+            now = state(tally)
+            show(now)
+            if now.seconds - written >= _STATE_EVERY:
+                written = now.seconds
+                now.write(out)
+
+        def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
+            if engine is None:
+                return run(job, out, limits, retry_failed, watch, halt)
+            return run_sharded(job, out, limits, engine, retry_failed, watch, halt)
+
+        try:
+            tally = finish(work, progress)
+        except (KeyboardInterrupt, SystemExit, Interrupted) as error:
+            if latest is not None:  # cut off before it could report its end
+                latest.stop = error if isinstance(error, Interrupted) else Interrupted("interrupted")
+                state(latest, ended=True).write(out)
+            _say_how_to_resume(out, progress)
+            raise end_by(error.number) if isinstance(error, Interrupted) else error from None
+        state(tally, ended=True).write(out)
+    if isinstance(tally.stop, Interrupted):
+        _say_how_to_resume(out, progress)
+        raise end_by(tally.stop.number)
+    return RunResult(out, about, tally, time.monotonic() - started, limits.currency)
+
+
+def _check_batches(out: Path) -> None:
+    """Raises UsageError if batches of the run have not ended: asking for the same would be paid twice."""
+    folder = out / BATCHES
+    if not folder.exists():
+        return
+    from liescope.generate.players.openai.batch_client import any_under_way
+
+    if any_under_way(folder):
+        raise UsageError(
+            f"{out} has batches under way, which are paid for: add --batch to go on with them, or delete {folder} to "
+            "ask again"
+        )
+
+
+def _say_how_to_resume(out: Path, wanted: bool) -> None:
+    if wanted and out.exists():
+        sys.stderr.write(f"\nstopped; run the same command again to go on with {out}\n")
+
+
+def finish(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    """Run the coroutine from `make` to its end; it stops early when its Halt is set. say: inform the user on standard
+    error.
+
+    Also works inside a running event loop, as in a notebook. Raises what `end_by` gives if it was cut off:
+    KeyboardInterrupt, or SystemExit.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(make, say)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_run, make, say).result()
+
+
+def _run(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    halt = Halt()
+    try:
+        return asyncio.run(_interruptible(make, halt, say))
+    except asyncio.CancelledError:
+        raise end_by(halt.error.number if isinstance(halt.error, Interrupted) else signal.SIGINT) from None
+
+
+async def _interruptible(make: Callable[[Halt], Coroutine[Any, Any, T]], halt: Halt, say: bool) -> T:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def asked(number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            let_go_of_terminal()
+        if halt.error is not None:
+            if number == signal.SIGINT:  # the others often come twice, from a shell and from what ended it
+                task.cancel()
+            return
+        stop = Interrupted("interrupted")
+        stop.number = int(number)
+        halt.set(stop)
+        loop.call_later(DRAIN if number == signal.SIGINT else SHORT_DRAIN, task.cancel)
+        if say:
+            why, again = ("", " again") if number == signal.SIGINT else (f" ({number.name})", "")
+            sys.stderr.write(f"\nstopping{why}: waiting for the requests under way; Ctrl-C{again} to stop at once\n")
+            sys.stderr.flush()
+
+    if threading.current_thread() is threading.main_thread():
+        for number in heeded():
+            loop.add_signal_handler(number, asked, number)
+    return await make(halt)
 
 
 class PlaySettings(PlanSettings, RunSettings, total=False):
@@ -38,7 +195,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
 
     A run resumes with the version of its prompts that it started with, whatever the limits. `workers` and `engine`
     change nothing in it. With `preview`, the first games of the plan are played; without it the same run goes on.
-    See `liescope.generate.runs.planning` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
+    See `liescope.generate.runs.plan_games` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
 
     Parameters
     ----------
@@ -83,3 +240,149 @@ def _listed(table: Mapping[str, Any]) -> dict[str, Any]:
     """The table's options as the command takes them: names as one string, no limit as 0."""
     plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in table.items()}
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}
+
+
+class RatingSettings(TypedDict, total=False):
+    """What is rated, with which questions."""
+
+    share: Annotated[float, Setting("Share of the statements to rate, 0 for none.", 1.0, at_least=0, at_most=1)]
+    roles: Annotated[bool, Setting("Name everybody's role, from each seat that lived to the end.", False)]
+    lessons: Annotated[bool, Setting("Tag the lessons that jesters drew.", False)]
+    prompts: Annotated[str, like(PlanSettings, "prompts")]
+
+
+class LabelSettings(RatingSettings, RunSettings, total=False):
+    """What `label` takes."""
+
+
+@takes(LabelSettings)
+def label(
+    run: str | os.PathLike[str],
+    judge: str | None = None,
+    *,
+    claims_by: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    **settings: Unpack[LabelSettings],
+) -> RunResult:
+    """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
+    model list the claims in their statements, seeing nothing but the statement and the names.
+
+    The judged games become a separate run; the run they come from is only read.
+
+    Parameters
+    ----------
+    run : str or path
+        The folder of the run.
+    judge : str, optional
+        A player's spec string.
+    claims_by : str, optional
+        Instead of a judge, the model that lists claims, "openai:MODEL".
+    out : str or path, optional
+        The folder of the judged games, by default RUN-by-JUDGE or RUN-claims-by-MODEL.
+    progress : bool
+        Show a live display on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        For a run without finished games, and if the judge is asked for nothing.
+    PlanChanged
+        If the folder holds a different run.
+    """
+    source, own = Path(run), resolve(LabelSettings, settings)
+    folder, asked, spec = judging_of(source, judge, claims_by, out, own)
+    job = JudgingJob.of(source, asked, spec, own["prompts"], folder)
+    where, limits = open_engine(own["engine"], own["workers"]), limits_of(own)
+    options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
+    about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
+    return run_job(job, folder, limits, own["retry_failed"], about, RunConfig("label", options), progress, where)
+
+
+def judging_of(
+    source: Path,
+    judge: str | None,
+    claims_by: str | None,
+    out: str | os.PathLike[str] | None,
+    settings: RatingSettings,
+) -> tuple[Path, str, JudgeSpec]:
+    """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
+    if (judge is None) == (claims_by is None):
+        raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
+    if claims_by is not None and not claims_by.startswith("openai:"):
+        raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
+    rated = JudgeSpec(settings["share"], settings["roles"], settings["lessons"])
+    spec = rated if claims_by is None else JudgeSpec(0.0, claims=True)
+    asked = judge or claims_by or ""
+    folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
+    if folder.resolve() == source.resolve():
+        raise UsageError("the judged games need a folder of their own; choose another --out")
+    return folder, asked, spec
+
+
+def default_folder(run: Path, judge: str, link: str = "by") -> Path:
+    """The folder next to the run, named after the judge without the address of an endpoint."""
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
+    return run.with_name(f"{run.resolve().name}-{link}-{slug}")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsReport:
+    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
+    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
+    """
+
+    model: str
+    statements: int
+    unread: int
+    dropped: Mapping[str, int]
+    agreement: tuple[ClaimAgreement, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        rows = [{**asdict(row), "precision": row.precision, "recall": row.recall} for row in self.agreement]
+        return {**asdict(self), "agreement": rows}
+
+    def lines(self) -> Iterator[str]:
+        """At most 80 columns each."""
+        yield f"Claims found by {plain(self.model)} in {self.statements} statements ({self.unread} replies unreadable)."
+        for reason, count in self.dropped.items():
+            yield f"Left out: {count} ({reason})."
+        yield f"{'against the rules':18}{'rules':>8}{'model':>8}{'both':>8}{'precision':>11}{'recall':>8}{'kappa':>8}"
+        for row in self.agreement:
+            shares = f"{_share(row.precision):>11}{_share(row.recall):>8}{_share(row.kappa):>8}"
+            yield f"{plain(row.kind or 'all')[:17]:18}{row.first:>8}{row.second:>8}{row.both:>8}{shares}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
+    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
+    read: dict[str, list[str]] = {}
+    unread: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {}
+    claims: list[ClaimRow] = []
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            for event in game.events:
+                if event.kind is EventKind.CLAIMS_FOUND:
+                    model = event.data.get("judge", "")
+                    unread[model] += bool(event.fallback)
+                    found = read.setdefault(model, [])
+                    found += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
+            for model, lost in model_claims(game).dropped.items():
+                dropped.setdefault(model, Counter()).update(lost)
+            claims += claim_rows(game)
+    return tuple(
+        ClaimsReport(
+            model,
+            len(statements),
+            unread[model],
+            dict(dropped[model].most_common()),
+            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
+        )
+        for model, statements in read.items()
+    )

@@ -14,11 +14,11 @@ from rich.text import Text
 from liescope.common.console import emit, print_pages
 from liescope.common.errors import UsageError
 from liescope.games.record import record_to_json
+from liescope.generate.runs.game_text import list_calls, list_games, transcript
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.live import WIDTH, RunStatus, cut
-from liescope.generate.runs.live import status as status_of
-from liescope.generate.runs.rebuild import prompt_of_call
-from liescope.generate.runs.transcript import list_calls, list_games, transcript
+from liescope.generate.runs.moment import prompt_of_call
+from liescope.generate.runs.run_progress import WIDTH, RunStatus, cut
+from liescope.generate.runs.run_progress import status as status_of
 from liescope.generate.runs.withdraw import withdraw as withdraw_words
 
 app = typer.Typer()

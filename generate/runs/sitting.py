@@ -21,12 +21,10 @@ from liescope.games.record import GameRecord, person_of
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.generate.corpus.splits import split_game
-from liescope.generate.players.protocol import Attempt
-from liescope.generate.runs.conditions import handed_on
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.job import JudgePlan
+from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import short_hash
+from liescope.generate.runs.run_folder import PLAN_FILE, handed_on
+from liescope.generate.runs.run_plan import JudgePlan, short_hash
 
 PERSON = "human:"
 

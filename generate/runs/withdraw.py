@@ -15,12 +15,11 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import plain
 from liescope.games.record import GameRecord, person_of, record_to_json, reply_to_json
 from liescope.games.withdrawal import NAME, withdrawn_from, without_words, wordless
-from liescope.generate.runs.job import JudgePlan
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import read_kept_reply
+from liescope.generate.runs.journal_tables import NAMES, insertion, rows, signed
 from liescope.generate.runs.moment import ForkPlan
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.tables import NAMES, insertion, rows, signed
+from liescope.generate.runs.run_plan import JudgePlan, Plan
 
 _Row = Mapping[str, Any]
 _Change = Callable[[_Row], _Row]  # from a row, by column, to what differs

@@ -25,10 +25,10 @@ from liescope.games.judging import OUTSIDE
 from liescope.games.narration import counted, listing
 from liescope.games.withdrawal import NAME
 from liescope.generate.players.human import pseudonym, suggested
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.game_text import event_line
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
-from liescope.generate.runs.transcript import event_line
 from liescope.labeling.label import label_game
 from liescope.web.play.table_setup import TO_JUDGE, Consent
 from liescope.web.play.tables_file import TablesFile, has_left

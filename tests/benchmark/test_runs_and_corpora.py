@@ -16,8 +16,7 @@ from liescope.benchmark.counting.sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
 from liescope.generate.importers import import_games
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
+from liescope.generate.runs.play import label, play
 
 REAL_GAMES = 300
 

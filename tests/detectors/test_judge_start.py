@@ -13,9 +13,9 @@ import liescope
 from liescope.common.errors import EndpointSilent, MissingKey, UsageError
 from liescope.detectors.judge.session import ask_judge
 from liescope.detectors.protocol import silent
-from liescope.generate.players.openai import preflight
+from liescope.generate.players.openai import openai_player
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.run_settings import Limits
 from tests.generate.players.openai.stub import Stub, says
 
 
@@ -37,7 +37,7 @@ def nobody() -> str:
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "AGAIN", 0.2)
+    monkeypatch.setattr(openai_player, "AGAIN", 0.2)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 

@@ -118,7 +118,7 @@ def test_an_exception_in_somebodys_player_fails_its_game_and_not_the_run(tmp_pat
     code = """
 import liescope
 from liescope.games.record import Source
-from liescope.generate.players.registry import PLAYERS
+from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.games.script.persona import PROFILES
 

@@ -20,14 +20,14 @@ from liescope.benchmark.analyses.sources import load_games
 from liescope.common.errors import LiescopeError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.corpus import build
-from liescope.generate.players.protocol import Attempt
+from liescope.generate.players.player_protocol import Attempt
+from liescope.generate.runs.game_text import list_calls, list_games, transcript
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.planning import make_plan
-from liescope.generate.runs.rebuild import prompt_of_call
+from liescope.generate.runs.journal_tables import NAMES, checksum
+from liescope.generate.runs.moment import prompt_of_call
+from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.runner import play, run
-from liescope.generate.runs.tables import NAMES, checksum
-from liescope.generate.runs.transcript import list_calls, list_games, transcript
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import INPUTS
 from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said

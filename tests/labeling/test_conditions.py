@@ -12,8 +12,7 @@ import pytest
 from liescope.games.mafia import MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import open_games
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
+from liescope.generate.runs.play import label, play
 from liescope.labeling.record_rows import game_row
 
 

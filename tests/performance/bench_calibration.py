@@ -33,7 +33,7 @@ from liescope.benchmark.capability.model import normalise
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.variants import PAPER, PARAMETERS, Variant, variant
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
-from liescope.generate.runs.planning import designed
+from liescope.generate.runs.plan_games import designed
 
 Ranks = npt.NDArray[np.int64]
 LIKELIHOOD = "log likelihood"

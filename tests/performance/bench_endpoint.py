@@ -25,9 +25,9 @@ import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, Reply, start
-from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.openai_player import open_openai
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.prompts import load_prompts
-from liescope.generate.players.protocol import PlayerContext
 
 CONNECTIONS = (256, 2000)
 LATENCY = 0.2

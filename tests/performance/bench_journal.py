@@ -18,10 +18,10 @@ from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
+from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.players.prompts import load_prompts
-from liescope.generate.players.protocol import Attempt
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.tables import checksum
+from liescope.generate.runs.journal_tables import checksum
 
 RAW = "I have listened to everyone, and what Bob says does not fit the votes of yesterday. " * 4
 APPENDS = 5000

@@ -31,7 +31,7 @@ from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.suggest import suggest
 from liescope.benchmark.capability.variants import DEFAULT
 from liescope.benchmark.counting.counts import PLAYERS, tally
-from liescope.generate.runs.planning import designed
+from liescope.generate.runs.plan_games import designed
 from tests.performance.bench_calibration import cube, play
 
 SHAPES = ("uniform", "heavy", "skewed", "clusters")

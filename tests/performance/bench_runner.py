@@ -20,8 +20,8 @@ from liescope.games.registry import find_game
 from liescope.games.session import start
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import designed, make_plan
+from liescope.generate.runs.plan_games import designed, make_plan
+from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import Limits, play
 from liescope.labeling.label import label_game
 

@@ -26,7 +26,7 @@ from liescope.benchmark.capability.model import logits, normalise
 from liescope.benchmark.capability.suggest import BLOCK, less_variance, more_information, suggest
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
-from liescope.generate.runs.planning import designed
+from liescope.generate.runs.plan_games import designed
 
 REPLICATIONS = 40
 WAYS = ("suggested", "in two steps", "by information", "random", "even", "background")

@@ -15,7 +15,7 @@ from typing import Any
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.corpus import build
-from liescope.generate.runs.planning import designed, make_plan
+from liescope.generate.runs.plan_games import designed, make_plan
 from liescope.generate.runs.runner import play
 
 PLAYERS = ("scripted:bold", "scripted:steady", "scripted:novice")

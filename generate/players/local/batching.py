@@ -13,7 +13,7 @@ from typing import Any
 from liescope.common.errors import LiescopeError, PlayerFailed
 from liescope.generate.players.local.loading import LocalOptions, LocalSpec, load
 from liescope.generate.players.local.writing import Row, Writer, Written
-from liescope.generate.players.protocol import Halt, PlayerContext
+from liescope.generate.players.player_protocol import Halt, PlayerContext
 
 _SETTLE = 0.003  # seconds without a new ask after which a batch begins
 _LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest

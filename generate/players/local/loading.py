@@ -19,8 +19,8 @@ from liescope.common.model_options import OptionsModel
 from liescope.common.reading import Reading, check_folder
 from liescope.common.sentence_encoder import transformer_folder
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
-from liescope.generate.players.parsing.clean import split_reasoning
-from liescope.generate.players.registry import SeatOptions, read_options
+from liescope.generate.players.parsing.choice import split_reasoning
+from liescope.generate.players.player_registry import SeatOptions, read_options
 
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM = 96, 256, 1024

@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from liescope.common.errors import BudgetSpent
 from liescope.games.core import Ask
 from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, Usage
-from liescope.generate.players.openai.key_rules import Secrets
+from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.openai.verdict import Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import Response
-from liescope.generate.players.parsing.clean import storable
-from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
+from liescope.generate.players.parsing.choice import storable
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext, Price
 from liescope.generate.players.reply_cache import ReplyCache
 
 _KEPT = 2000  # characters kept of a response without an answer

@@ -25,15 +25,16 @@ from liescope.generate.players.openai.batch_client import (
     FAILED,
     BatchClient,
     BatchState,
+    BatchStore,
+    KeptBatch,
     Later,
     Refused,
     Row,
     read_row,
 )
-from liescope.generate.players.openai.batch_store import BatchStore, KeptBatch
-from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
+from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
 from liescope.generate.players.openai.wire import Response
-from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.player_protocol import PlayerContext
 
 QUIET = 2.0  # seconds without another request after which those that came are sent
 LONGEST_QUIET = 60.0  # seconds after which they are sent in any case

@@ -9,8 +9,8 @@ from typing import Any
 
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.parsing.clean import storable
-from liescope.generate.players.protocol import Price
+from liescope.generate.players.parsing.choice import storable
+from liescope.generate.players.player_protocol import Price
 
 CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
 

@@ -19,20 +19,12 @@ from liescope.generate.players.openai.accounts import Accounts, Request, TokenEs
 from liescope.generate.players.openai.batch_client import BatchClient
 from liescope.generate.players.openai.batch_queue import BatchQueue, Unsent, discount
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.key_rules import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
-from liescope.generate.players.openai.patience import (
-    ASK_TRIES,
-    LOST,
-    History,
-    Patience,
-    Prefixes,
-    Stalls,
-    first_good,
-)
+from liescope.generate.players.openai.patience import ASK_TRIES, LOST, History, Patience, Prefixes, Stalls, first_good
+from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
-from liescope.generate.players.protocol import VIA_BATCH, PlayerContext, Price
+from liescope.generate.players.player_protocol import VIA_BATCH, PlayerContext, Price
 from liescope.generate.players.reply_cache import request_key
 
 STALLED = "stalled, and sent a second time"

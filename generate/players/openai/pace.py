@@ -19,10 +19,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from liescope.common.errors import EndpointSilent
-from liescope.generate.players.activity import Activity
-from liescope.generate.players.openai.limits import Cycle, Quotas, SendRate, Sent, read_limits
+from liescope.generate.players.openai.rate_limits import Cycle, Quotas, SendRate, Sent, read_limits
 from liescope.generate.players.openai.window import Window
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Activity, Halt
 
 FIRST_PAUSE = 0.5  # seconds of a cool-down if the host gives no length; longer each time it was too short
 LONGER = 1.5

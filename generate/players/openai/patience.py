@@ -18,12 +18,11 @@ from typing import Any, TypeVar
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask
-from liescope.generate.players.activity import HostActivity
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.key_rules import Key
 from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, Turn
+from liescope.generate.players.openai.spec import Key
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Halt, HostActivity
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before one request is sent again
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from liescope.games.core import CHOICES, FORMS, Ask, AskKind, Reply
-from liescope.generate.players.parsing.assessment import read_assessment
-from liescope.generate.players.parsing.choice import read_bid, read_choice
-from liescope.generate.players.parsing.clean import Answer, clean, storable, visible
-from liescope.generate.players.parsing.forms import read_form
+from liescope.generate.players.parsing.choice import Answer, clean, read_bid, read_choice, storable, visible
+from liescope.generate.players.parsing.reply_forms import read_assessment, read_form
 from liescope.generate.players.parsing.speech import read_explained_vote, read_message
 
 

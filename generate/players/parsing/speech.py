@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from liescope.games.core import Reply
-from liescope.generate.players.parsing.choice import read_choice
-from liescope.generate.players.parsing.clean import Answer, unfence
-from liescope.generate.players.parsing.forms import find_object, first_text, whole_object
+from liescope.generate.players.parsing.choice import Answer, read_choice, unfence
+from liescope.generate.players.parsing.reply_forms import find_object, first_text, whole_object
 
 NO_MESSAGE = "no quoted message"
 

@@ -16,17 +16,16 @@ from typing import Any
 from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
-from liescope.generate.players.activity import HostActivity, Rate
 from liescope.generate.players.openai.accounts import used_up
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Halt, HostActivity, Rate
 from liescope.generate.runs.job import Chain, Job
-from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.opening import OpenRun, Watch, opened
-from liescope.generate.runs.progress import COUNTERS, NUMBERS, RunProgress
+from liescope.generate.runs.journal_tables import ENDPOINTS
+from liescope.generate.runs.open_run import OpenRun, Watch, opened
+from liescope.generate.runs.run_progress import COUNTERS, NUMBERS, RunProgress
+from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.shards.dealer import SHARDS, Dealer, Purse, read_books, take
-from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied, describe_error, make_error, make_pause
-from liescope.generate.runs.shards.session import describe
-from liescope.generate.runs.tables import ENDPOINTS
+from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
+from liescope.generate.runs.shards.worker import describe, describe_error, make_error, make_pause
 
 _SUMMED = tuple(name for name in NUMBERS if name not in ("planned", "before"))
 

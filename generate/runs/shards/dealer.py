@@ -19,10 +19,10 @@ from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import take_lock
-from liescope.generate.runs.folder import PLAN_FILE, write_whole
 from liescope.generate.runs.job import LESSONS, Chain, Job
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.tables import ENDPOINTS
+from liescope.generate.runs.journal_tables import ENDPOINTS
+from liescope.generate.runs.run_folder import PLAN_FILE, write_whole
 
 _LEAST = 1e-3  # of a budget: an allowance below this share is not worth asking for
 

@@ -17,10 +17,10 @@ from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Desk, pseudonym
-from liescope.generate.players.protocol import Halt, Shared
-from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.players.player_protocol import Halt, Shared
+from liescope.generate.runs.run_plan import Plan
+from liescope.generate.runs.run_progress import RunProgress
+from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.runner import run
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
 from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of

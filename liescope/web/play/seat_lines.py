@@ -17,7 +17,7 @@ from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.games.taxonomy import DeceptionType
-from liescope.generate.players.parsing.clean import storable
+from liescope.generate.players.parsing.choice import storable
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 _PHASES = {

@@ -21,13 +21,13 @@ from liescope.common.model_names import consent_hash
 from liescope.games.record import GameRecord, Status
 from liescope.games.registry import PAGES, find_game
 from liescope.generate.players.human import Pacing, Patience
-from liescope.generate.players.registry import files_of
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.opening import open_players
-from liescope.generate.runs.plan import Plan, Served
-from liescope.generate.runs.planning import table_plan
+from liescope.generate.runs.open_run import open_players
+from liescope.generate.runs.plan_games import table_plan
+from liescope.generate.runs.run_folder import PLAN_FILE
+from liescope.generate.runs.run_plan import Plan, Served
+from liescope.generate.runs.run_settings import Limits
 from liescope.web.play.seat_lines import check_words
 from liescope.web.site import templates
 

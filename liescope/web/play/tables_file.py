@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from liescope.common.errors import BadData, LiescopeError, UnknownName, UsageError
 from liescope.games.withdrawal import NAME
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.run_folder import PLAN_FILE
+from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.table_setup import Setup, new_secret
 

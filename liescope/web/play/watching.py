@@ -12,10 +12,10 @@ from pathlib import Path
 from liescope.common.errors import UsageError
 from liescope.games.core import Game, Replies
 from liescope.games.session import Session
-from liescope.generate.players.protocol import Player
+from liescope.generate.players.player_protocol import Player
 from liescope.generate.runs.job import Playing
-from liescope.generate.runs.plan import Plan, PlannedGame
-from liescope.generate.runs.tables import Piece
+from liescope.generate.runs.journal_tables import Piece
+from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.web.play.tables_file import SeatKept
 
 MOST_PAGES = 8  # of one seat, open at the same time

@@ -26,8 +26,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
-from liescope.generate.runs.conditions import plan_terms
-from liescope.generate.runs.folder import read_head
+from liescope.generate.runs.run_folder import plan_terms, read_head
 from liescope.labeling.conditions import origin_of
 from liescope.web.site import HERE, templates
 from liescope.web.view.game_page import shown

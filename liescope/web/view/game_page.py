@@ -15,7 +15,7 @@ from liescope.games.core import AskKind, Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.registry import GAMES
-from liescope.generate.runs.transcript import event_words
+from liescope.generate.runs.game_text import event_words
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id

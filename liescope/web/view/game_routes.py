@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from liescope.common.errors import LiescopeError, UnknownName
 from liescope.common.text import plain
 from liescope.games.record import GameRecord
-from liescope.generate.runs.rebuild import CallPrompt
+from liescope.generate.runs.moment import CallPrompt
 from liescope.web.site import link, page
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import GameSource, Opened, ViewedGame, id_of, path_of

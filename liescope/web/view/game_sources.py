@@ -25,12 +25,19 @@ from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.open import tables_of
 from liescope.generate.corpus.read import FACTS_FILE, corpus_folder, is_corpus, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, record_in
-from liescope.generate.runs.folder import JOURNAL_FILE, PLAN_FILE, read_head
-from liescope.generate.runs.job import JudgePlan
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import number_in
-from liescope.generate.runs.moment import ForkPlan
-from liescope.generate.runs.rebuild import CallPrompt, batch_of, can_rebuild, planned_game, prompt_of_call, rebuild
+from liescope.generate.runs.moment import (
+    CallPrompt,
+    ForkPlan,
+    batch_of,
+    can_rebuild,
+    planned_game,
+    prompt_of_call,
+    rebuild,
+)
+from liescope.generate.runs.run_folder import JOURNAL_FILE, PLAN_FILE, read_head
+from liescope.generate.runs.run_plan import JudgePlan
 from liescope.labeling.label import LabelledGame, label_game
 from liescope.web.view.score_table import REPORT, TABLE, Scores, ScoreTable, ShownDetector, read_scores
 

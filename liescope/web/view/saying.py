@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
-from liescope.generate.runs.transcript import proof_words, verdict_words
+from liescope.generate.runs.game_text import proof_words, verdict_words
 from liescope.labeling.ledger import RULES
 from liescope.web.view.page_parts import (
     NO,

@@ -15,8 +15,8 @@ from liescope.data_cards.licences import OPEN
 from liescope.generate.corpus import build
 from liescope.generate.corpus.publish import publish
 from liescope.generate.importers import import_games
-from liescope.generate.runs.conditions import handed_on, plan_terms
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.run_folder import handed_on, plan_terms
 
 Imported = Callable[..., Path]
 

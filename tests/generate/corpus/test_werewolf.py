@@ -13,7 +13,7 @@ from liescope.games.core import AskKind, Assessment, EventKind, Phase, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.session import drive, start
 from liescope.generate.corpus import check, pack, read
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import label_game
 from liescope.labeling.lesson_tags import tag
 

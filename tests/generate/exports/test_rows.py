@@ -16,8 +16,8 @@ from liescope.generate.corpus.splits import split_of
 from liescope.generate.exports import export
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import prompt_of_call
 from liescope.generate.runs.play import play
-from liescope.generate.runs.rebuild import prompt_of_call
 from liescope.labeling.label import label_game
 
 

@@ -15,7 +15,7 @@ from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.avalon_nlu import TYPES
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.importers.avalon_game import CHAT, SYSTEM, game, write_games
 

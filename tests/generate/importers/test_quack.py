@@ -18,8 +18,8 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.quack import importer
 from liescope.generate.importers.quack.log import Rooms
-from liescope.generate.runs.conditions import with_settings
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.game_text import transcript
+from liescope.generate.runs.run_folder import with_settings
 from liescope.labeling.acts import night_act_rows
 from liescope.labeling.label import label_game
 from tests.generate.importers.quack_game import LIED, SAID, as_lines, claims, log, pack, write_folder

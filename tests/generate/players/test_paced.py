@@ -11,11 +11,11 @@ from statistics import median
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.generate.players.human import Paced, Pacing
-from liescope.generate.players.protocol import Halt, PlayerContext
+from liescope.generate.players.player_protocol import Halt, PlayerContext
 from liescope.generate.players.scripted import open_scripted
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.planning import table_plan
+from liescope.generate.runs.plan_games import table_plan
 from liescope.generate.runs.runner import run
 
 ASK = Ask("game-000001", 3, "Alice", AskKind.SPEAK, 1, Phase.DISCUSSION)

@@ -10,16 +10,16 @@ import pytest
 
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
-from liescope.generate.players import registry
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import designed, make_plan
+from liescope.generate.players import player_registry
+from liescope.generate.runs.plan_games import designed, make_plan
+from liescope.generate.runs.run_plan import Plan
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> FakeEndpoint:
     endpoint = FakeEndpoint()
-    monkeypatch.setitem(registry.PLAYERS, "fake", lambda name, table: FakePlayer(name, table, endpoint))
+    monkeypatch.setitem(player_registry.PLAYERS, "fake", lambda name, table: FakePlayer(name, table, endpoint))
     return endpoint
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 from liescope.games.core import FORMS, Ask, AskKind, Assessment, Event, Reply
 from liescope.games.record import Source
-from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
 
 LESSONS = (
     "Speak in the first turn of every day.",

@@ -11,11 +11,11 @@ from typing import Any
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import Desk, Patience
-from liescope.generate.players.protocol import Halt, Shared
+from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.runs.job import Playing
-from liescope.generate.runs.plan import Plan, Served
-from liescope.generate.runs.planning import table_plan
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.plan_games import table_plan
+from liescope.generate.runs.run_plan import Plan, Served
+from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
 
 OTTER, FOX = "Blue Otter", "Red Fox"

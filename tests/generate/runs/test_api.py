@@ -13,8 +13,7 @@ import pytest
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
+from liescope.generate.runs.play import label, play
 
 TWO = ("scripted:bold", "scripted:novice")
 

@@ -17,9 +17,8 @@ import pytest
 from liescope.common.errors import BadData, EndpointRefused, EndpointSilent, UsageError
 from liescope.generate.players.openai import batch_queue
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_result import RunResult
 from tests.generate.players.openai.batch_server import (
     DROPPED,
     STATES,

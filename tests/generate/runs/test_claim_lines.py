@@ -9,7 +9,7 @@ from liescope.games.core import Ask, Event, EventKind, Reply
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
-from liescope.generate.runs.transcript import claim_lines, marked, transcript
+from liescope.generate.runs.game_text import claim_lines, marked, transcript
 from liescope.labeling.label import label_game
 
 LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective. I\x1bwill vote for Bob!"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.plan_games import make_plan
+from liescope.generate.runs.run_folder import plan_settings
 from liescope.labeling.conditions import SETTINGS
 from tests.benchmark.random_play import judged, mini_mafia
 

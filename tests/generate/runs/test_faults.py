@@ -15,7 +15,7 @@ import pytest
 
 from liescope.common.errors import BudgetSpent
 from liescope.games.core import EventKind
-from liescope.generate.players.protocol import PREFLIGHT
+from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from tests.generate.runs.fault_server import TRANSIENT

@@ -13,12 +13,11 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
+from liescope.generate.players.player_protocol import Price
 from liescope.generate.players.prices import bundled_price, bundled_prices, price_of, read_prices
-from liescope.generate.players.protocol import Price
 from liescope.generate.runs.forecast_result import forecast_lines
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
+from liescope.generate.runs.play import label, play
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
@@ -207,8 +206,8 @@ def test_a_budget_in_money_works_for_models_that_the_table_knows(
     unknown = ["openai:m@http://127.0.0.1:9/v1"]
     with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
         play("mini-mafia", out=tmp_path / "run", players=unknown, max_cost=1.0)
-    from liescope.generate.players.openai.player import open_openai
-    from liescope.generate.players.protocol import PlayerContext
+    from liescope.generate.players.openai.openai_player import open_openai
+    from liescope.generate.players.player_protocol import PlayerContext
 
     table = PlayerContext(log=lambda _: None, game="mini-mafia", max_cost=1.0)
     assert open_openai("gpt-4.1-mini", table)._price == Price(0.4, 1.6, 0.1)

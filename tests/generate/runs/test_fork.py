@@ -18,10 +18,8 @@ from liescope.games.core import Ask, AskKind, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.generate.runs.fork import Ending, effects
-from liescope.generate.runs.job import SAID
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import ForkPlan
-from liescope.generate.runs.rebuild import prompt_of_call, rebuild
+from liescope.generate.runs.moment import SAID, ForkPlan, prompt_of_call, rebuild
 from tests.generate.runs.fakes import FakeEndpoint
 
 TABLES: dict[str, dict[str, Any]] = {

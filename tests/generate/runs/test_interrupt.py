@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.live import status
+from liescope.generate.runs.run_progress import status
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]

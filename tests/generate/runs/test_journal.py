@@ -16,9 +16,9 @@ from liescope.data_cards.tables import TABLES
 from liescope.games import MiniMafia, drive, replay, start
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status, record
-from liescope.generate.players.protocol import Attempt, EndpointFacts
+from liescope.generate.players.player_protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.tables import checksum
+from liescope.generate.runs.journal_tables import checksum
 
 ASK = Ask("g", 0, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Alice", "Diana"))
 ATTEMPT = Attempt("g", 0, "Bob", 1, "raw", "", 10, 4, 5, 0.5, 12.5)

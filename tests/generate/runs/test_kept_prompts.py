@@ -10,16 +10,15 @@ import pytest
 
 from liescope.common.errors import BudgetSpent, LiescopeError, PlanChanged, PlayerFailed, RunPaused
 from liescope.games.core import Ask
-from liescope.generate.players import registry
+from liescope.generate.players import player_registry
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render, template_folder
 from liescope.generate.players.prompts.sandbox import read_template
-from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
-from liescope.generate.runs.rebuild import prompt_of_call
+from liescope.generate.runs.moment import prompt_of_call
+from liescope.generate.runs.play import label, play
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 from tests.generate.runs.people import play_with_people, table
 
@@ -62,7 +61,7 @@ def test_the_same_command_goes_on_with_the_prompts_of_before(
         load_prompts(context.prompts, context.game)
         return FakePlayer(name, context, endpoint)
 
-    monkeypatch.setitem(registry.PLAYERS, "fake", opened)
+    monkeypatch.setitem(player_registry.PLAYERS, "fake", opened)
     interrupted(game, run, endpoint)
     another_version()
     with Journal.open(run) as journal:

@@ -25,7 +25,7 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import play
 from tests.generate.runs.fakes import FakeEndpoint
 

@@ -14,8 +14,8 @@ from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import cross_learning, make_plan
+from liescope.generate.runs.plan_games import cross_learning, make_plan
+from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import Limits, play
 from tests.generate.runs.fakes import FakeEndpoint
 

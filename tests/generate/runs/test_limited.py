@@ -13,9 +13,8 @@ from liescope.common.errors import EndpointRefused, EndpointSilent
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.openai import pace
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_result import RunResult
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, as_json, by_chance, outage
 
 Serve = Callable[..., LimitedServer]

@@ -10,10 +10,9 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from liescope.generate.players.activity import Activity
-from liescope.generate.runs import live
-from liescope.generate.runs.live import clock, live_display, state_lines
-from liescope.generate.runs.progress import RunProgress, RunState, state_of
+from liescope.generate.players.player_protocol import Activity
+from liescope.generate.runs import run_progress
+from liescope.generate.runs.run_progress import RunProgress, RunState, clock, live_display, state_lines, state_of
 
 
 def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunState:
@@ -75,7 +74,7 @@ def test_a_pipe_gets_a_line_now_and_then_and_the_last_state(capsys: pytest.Captu
 def test_a_terminal_of_80_columns_wraps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=80, color_system=None, legacy_windows=False)
-    monkeypatch.setattr(live, "Console", lambda stderr: console)
+    monkeypatch.setattr(run_progress, "Console", lambda stderr: console)
     with live_display("label", True) as show:
         show(busy(3723.0))
     frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).rstrip().splitlines()[-7:]

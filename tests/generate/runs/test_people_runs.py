@@ -18,9 +18,9 @@ from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
 from liescope.games.session import replay
 from liescope.generate.exports.registry import EXPORTERS
+from liescope.generate.runs.game_text import list_games
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.rebuild import batch_of, rebuild
-from liescope.generate.runs.transcript import list_games
+from liescope.generate.runs.moment import batch_of, rebuild
 from tests.generate.runs.people import FOX, HELD, OTTER, play_with_people, table
 
 

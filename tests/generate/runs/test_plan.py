@@ -11,9 +11,9 @@ import pytest
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.games.registry import find_game
 from liescope.generate.players.prompts.render import read_templates
-from liescope.generate.runs.folder import check_unchanged
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.plan_games import make_plan
+from liescope.generate.runs.run_folder import check_unchanged
+from liescope.generate.runs.run_plan import Plan
 
 
 def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:

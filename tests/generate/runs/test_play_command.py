@@ -13,7 +13,7 @@ from liescope import cli
 from liescope.common.errors import PlayerFailed
 from liescope.common.text import plain
 from liescope.games.core import Ask, EventKind, Reply
-from liescope.generate.players import registry
+from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
@@ -163,7 +163,7 @@ def test_prices_reach_the_players(say: Say, run: Path, monkeypatch: pytest.Monke
         seen.append(table.prices)
         return FakePlayer(name, table, endpoint)
 
-    monkeypatch.setitem(registry.PLAYERS, "fake", open_fake)
+    monkeypatch.setitem(player_registry.PLAYERS, "fake", open_fake)
     words = ["--player", "fake:a", "--price", "a=1.5,6", "--price", "b=c=1,2,0.5", "--max-cost", 100]
     assert say("play", "mini-mafia", *words, "--out", run)[0] == 0
     (prices,) = seen
@@ -263,7 +263,7 @@ def test_hostile_text_reaches_the_terminal_as_harmless_text(
         async def answer(self, ask: Ask, view: object) -> Reply:
             return Reply(choice=ask.options[0]) if ask.options else Reply(text=evil, raw=evil)
 
-    monkeypatch.setitem(registry.PLAYERS, "fake", lambda name, table: Evil(name, table, endpoint))
+    monkeypatch.setitem(player_registry.PLAYERS, "fake", lambda name, table: Evil(name, table, endpoint))
     say("play", "mini-mafia", "--player", "fake:a", "--games", 1, "--out", run)
     with Journal.open(run) as journal:
         (game_id,) = journal.game_ids()

@@ -16,13 +16,12 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import EndpointRefused
-from liescope.generate.players.openai import pace, patience, preflight
+from liescope.generate.players.openai import openai_player, pace, patience
 from liescope.generate.players.openai.patience import FIRST_WORDLESS, MOST_WORDLESS
-from liescope.generate.players.protocol import PREFLIGHT
+from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_result import RunResult
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
 
 Serve = Callable[[Script], Stub]
@@ -33,7 +32,7 @@ PLACE = {"content": [{"token": "{", "logprob": -0.1, "top_logprobs": [{"token": 
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
-    monkeypatch.setattr(preflight, "AGAIN", 0.2)
+    monkeypatch.setattr(openai_player, "AGAIN", 0.2)
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def serve() -> Iterator[Serve]:
 
 
 def is_question(request: Request) -> bool:
-    return request.body["messages"][0]["content"] == preflight.QUESTION
+    return request.body["messages"][0]["content"] == openai_player.QUESTION
 
 
 def obliging(request: Request, number: int) -> Answer:
@@ -266,8 +265,8 @@ def test_what_passes_is_passed_over(serve: Serve, tmp_path: Path, trouble: Answe
 def test_a_server_that_only_keeps_silent_is_left_to_the_games(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preflight, "SECONDS", 0.5)
-    monkeypatch.setattr(preflight, "LIST_SECONDS", 0.5)
+    monkeypatch.setattr(openai_player, "SECONDS", 0.5)
+    monkeypatch.setattr(openai_player, "LIST_SECONDS", 0.5)
     loading = serve(lambda request, number: Answer(silent=True) if number == 0 else obliging(request, number))
     assert run(loading, tmp_path / "loading").complete
     loading.models = Answer(silent=True)  # as a server that does nothing else while it loads

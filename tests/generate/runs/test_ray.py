@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.generate.runs.label import label
-from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_result import RunResult
 from tests.generate.runs.test_kill import Server
 from tests.generate.runs.test_workers import rows
 

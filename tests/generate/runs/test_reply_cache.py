@@ -17,10 +17,9 @@ from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.openai import patience
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.planning import make_plan
-from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult, summarise
+from liescope.generate.runs.plan_games import make_plan
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_result import RunResult, summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, by_chance
 

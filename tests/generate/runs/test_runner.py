@@ -23,10 +23,10 @@ from liescope.common.errors import (
 from liescope.games import replay
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Status
-from liescope.generate.players import registry
+from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.run_plan import Plan
+from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import FRUITLESS, Limits, play
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
@@ -303,7 +303,7 @@ def test_the_budget_counts_what_earlier_processes_spent(
         spent.append((table.spent_tokens, table.spent_cost))
         return FakePlayer(name, table, endpoint)
 
-    monkeypatch.setitem(registry.PLAYERS, "fake", open_fake)
+    monkeypatch.setitem(player_registry.PLAYERS, "fake", open_fake)
     made = plan(players=("fake:a",))
     tally = run_job(made, run)
     run_job(made, run)
@@ -320,7 +320,7 @@ def test_nothing_is_written_before_every_player_is_open(plan: MakePlan, run: Pat
 def test_players_that_tables_could_not_tell_apart_are_refused(
     plan: MakePlan, run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry.PLAYERS, "twin", registry.PLAYERS["fake"])
+    monkeypatch.setitem(player_registry.PLAYERS, "twin", player_registry.PLAYERS["fake"])
     with pytest.raises(UsageError, match="fake:a and twin:a"):
         run_job(plan(players=("fake:a", "twin:a")), run)
     assert not run.exists()

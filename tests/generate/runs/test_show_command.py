@@ -16,11 +16,11 @@ from liescope import cli
 from liescope.common.console import hang
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask
+from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.players.prompts import template_folder
-from liescope.generate.players.protocol import Attempt
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.rebuild import RENDERED, SENT, prompt_of_call
+from liescope.generate.runs.moment import RENDERED, SENT, prompt_of_call
+from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import play
 from tests.generate.runs.fakes import FakeEndpoint
 

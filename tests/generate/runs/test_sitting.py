@@ -14,7 +14,7 @@ from liescope.games.core import EventKind
 from liescope.games.judging import OUTSIDE, ReaderSpec
 from liescope.games.record import Source
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.rebuild import rebuild
+from liescope.generate.runs.moment import rebuild
 from liescope.generate.runs.sitting import Assignment, Sitting
 from liescope.web.judge_mode import lines_of
 

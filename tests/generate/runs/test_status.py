@@ -15,8 +15,8 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData
-from liescope.generate.runs import live as module
-from liescope.generate.runs.progress import STATE_FILE
+from liescope.generate.runs import run_progress as module
+from liescope.generate.runs.run_progress import STATE_FILE
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan import Plan, seating
-from liescope.generate.runs.planning import designed, make_plan, played_by, read_cells
+from liescope.generate.runs.plan_games import designed, make_plan, played_by, read_cells
+from liescope.generate.runs.run_plan import Plan, seating
 
 ROLES = ("mafioso", "detective", "villager")
 MODELS = [f"model-{number}" for number in range(10)]

@@ -18,10 +18,9 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label import label
-from liescope.generate.runs.plan import Plan, PlannedGame
-from liescope.generate.runs.play import play
-from liescope.generate.runs.shards import local
+from liescope.generate.runs.play import label, play
+from liescope.generate.runs.run_plan import Plan, PlannedGame
+from liescope.generate.runs.shards import engine
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
@@ -229,7 +228,7 @@ def test_workers_that_keep_dying_end_the_run_with_their_last_words(
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho out of memory >&2\nexit 9\n")
     python.chmod(0o755)
-    monkeypatch.setattr(local.sys, "executable", str(python))
+    monkeypatch.setattr(engine.sys, "executable", str(python))
     with pytest.raises(UsageError, match=r"3 workers in a row died.*(out of memory|no message)"):
         play("mini-mafia", out=tmp_path / "run", games=4, workers=2)
     monkeypatch.undo()

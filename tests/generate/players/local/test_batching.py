@@ -13,7 +13,7 @@ from liescope.common.errors import Interrupted, PlayerFailed
 from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.loading import Loaded
 from liescope.generate.players.local.writing import Row, Writer, Written
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Halt
 from tests.generate.players.local.conftest import Rows, together
 
 

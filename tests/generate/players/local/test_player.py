@@ -18,15 +18,14 @@ from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
 from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.loading import Loaded, answer_at, read_spec
-from liescope.generate.players.local.player import LocalPlayer, open_local
-from liescope.generate.players.local.states import keep_states, read_states
+from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
 from liescope.generate.players.local.writing import Written
-from liescope.generate.players.protocol import Attempt, PlayerContext
-from liescope.generate.players.registry import open_player
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.play import play
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import play as run_games
 from tests.generate.players.local import small_model
 

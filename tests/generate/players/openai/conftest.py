@@ -27,8 +27,8 @@ from liescope.games import (
     start,
 )
 from liescope.generate.players.openai import pace, patience
-from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
-from liescope.generate.players.protocol import Attempt, EndpointFacts, PlayerContext
+from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
+from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
 from tests.generate.players.openai import stub, tiny_model
 
 Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]

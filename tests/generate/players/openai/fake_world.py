@@ -7,9 +7,8 @@ import heapq
 from collections.abc import Awaitable, Callable
 from random import Random
 
-from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai.pace import Pace
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Activity, Halt
 
 
 class World:

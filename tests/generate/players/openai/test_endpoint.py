@@ -13,10 +13,10 @@ import pytest
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import AskKind
+from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.patience import ASK_TRIES, LONGEST_WAIT, PLAYER_TRIES, pause
-from liescope.generate.players.openai.player import open_openai
 from liescope.generate.players.openai.verdict import retry_after
-from liescope.generate.players.protocol import Attempt, EndpointFacts, PlayerContext, Price
+from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext, Price
 
 MESSAGE = '"I am a villager."'
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from liescope.games.core import Ask, AskKind, Phase
-from liescope.generate.players.openai.key_rules import OPENAI_HOST
-from liescope.generate.players.openai.player import takes_bounds
-from liescope.generate.players.openai.preflight import response_format
+from liescope.generate.players.openai.openai_player import takes_bounds
+from liescope.generate.players.openai.spec import OPENAI_HOST
+from liescope.generate.players.parsing.reply_forms import response_format
 
 
 def numbers(kind: AskKind, bounds: bool) -> dict[str, dict[str, Any]]:

@@ -12,8 +12,8 @@ import pytest
 
 from liescope.games import AskKind, GameRecord, Mafia, MafiaSpec, Session, Source, record, replay, start
 from liescope.games.core import EventKind, Replies
-from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
-from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
 
 MINI = MafiaSpec(1, 1, 2, scripted_night=True, days=1, assess=True)
 

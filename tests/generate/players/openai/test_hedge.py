@@ -11,8 +11,8 @@ import pytest
 from liescope.games.core import AskKind
 from liescope.generate.players.openai import patience
 from liescope.generate.players.openai.endpoint import STALLED
-from liescope.generate.players.openai.limits import STRAY_ROW
 from liescope.generate.players.openai.patience import KNOWN, LOST, SHORTEST, Stalls
+from liescope.generate.players.openai.rate_limits import STRAY_ROW
 
 MESSAGE = '"I am a villager."'
 

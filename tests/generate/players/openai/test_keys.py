@@ -8,11 +8,10 @@ import pytest
 
 from liescope.common.errors import EndpointRefused, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players.openai import endpoint, key_rules
-from liescope.generate.players.openai.key_rules import Secrets, check_binding, find_key, host_of
-from liescope.generate.players.openai.player import open_model, open_openai
-from liescope.generate.players.openai.spec import read_spec
-from liescope.generate.players.protocol import EndpointFacts, PlayerContext
+from liescope.generate.players.openai import endpoint, spec
+from liescope.generate.players.openai.openai_player import open_model, open_openai
+from liescope.generate.players.openai.spec import Secrets, check_binding, find_key, host_of, read_spec
+from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 
 
 def context(**options) -> PlayerContext:
@@ -110,7 +109,7 @@ def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs
     stub = serve(stubs.says('"Hi."'))
     desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
     assert "private" not in str(stub.requests[0].headers).lower()
-    headers = endpoint._headers(find_key("m", "https://x/v1", "", own=False), key_rules.OPENAI_HOST)
+    headers = endpoint._headers(find_key("m", "https://x/v1", "", own=False), spec.OPENAI_HOST)
     assert headers["OpenAI-Organization"] == "private-OPENAI_ORG_ID"
     assert headers["OpenAI-Project"] == "private-OPENAI_PROJECT_ID"
 

@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BudgetSpent, RunPaused
-from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, OUTAGE, Pace
-from liescope.generate.players.protocol import Halt
+from liescope.generate.players.player_protocol import Activity, Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, pace_of
 
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from liescope.generate.players.openai import pace
-from liescope.generate.players.openai.limits import DEEPEST, FALL, SHORT, Quotas, SendRate, read_limits
 from liescope.generate.players.openai.pace import OUTAGE, Breaker
+from liescope.generate.players.openai.rate_limits import DEEPEST, FALL, SHORT, Quotas, SendRate, read_limits
 
 NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from liescope.generate.players.openai.limits import BELIEVED, Quotas, read_limits
+from liescope.generate.players.openai.rate_limits import BELIEVED, Quotas, read_limits
 from tests.generate.players.openai.fake_world import World, pace_of
 
 NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)

@@ -15,11 +15,11 @@ import liescope
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.detectors.judge.session import check_spec
 from liescope.games.core import AskKind, EventKind
-from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec, thinking_fields
-from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.plan_games import make_plan
 
 
 def table(**options: Any) -> PlayerContext:

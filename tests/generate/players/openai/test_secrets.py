@@ -18,8 +18,8 @@ import pytest
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.key_rules import HIDDEN, Secrets
-from liescope.generate.players.parsing.clean import visible
+from liescope.generate.players.openai.spec import HIDDEN, Secrets
+from liescope.generate.players.parsing.choice import visible
 from liescope.generate.runs.journal import Journal
 
 SECRET = "sk-never/to-be+seen-42"

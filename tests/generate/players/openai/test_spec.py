@@ -6,10 +6,10 @@ import pytest
 
 from liescope.common.errors import MissingKey, UnknownName, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec
-from liescope.generate.players.protocol import PlayerContext, Price
-from liescope.generate.players.registry import open_player
+from liescope.generate.players.player_protocol import PlayerContext, Price
+from liescope.generate.players.player_registry import open_player
 
 
 def table(**options) -> PlayerContext:

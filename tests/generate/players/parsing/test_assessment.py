@@ -8,7 +8,7 @@ import pytest
 
 from liescope.games.core import AskKind, Assessment
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.parsing.assessment import CONTRADICTION
+from liescope.generate.players.parsing.reply_forms import CONTRADICTION
 
 WHOLE = {"deceptive": True, "type": "omission", "confidence": 0.8, "suspicion": 0.6, "reason": "He hides a claim."}
 READ = Assessment(True, "omission", 0.8, 0.6, "He hides a claim.")

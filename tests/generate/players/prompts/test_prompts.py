@@ -23,8 +23,7 @@ from liescope.games.mafia.narration import PROMPTS as MAFIA
 from liescope.games.mafia.narration import memory
 from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, load_prompts
-from liescope.generate.players.prompts.render import read_templates
-from liescope.generate.players.prompts.sample import sample_asks
+from liescope.generate.players.prompts.render import read_templates, sample_asks
 
 SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
 

@@ -13,8 +13,8 @@ from liescope.games.mafia import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf, WerewolfSpec
-from liescope.generate.players.protocol import Attempt, PlayerContext
-from liescope.generate.players.registry import open_player
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 
 ROLES = ("mafioso", "detective", "villager")

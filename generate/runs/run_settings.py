@@ -1,19 +1,27 @@
-"""The settings that play, label and fork share, and what is made of them: budgets with their prices, time spans."""
+"""The settings that play, label and fork share, what is made of them, and the file that keeps them.
+
+Every run folder has a `run.toml`, with one section for the command, its keys named as the API names them:
+`liescope play --config runs/first/run.toml` resumes that run. Command-line options override the file.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 from liescope.common.settings import Setting, default_of, split
-from liescope.generate.players.openai.key_rules import check_allowed
+from liescope.generate.players.openai.spec import check_allowed
+from liescope.generate.players.player_protocol import MOST_REQUESTS, PlayerContext, Price
 from liescope.generate.players.prices import read_prices
-from liescope.generate.players.protocol import MOST_REQUESTS, PlayerContext, Price
+from liescope.generate.runs.run_folder import PLAN_FILE
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -163,3 +171,58 @@ def read_span(words: str | float, option: str) -> float:
     if not 0 < seconds <= 1e9:
         raise UsageError(f"{option} must be a span of time such as 90s, 10m or 2h, got {words!r}")
     return seconds
+
+
+CONFIG_FILE = "run.toml"
+NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
+
+
+@dataclass(slots=True)
+class RunConfig:
+    """The options given to a command. options: None and empty ones are not written."""
+
+    command: str
+    options: Mapping[str, Any]
+    _written: bool = field(default=False, init=False)
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a run folder, once."""
+        if self._written:
+            return
+        file = folder / CONFIG_FILE
+        kept = {
+            name: value for name, value in self.options.items() if name not in NEVER and value not in (None, (), [], "")
+        }
+        lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
+        lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._written = True
+
+
+def read_config(file: Path, command: str) -> dict[str, Any]:
+    """The options in a config file. For a file in a run folder, `out` is that folder.
+
+    Raises BadData for a file that cannot be read, is not TOML, or has no section for the command.
+    """
+    try:
+        data = tomllib.loads(read_text(file, given=True))
+    except (OSError, ValueError) as error:
+        raise BadData(f"{file} cannot be read as a config file: {error}") from None
+    section = data.get(command)
+    if not isinstance(section, dict):
+        raise BadData(f"{file} has no section [{command}]; its sections are: {', '.join(data) or '(none)'}")
+    options = {name.replace("-", "_"): value for name, value in section.items()}
+    if "out" not in options and (file.parent / PLAN_FILE).exists():
+        options["out"] = str(file.parent)
+    return options
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML. JSON strings are valid TOML strings except for the character DEL."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

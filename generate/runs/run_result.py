@@ -15,9 +15,9 @@ from rich.text import Text
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
+from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.progress import RunProgress
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.run_progress import RunProgress
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,12 +23,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
+from liescope.games.judging import JudgeSpec, ReaderSpec
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Pacing
-from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal_reader import number_in
+from liescope.generate.runs.run_folder import PLAN_FILE
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
 
@@ -366,3 +367,38 @@ def drawn(*parts: object) -> int:
 def short_hash(plan: Mapping[str, Any]) -> str:
     """What a run that is made of another one remembers of its plan: 16 hexadecimal digits."""
     return sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class JudgePlan(RunPlan):
+    """Recorded games that a judge, or people, judge. judged: the run's name; origin: a hash of its plan; judge: who
+    judges; asked: for what; read: what people see, None for a judge in every seat; games: those that people read;
+    consent: what they agreed to.
+    """
+
+    KEY = "judged"
+    GAMES = "judged games"
+
+    judged: str
+    origin: str
+    judge: str
+    asked: JudgeSpec
+    prompts: str = ""
+    templates: str = ""
+    terms: dict[str, Any] = Field(default_factory=dict)
+    game_texts: dict[str, str] = Field(default_factory=dict)
+    read: ReaderSpec | None = None
+    games: tuple[str, ...] = ()
+    consent: tuple[str, ...] = ()
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        return (self.judge,)
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def planned(self, number: int) -> PlannedGame:
+        return PlannedGame(number, self.games[number])
+
+    def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
+        return dict.fromkeys(roles, self.judge)

@@ -32,15 +32,14 @@ from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import PROMPTS, find_game
 from liescope.games.table import planned_options
 from liescope.games.withdrawal import check_words
+from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.prompts.render import OWN
-from liescope.generate.players.registry import files_of
 from liescope.generate.players.replay import read_replay
-from liescope.generate.runs.conditions import MEASURING
-from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.plan import TABLE, Cell, Dealt, Plan, Served, short_hash
+from liescope.generate.runs.run_folder import MEASURING, PLAN_FILE
+from liescope.generate.runs.run_plan import TABLE, Cell, Dealt, Plan, Served, short_hash
 
 GAMES = "games"  # the column of a list of cells that says how many to play of each
 MOST_LISTED = 1_000_000

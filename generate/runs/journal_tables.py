@@ -22,7 +22,7 @@ from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.games.record import Status
-from liescope.generate.runs.folder import FORMAT, JOURNAL_FILE, guard
+from liescope.generate.runs.run_folder import FORMAT, JOURNAL_FILE, guard
 
 _COLUMNS: dict[str, str] = {
     "games": "number INTEGER PRIMARY KEY, game_id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, record TEXT NOT NULL",

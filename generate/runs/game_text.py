@@ -17,7 +17,7 @@ from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import TABLE
+from liescope.generate.runs.run_plan import TABLE
 from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 

@@ -1,42 +1,94 @@
 """The worker's side: it plays the chains that are leased to it into its shard, and tells all that it has kept.
 
 Work goes on in a thread with an event loop of its own; `exchange`, called from another thread, takes orders and gives
-the news since the last call.
+the news since the last call. Orders and news are JSON, between the run and a process (`main`) or an actor (`Actor`). A
+worker whose run is gone finishes what is under way and keeps it in the shard.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
 import threading
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter
 
-from liescope.common.errors import Interrupted, LiescopeError, RunPaused
+from liescope.common import errors
+from liescope.common.errors import Interrupted, LiescopeError, RunPaused, UsageError
+from liescope.common.signals import heeded
 from liescope.generate.players.openai.accounts import Budget
+from liescope.generate.players.player_protocol import Halt, PlayerContext, Shared
 from liescope.generate.players.prompts import Templates
-from liescope.generate.players.protocol import Halt, PlayerContext, Shared
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.job import Forking, Job, JudgePlan, JudgingJob, Leases, Playing
+from liescope.generate.runs.job import Forking, Job, JudgingJob, Leases, Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.moment import ForkPlan, read_moment
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.run_folder import PLAN_FILE
+from liescope.generate.runs.run_plan import JudgePlan, Plan
+from liescope.generate.runs.run_progress import RunProgress
+from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.runner import run
-from liescope.generate.runs.shards.dealer import keep_books, read_books
-from liescope.generate.runs.shards.engine import describe_error, make_pause
-from liescope.generate.runs.tables import Piece
+from liescope.generate.runs.shards.dealer import free, keep_books, read_books, read_shard
 
 _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with and without anything new
 DRAIN = 10.0  # seconds that requests under way have to finish once the run is gone
 
 
+SIZE = 8  # bytes before each message with its length
+GONE_AFTER = 120.0  # seconds without an exchange after which a worker takes its run as gone
 SUPPLIED = "supplied"  # the run in a shard's folder that holds the games to judge
 _LIMITS = TypeAdapter(Limits)
+
+
+_BYTES = "base64"
+
+
+def pack(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, separators=(",", ":"), default=_plain).encode()
+
+
+def unpack(data: bytes) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(data, object_hook=_live)
+    return message
+
+
+def _plain(value: object) -> dict[str, str]:
+    if isinstance(value, bytes):
+        return {_BYTES: b64encode(value).decode()}
+    raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+def _live(value: dict[str, Any]) -> Any:
+    return b64decode(value[_BYTES]) if value.keys() == {_BYTES} else value
+
+
+def describe_error(error: LiescopeError) -> list[str]:
+    return [type(error).__name__, str(error)]
+
+
+def make_error(data: list[str]) -> LiescopeError:
+    """The error again; one that takes more than a message becomes a plain UsageError."""
+    kind, words = data
+    found = getattr(errors, kind, None)
+    if isinstance(found, type) and issubclass(found, LiescopeError) and "__init__" not in vars(found):
+        return found(words)
+    return UsageError(words)
+
+
+def make_pause(data: list[str]) -> RunPaused:
+    """The reason why a run is ending."""
+    error = make_error(data)
+    return error if isinstance(error, RunPaused) else RunPaused(str(error))
 
 
 def describe(job: Job, limits: Limits) -> dict[str, Any]:
@@ -223,3 +275,92 @@ class Session:
         with self._news:
             self._urgent = True
             self._news.notify_all()
+
+
+class Actor:
+    """A worker on a node of a Ray cluster. Messages are bytes."""
+
+    def __init__(self, config: bytes) -> None:
+        data = unpack(config)
+        for name, value in data.pop("variables").items():
+            os.environ.setdefault(name, value)
+        self._folder = _folder(data["shard"])
+        self._folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._session = Session({**data, "folder": str(self._folder)})
+        self._asked_at = time.monotonic()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def where(self) -> str:
+        """The id of this node."""
+        import ray
+
+        return str(ray.get_runtime_context().get_node_id())
+
+    def exchange(self, orders: bytes) -> bytes:
+        self._asked_at = time.monotonic()
+        news = self._session.exchange(unpack(orders))
+        self._asked_at = time.monotonic()
+        return pack(news)
+
+    def drop(self) -> None:
+        """Delete the shard."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _watch(self) -> None:
+        while time.monotonic() - self._asked_at < GONE_AFTER:
+            time.sleep(1.0)
+        self._session.abandon()
+
+
+def rest_of(shard: str) -> bytes:
+    """What the shard of a dead worker on this node holds; it is deleted."""
+    folder = _folder(shard)
+    if not folder.exists():
+        return pack({"pieces": [], "books": {}})
+    asyncio.run(free(folder))
+    kept = pack(read_shard(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    return kept
+
+
+def _folder(shard: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"liescope-{os.getuid()}" / shard
+
+
+def main() -> None:
+    """Serve the run until the worker has told how it ended, or until the run is gone.
+
+    Signals that ask a program to end are the run's to heed: who sends them to every process of a job, as Slurm does,
+    would otherwise lose what is under way.
+    """
+    for number in heeded():
+        signal.signal(number, signal.SIG_IGN)
+    orders, news = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what is printed must not come between the messages
+    config = _read(orders)
+    if config is None:
+        return
+    session = Session(unpack(config))
+    while (message := _read(orders)) is not None:
+        answer = session.exchange(unpack(message))
+        data = pack(answer)
+        try:
+            news.write(len(data).to_bytes(SIZE) + data)
+            news.flush()
+        except BrokenPipeError:
+            break
+        if answer["end"] is not None:
+            os._exit(1 if "died" in answer["end"] else 0)
+    session.abandon()
+    os._exit(0)  # threads that wait for nothing must not keep the process
+
+
+def _read(stream: BinaryIO) -> bytes | None:
+    """The next message; None once the run is gone."""
+    size = stream.read(SIZE)
+    data = stream.read(int.from_bytes(size)) if len(size) == SIZE else b""
+    return data or None
+
+
+if __name__ == "__main__":
+    main()

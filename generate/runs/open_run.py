@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from liescope.common.errors import BudgetSpent, UsageError
 from liescope.games.record import GameRecord, Source
 from liescope.generate.players.human import Paced, Pacing
-from liescope.generate.players.protocol import (
+from liescope.generate.players.player_protocol import (
     PREFLIGHT,
     VIA_CACHE,
     Attempt,
@@ -24,13 +24,13 @@ from liescope.generate.players.protocol import (
     PlayerContext,
     Shared,
 )
-from liescope.generate.players.registry import open_player
+from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
+from liescope.generate.runs.run_progress import RunProgress
+from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.shards.dealer import merge_leftovers
 
 _LOGGED = (

@@ -1,8 +1,10 @@
-"""What a model at an endpoint can do: asked in one small question before the first game, and learned from answers.
+"""Players behind any OpenAI-compatible endpoint.
 
-A dead server, an unknown model or a bad key ends the run within seconds, before a game is begun. A rate limit or an
-overload does not: it passes. The question asks for a JSON schema and for log-probabilities at once; only if that is
-refused are there more requests. A run that resumes asks for neither, and keeps what it knew.
+    openai:gpt-4.1-mini                                       OpenAI (or OPENAI_BASE_URL); the key is in OPENAI_API_KEY
+    openai:NAME@http://localhost:8000/v1                      vLLM, llama.cpp, Ollama, transformers serve…; no key
+    openai:NAME@https://host/v1?key_env=MY_API_KEY&temperature=0.7
+
+The spec is read by `spec`. See `key_rules` for which key may be sent to which host.
 """
 
 from __future__ import annotations
@@ -11,61 +13,35 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.common.errors import EndpointRefused, EndpointSilent, UsageError
 from liescope.common.text import plain
-from liescope.games.core import Ask, AskKind, LessonKind, Phase
-from liescope.games.taxonomy import DeceptionType
+from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, Reply
+from liescope.games.record import Source
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.openai.accounts import Request
-from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.endpoint import Endpoint
+from liescope.generate.players.openai.completion import Completion, reply_of
+from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
+from liescope.generate.players.openai.spec import (
+    OPENAI_HOST,
+    ModelSpec,
+    check_url,
+    default_url,
+    find_key,
+    host_of,
+    read_extra,
+    read_spec,
+    thinking_fields,
+)
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import Response
-from liescope.generate.players.parsing.forms import ROLES
-from liescope.generate.players.protocol import PREFLIGHT, EndpointFacts, Halt, Price
-from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
-from liescope.labeling.model_claims import FIELDS
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_SHARE: dict[str, Any] = {"type": "number", "description": "a decimal number from 0 to 1"}
-_BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
-
-
-def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
-    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds.
-
-    All schemas are strict: every field is required, no other is allowed. The range of a number is given in its
-    description, and as `minimum` and `maximum` only if these are accepted: OpenAI takes them (its fine-tuned models do
-    not), Anthropic and Azure refuse the whole request for them (400), and several local servers ignore them.
-    """
-    if ask.kind is AskKind.REFLECTION:
-        return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
-    if ask.kind is AskKind.NAME_ROLES:
-        return _strict("roles", {name: {"type": "string", "enum": list(ROLES)} for name in ask.options})
-    if ask.kind is AskKind.TAG_LESSON:
-        categories = {"type": "array", "items": {"type": "string", "enum": list(CATEGORIES)}}
-        return _strict("tags", {"categories": categories, "order": {"type": "integer", "enum": list(ORDERS)}})
-    if ask.kind is AskKind.FIND_CLAIMS:
-        fields = dict.fromkeys(FIELDS, _TEXT)
-        claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-        return _strict("claims", {"claims": {"type": "array", "items": claim}})
-    share = _BOUNDED if bounds else _SHARE
-    fields = {
-        "reasoning": _TEXT,
-        "deceptive": {"type": "boolean"},
-        "confidence": share,
-        "type": {"type": "string", "enum": [kind.value for kind in DeceptionType]},
-        "reason": _TEXT,
-    }
-    return _strict("assessment", fields | ({"suspicion": share} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
-
-
-def _strict(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
-
+from liescope.generate.players.parsing.reply_forms import _strict, response_format
+from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext, Price
+from liescope.generate.players.player_registry import NamedText, file_text, joined
+from liescope.generate.players.prices import price_of
+from liescope.generate.players.prompts import Prompts, load_prompts
 
 NO = "none"
 _STRIKES = 2  # refusals in a row, each of a request that succeeds without the format
@@ -276,3 +252,165 @@ def _context(listing: Listing, model: str) -> int | None:
             values = [entry.get(name) for name in _CONTEXT] + [meta.get("n_ctx") if isinstance(meta, Mapping) else None]
             return next((value for value in values if type(value) is int and 0 < value < 2**53), None)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given; persona: the
+    system message of its seats; extra: more fields of every request; temperature: of the game, for where the spec names
+    none.
+    """
+
+    spec: ModelSpec
+    url: str
+    endpoint: Endpoint
+    price: Price | None
+    persona: NamedText | None = None
+    extra: NamedText | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The name in tables: the spec's, with the files that it names."""
+        files = {"persona": self.persona, "extra": self.extra}
+        named = [f"{option}={text.label}" for option, text in files.items() if text is not None]
+        return joined(self.spec.name, [*named, *self.spec.shown])
+
+    def body(
+        self, prompt: str | Sequence[Mapping[str, str]], kind: AskKind | None = None, system: str = ""
+    ) -> dict[str, Any]:
+        """The request for an answer to a prompt, or to chat messages. kind: of the ask; system: a system message."""
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        body |= self.fields
+        if self.spec.effort:
+            body["reasoning_effort"] = self.spec.effort
+        settings = self.spec.options.at(kind)
+        if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
+            # OpenAI's newer models accept only this name, most other servers only the other.
+            settings["max_completion_tokens"] = settings.pop("max_tokens")
+        return body | settings
+
+
+class OpenAIPlayer:
+    """A model behind an endpoint. One object answers for every game and seat of its spec."""
+
+    source = Source.MODEL
+
+    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport, preflight: Preflight) -> None:
+        self.model = opened.label
+        self.host = "" if opened.endpoint.batched else opened.endpoint.host
+        self._opened = opened
+        self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
+        self._prompts = prompts
+        self._support = support
+        self._preflight = preflight
+
+    def __repr__(self) -> str:
+        return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
+
+    async def prepare(self) -> None:
+        """Ask the model one small question. Raises as `Preflight.run`."""
+        await self._preflight.run()
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
+        """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
+        persona = self._opened.persona
+        system = "" if persona is None else persona.filled(ask, view)
+        body = self._opened.body(self._prompts.render(ask, view).text, ask.kind, system)
+        if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
+            completion = await self._endpoint.complete(ask, body, self._price)
+        else:
+            completion = await self._formatted(ask, body)
+        self._support.served(completion.served_model)
+        return self._endpoint.safe(reply_of(ask, completion))
+
+    async def close(self) -> None:
+        await self._endpoint.close()
+
+    async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
+        """The answer to an ask for JSON, in a format that the endpoint accepts."""
+        if self._support.known is None:
+            async with self._support.finding_out:
+                if self._support.known is None:
+                    return await self._with_format(ask, body, now=True)
+        if self._support.known == NO:
+            return await self._endpoint.complete(ask, body, self._price)
+        return await self._with_format(ask, body)
+
+    async def _with_format(self, ask: Ask, body: dict[str, Any], now: bool = False) -> Completion:
+        """Ask with the format; if that is refused, ask once more without it. now: as in `Endpoint.complete`."""
+        bounds = takes_bounds(self._endpoint.host, self._spec.name)
+        form = response_format(ask, bounds) if self._spec.json == "schema" else {"type": "json_object"}
+        try:
+            completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price, now=now)
+        except FormatRefused as refused:
+            completion = await self._endpoint.complete(ask, body, self._price, refused.made, now)
+            self._support.refused()
+        else:
+            self._support.accepted(self._spec.json)
+        return completion
+
+
+def takes_bounds(host: str, model: str) -> bool:
+    """Whether a JSON schema for this model may contain the bounds of a number."""
+    return host == OPENAI_HOST and not model.startswith("ft:")
+
+
+def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
+    """The player of a spec string without its "openai:".
+
+    Raises UsageError for a spec that cannot be parsed, a key that may not be sent to its host or templates that do not
+    work, UnknownName for an unknown option, MissingKey if the key's variable is not set.
+    """
+    prompts = load_prompts(context.prompts, context.game)
+    opened = replace(open_model(argument, context), temperature=PROMPTS[context.game].temperature)
+    place = (opened.endpoint.host, opened.spec.name)
+    known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
+    support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
+    return OpenAIPlayer(opened, prompts, support, preflight_of(opened, support, context))
+
+
+def preflight_of(opened: OpenedModel, support: FormatSupport, context: PlayerContext) -> Preflight:
+    """The question to a model before it is asked anything else."""
+    return Preflight(opened.endpoint, opened.body(QUESTION), opened.spec.json, opened.price, support, context.halt)
+
+
+def open_model(argument: str, context: PlayerContext) -> OpenedModel:
+    """The model of a spec string without its "openai:"; the caller closes its endpoint. Raises as `open_openai`."""
+    spec = read_spec(argument)
+    url = spec.base_url or default_url()
+    check_url(url)
+    own = not spec.base_url
+    key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.allowed_keys)
+    persona, extra = (
+        NamedText(name, file_text(name, context.files)) if name else None for name in (spec.options.persona, spec.extra)
+    )
+    fields = {} if spec.thinking is None else thinking_fields(host_of(url), spec.thinking)
+    if extra is not None:
+        fields |= read_extra(extra)
+    price = price_of(context.prices, context.currency, host_of(url), spec.label, spec.name)
+    if context.max_cost is not None and price is None:
+        raise UsageError(
+            f"a budget in money needs the price of {spec.name!r}, which is not known here: give --price "
+            f"{spec.name}=PROMPT,COMPLETION, or a budget in tokens"
+        )
+    if own:
+        _check_same_host((host_of(url), spec.name), context.facts)
+    return OpenedModel(spec, url, Endpoint.of(context, url, key), price, persona, extra, fields)
+
+
+def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
+    """Raises UsageError if the run would use the same model at another host because the environment changed."""
+    host, model = place
+    before = [known.host for known in facts if known.model == model]
+    if before and host not in before:
+        raise UsageError(
+            f"this run asked {model!r} at {before[0]}, and OPENAI_BASE_URL now says {host}; set it as it was, or start "
+            "a new run"
+        )

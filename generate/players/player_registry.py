@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.registry import Registry
 from liescope.games.core import Ask, AskKind, Event, EventKind
-from liescope.generate.players.protocol import Player, PlayerContext
+from liescope.generate.players.player_protocol import Player, PlayerContext
 
 BOUNDS = {"temperature": (0.0, 10.0), "top_p": (0.0, 1.0), "max_tokens": (1.0, 1e9)}
 KINDS = tuple(kind.value for kind in AskKind if kind is not AskKind.SUSPECT)  # that is asked of people alone
@@ -147,8 +147,8 @@ PLAYERS: Registry[Opener] = Registry(
     "liescope.players",
     {
         "scripted": "liescope.generate.players.scripted:open_scripted",
-        "openai": "liescope.generate.players.openai.player:open_openai",
-        "local": "liescope.generate.players.local.player:open_local",
+        "openai": "liescope.generate.players.openai.openai_player:open_openai",
+        "local": "liescope.generate.players.local.local_player:open_local",
         "replay": "liescope.generate.players.replay:open_replay",
         "human": "liescope.generate.players.human:open_human",
     },

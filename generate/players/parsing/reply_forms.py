@@ -1,0 +1,432 @@
+"""Answers in JSON: the schema that is asked for, and what is read of assessments and forms anywhere in the text.
+
+A field of an assessment that cannot be read is None with a note that says why, never a default; if no field can be read
+there is no assessment. Numbers range from 0 to 1; another scale is read only if it is written next to the number. If a
+flag and a type contradict each other, both are kept, with a note. Of a form (lessons after a game, roles, claims, tags)
+whatever cannot be read is left out; one in which nothing could be read counts as no form, except that an empty list of
+lessons is an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from liescope.games.core import Ask, AskKind, Assessment, LessonKind, Reply
+from liescope.games.registry import GAMES
+from liescope.games.taxonomy import DeceptionType, parse_type
+from liescope.generate.players.parsing.choice import Answer, unfence, visible
+from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
+from liescope.labeling.model_claims import FIELDS
+
+ROLES = tuple(dict.fromkeys(role for game in GAMES.values() for role in game.roles))
+LONGEST_LESSON = 500  # characters
+MOST_LESSONS = 20  # of one kind from one game
+
+_KINDS = {
+    "to_do": LessonKind.TO_DO,
+    "do": LessonKind.TO_DO,
+    "todo": LessonKind.TO_DO,
+    "to_avoid": LessonKind.TO_AVOID,
+    "to_not_do": LessonKind.TO_AVOID,
+    "not_to_do": LessonKind.TO_AVOID,
+    "avoid": LessonKind.TO_AVOID,
+    "winning_tactic": LessonKind.WINNING_TACTIC,
+    "winning_tactics": LessonKind.WINNING_TACTIC,
+}
+_ROLE_ALIASES = {"wolf": "werewolf", "mafia": "mafioso", "villagers": "villager", "town": "villager"}
+_LINE = re.compile(r"([^:=\n]{1,60})[:=]([^\n]{1,60})")
+_WORD = re.compile("[a-z]+")
+_NEGATIONS = frozenset({"not", "no", "never", "isn"})
+MOST_CLAIMS = 50  # of one statement
+LONGEST_FIELD = 2000  # characters
+_COMMA = re.compile(r",(?=\s*[\]}])")
+_LIST_OR_OBJECT, _OBJECT = re.compile(r"[\[{]"), re.compile("{")
+_NONE = frozenset({"null", "none", "no claims", "[]", "{}"})
+_TRIED = 50  # the maximum number of opening brackets tried
+
+Fields = dict[str, Any]
+
+
+def any_object(value: Any) -> Fields | None:
+    """The value if it is a JSON object."""
+    return value if isinstance(value, dict) else None
+
+
+def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | None] = any_object) -> Fields | None:
+    """The object in the whole text, in its code fence, or the last JSON object in it; None if there is none. Adds to
+    notes what was in the way. wanted: gives the fields of a JSON value that count, None to skip it.
+    """
+    for part, note in ((text, ""), (unfence(text), "code fence")):
+        try:
+            fields = wanted(json.loads(part or ""))
+        except (ValueError, RecursionError):
+            continue
+        if fields is not None:
+            notes += [note] if note else []
+            return fields
+    last = None
+    for value, _, _ in _values(text, _OBJECT):
+        fields = wanted(value)
+        last = last if fields is None else fields
+    if last is not None:
+        notes.append("JSON inside other text")
+    return last
+
+
+def _values(text: str, opening: re.Pattern[str]) -> Iterator[tuple[Any, int, int]]:
+    """The JSON values in a text that begin with a bracket, from the front, each with its beginning and end."""
+    decoder, position = json.JSONDecoder(), 0
+    for _ in range(_TRIED):
+        opened = opening.search(text, position)
+        if opened is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, opened.start())
+        except (ValueError, RecursionError):
+            position = opened.end()
+        else:
+            yield value, opened.start(), position
+
+
+def whole_object(text: str) -> Fields | None:
+    """The JSON object that makes up the whole text or the whole of its code fence."""
+    inside = unfence(text)
+    text = text if inside is None else inside
+    if not text.startswith("{"):
+        return None
+    try:
+        return any_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of these fields that holds a text; field names are matched case-insensitively."""
+    known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
+    return next((known[name] for name in names if name in known), None)
+
+
+def read_form(ask: Ask, text: str) -> Reply:
+    """The form requested by an ask, in a cleaned text."""
+    if ask.kind is AskKind.FIND_CLAIMS:
+        return _claims(text)
+    notes: list[str] = []
+    data = _unwrapped(find_object(text, notes))
+    if ask.kind is AskKind.NAME_ROLES:
+        roles = _roles(data.items() if data is not None else _lines(text, notes), ask.options)
+        return _form(roles or None, notes, "no player's role is named")
+    if data is None:
+        return _form(None, notes, "no JSON in the reply")
+    if ask.kind is AskKind.TAG_LESSON:
+        return _form(_tags(data) or None, notes, "no tag that is known")
+    lessons = _lessons(data, notes)
+    known = any(_key(name) in _KINDS for name in data)
+    return _form(lessons if known or not data else None, notes, "no list of lessons")
+
+
+def _form(fields: Fields | None, notes: list[str], problem: str) -> Reply:
+    return Reply(form=fields, notes=tuple(notes), problem=problem if fields is None else "")
+
+
+def _unwrapped(data: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The inner object, if an object's only field is an object, such as {"roles": {...}}."""
+    inner = next(iter(data.values())) if data and len(data) == 1 else None
+    return inner if isinstance(inner, dict) else data
+
+
+def _lessons(data: Mapping[str, Any], notes: list[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in data.items():
+        kind = _KINDS.get(_key(name))
+        if kind is None:
+            continue
+        texts = [" ".join(visible(text)[0].split()) for text in _texts(value)]
+        kept = [text[:LONGEST_LESSON] for text in texts if text][:MOST_LESSONS]
+        if len(kept) < len(texts) or any(len(text) > LONGEST_LESSON for text in texts):
+            notes.append("lessons left out or cut")
+        found[kind.value] = (*found.get(kind.value, ()), *kept)
+    return found
+
+
+def _roles(pairs: Iterable[tuple[str, Any]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    spelled = {name.casefold(): name for name in names}
+    found: dict[str, tuple[str, ...]] = {}
+    for key, value in pairs:
+        name = spelled.get(str(key).strip().casefold())
+        role = _role(value)
+        if name is not None and role:
+            found[name] = (role,)
+    return found
+
+
+def _role(value: Any) -> str:
+    """The one role that a value names; "" if it names none or several, or says what someone is not."""
+    words = {word for text in _texts(value) for word in _WORD.findall(text[:LONGEST_LESSON].casefold())}
+    roles = {_ROLE_ALIASES.get(word, word) for word in words} & set(ROLES)
+    return roles.pop() if len(roles) == 1 and not words & _NEGATIONS else ""
+
+
+def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
+    """ "Name: role", one per line."""
+    found = []
+    for line in text.splitlines()[:200]:
+        parts = _LINE.match(line[:200])
+        if parts:
+            found.append((parts[1].strip(" \t*_`\"'-#.0123456789"), parts[2]))
+    if found:
+        notes.append("roles line by line")
+    return found
+
+
+def _tags(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    names = {_key(name): value for name, value in data.items()}
+    categories = tuple(
+        dict.fromkeys(_key(word) for word in _texts(names.get("categories")) if _key(word) in CATEGORIES)
+    )
+    order = str(names.get("order", "")).strip().removesuffix(".0")
+    tags: dict[str, tuple[str, ...]] = {"categories": categories} if "categories" in names else {}
+    return tags | ({"order": (order,)} if order in map(str, ORDERS) else {})
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", str(name).strip().casefold())
+
+
+def _claims(text: str) -> Reply:
+    """The fields of each claim by its number, in a list, an object with a list, or null for none."""
+    notes: list[str] = []
+    inside = unfence(text)
+    if inside is not None:
+        notes.append("code fence")
+    items = _items(text if inside is None else inside, notes)
+    if items is None:
+        return Reply(notes=tuple(notes), problem="no list of claims in the reply")
+    claims = [_claim(item) for item in items[:MOST_CLAIMS]]
+    if len(items) > MOST_CLAIMS or None in claims:
+        notes.append("claims left out that could not be read")
+    kept = [claim for claim in claims if claim is not None]
+    return Reply(form={str(number): claim for number, claim in enumerate(kept, 1)}, notes=tuple(notes))
+
+
+def _items(text: str, notes: list[str]) -> list[Any] | None:
+    if text.strip(" .").casefold() in _NONE:
+        return []
+    mended = _COMMA.sub("", text)
+    if mended != text:
+        notes.append("trailing comma")
+    for value, begin, end in _values(mended, _LIST_OR_OBJECT):
+        if isinstance(value, dict) and "claims" in value:
+            value = [] if value["claims"] is None else value["claims"]
+        elif isinstance(value, dict) and "kind" in value:
+            value = [value]
+        if isinstance(value, list) and (not value or any(isinstance(item, dict) for item in value)):
+            notes += ["JSON inside other text"] if mended[:begin].strip() or mended[end:].strip() else []
+            return value
+    return None
+
+
+def _claim(item: Any) -> tuple[str, ...] | None:
+    """The texts of a claim's fields in their order; None if it is no claim."""
+    if not isinstance(item, dict):
+        return None
+    known = {str(key).strip().casefold(): value for key, value in item.items()}
+    values = [known.get(name) for name in FIELDS]
+    if not isinstance(known.get("kind"), str) or not all(isinstance(value, str | None) for value in values):
+        return None
+    return tuple(visible(value or "")[0][:LONGEST_FIELD] for value in values)
+
+
+CONTRADICTION = "flag and type contradict each other"
+
+_ALIASES = {
+    "deceptive": ("deceptive", "is_deceptive", "deception", "deceived", "is_deception", "lie", "lying"),
+    "type": ("type", "deception_type", "kind", "category"),
+    "confidence": ("confidence", "confidence_score", "certainty"),
+    "suspicion": ("suspicion", "suspicion_score", "suspicion_level", "suspicion_rating"),
+    "reason": ("reason", "explanation", "rationale", "justification"),
+    "reasoning": ("reasoning", "thinking", "thoughts", "analysis"),
+}
+_FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
+_YES = frozenset({"true", "yes", "y", "1", "deceptive", "deception", "lie", "lying"})
+_NO = frozenset({"false", "no", "n", "0", "honest", "truthful", "not deceptive", "not_deceptive", "none"})
+_NUMBER = re.compile(
+    r"[~≈\s]{0,4}([-+]?\d{0,9}[.,]?\d{1,9})\s{0,9}"
+    r"(?:(%|％|percent\b|per cent\b)|(?:/|out of|of|von|sur|de)\s{0,9}(\d{1,3})(?:\.0)?)?"
+    r"\s{0,9}(?:\([^()]{0,60}\))?[.\s]{0,4}",
+    re.IGNORECASE,
+)
+_HUGE = 1e300  # NaN and infinity are not below it
+_SCALES = (1, 5, 10, 100)  # common rating scales
+_LOOSE = re.compile(
+    rf"(?<!\w)[\"'*_]{{0,4}}({'|'.join(sorted(_FIELDS, key=len, reverse=True)).replace('_', '[ _-]?')})[\"'*_]{{0,4}}"
+    r"[ \t]{0,9}[:=][ \t*]{0,9}(\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'|(?:[^,;}\n]|(?<=\d),(?=\d)){1,2000})",
+    re.IGNORECASE,
+)
+
+
+def read_assessment(text: str, peer: bool) -> Answer:
+    """The assessment in a cleaned text, and its reasoning. peer: whether it includes a suspicion."""
+    notes: list[str] = []
+    data = find_object(text, notes, _known)
+    if data is None and (data := _loose(text)) is not None:
+        notes.append("fields read one by one")
+    if data is None:
+        return Answer(Reply(problem="no JSON in the reply"), text)
+    flag, kind = _flag(data.get("deceptive"), notes), _type(data.get("type"), notes)
+    if flag is not None and kind is not None and flag != (kind is not DeceptionType.NONE):
+        notes.append(CONTRADICTION)
+    shares = _shares({name: data.get(name) for name in ("confidence", *(["suspicion"] if peer else []))}, notes)
+    assessment = Assessment(
+        deceptive=flag,
+        type=None if kind is None else kind.value,
+        confidence=shares["confidence"],
+        suspicion=shares.get("suspicion"),
+        reason=_text(data.get("reason")),
+    )
+    reasoning = _text(data.get("reasoning"))
+    read = (assessment.deceptive, assessment.type, assessment.confidence, assessment.suspicion)
+    if all(value is None for value in read):
+        return Answer(Reply(notes=tuple(notes), problem="no field of the assessment could be read"), reasoning)
+    return Answer(Reply(assessment=assessment, notes=tuple(notes)), reasoning)
+
+
+def _loose(text: str) -> dict[str, Any] | None:
+    """Fields written as `name: value`, for broken or missing JSON; the first of each counts."""
+    data: dict[str, Any] = {}
+    for found in _LOOSE.finditer(text):
+        data.setdefault(_field(found.group(1)), found.group(2).strip(" \t\"'*_."))
+    data.pop("", None)
+    return data or None
+
+
+def _known(value: Any) -> dict[str, Any] | None:
+    """The known fields of a JSON object, under their standard names."""
+    if not isinstance(value, Mapping):
+        return None
+    named = [(_field(key), item) for key, item in value.items() if isinstance(key, str)]
+    return {field: item for field, item in reversed(named) if field} or None
+
+
+def _field(name: str) -> str:
+    return _FIELDS.get(re.sub(r"[\s-]+", "_", name.strip().casefold()), "")
+
+
+def _flag(value: Any, notes: list[str]) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) or (isinstance(value, int) and value in (0, 1)):
+        word = str(value).strip().strip(".\"'").casefold()
+        if word in _YES or word in _NO:
+            notes.append("flag not written as true or false")
+            return word in _YES
+    notes.append("no flag" if value is None else "flag unreadable")
+    return None
+
+
+def _type(value: Any, notes: list[str]) -> DeceptionType | None:
+    kind = parse_type(value) if isinstance(value, str) else None
+    if kind is None:
+        notes.append("no type" if value is None else "type unreadable")
+    return kind
+
+
+def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | None]:
+    """The numbers of one reply, by name. If one is above 1, the reply uses another scale, and a bare 1 next to it may
+    mean a tenth as well as the maximum.
+    """
+    shares = {name: _share(value, name, notes) for name, value in values.items()}
+    if any((_bare(value) or 0) > 1 for value in values.values()):
+        for name, value in values.items():
+            if _bare(value) == 1:
+                shares[name] = None
+                notes.append(f"{name} of 1 beside a number above 1")
+    return shares
+
+
+def _bare(value: Any) -> float | None:
+    """A number without a scale."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < _HUGE else None
+    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None or found.group(2) or found.group(3) else float(found.group(1).replace(",", "."))
+
+
+def _share(value: Any, name: str, notes: list[str]) -> float | None:
+    """A number in [0, 1]. Anything else is None with a note, unless its scale is given: "70%", "7/10"."""
+    if value is None:
+        notes.append(f"no {name}")
+        return None
+    share = _number(value, name, notes)
+    if share is None:
+        notes.append(f"{name} unreadable")
+    elif not 0 <= share <= 1:
+        notes.append(f"{name} outside 0 to 1")
+        return None
+    return share
+
+
+def _number(value: Any, name: str, notes: list[str]) -> float | None:
+    """The number that a value represents, converted to the scale of 0 to 1 if its own scale is unambiguous."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < _HUGE else None
+    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    number = float(found.group(1).replace(",", "."))
+    scale = 100 if found.group(2) else int(found.group(3) or 1)
+    notes.append(f"{name} not written as a number from 0 to 1")
+    # "0.7/10" and "0.7%" may be shares already, and no one rates out of 7.
+    in_doubt = scale not in _SCALES or (scale > 1 and 0 < number < 1)
+    return None if in_doubt else number / scale
+
+
+def _text(value: Any) -> str:
+    return visible(value)[0] if isinstance(value, str) else ""
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_SHARE: dict[str, Any] = {"type": "number", "description": "a decimal number from 0 to 1"}
+_BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
+
+
+def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
+    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds.
+
+    All schemas are strict: every field is required, no other is allowed. The range of a number is given in its
+    description, and as `minimum` and `maximum` only if these are accepted: OpenAI takes them (its fine-tuned models do
+    not), Anthropic and Azure refuse the whole request for them (400), and several local servers ignore them.
+    """
+    if ask.kind is AskKind.REFLECTION:
+        return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
+    if ask.kind is AskKind.NAME_ROLES:
+        return _strict("roles", {name: {"type": "string", "enum": list(ROLES)} for name in ask.options})
+    if ask.kind is AskKind.TAG_LESSON:
+        categories = {"type": "array", "items": {"type": "string", "enum": list(CATEGORIES)}}
+        return _strict("tags", {"categories": categories, "order": {"type": "integer", "enum": list(ORDERS)}})
+    if ask.kind is AskKind.FIND_CLAIMS:
+        fields = dict.fromkeys(FIELDS, _TEXT)
+        claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        return _strict("claims", {"claims": {"type": "array", "items": claim}})
+    share = _BOUNDED if bounds else _SHARE
+    fields = {
+        "reasoning": _TEXT,
+        "deceptive": {"type": "boolean"},
+        "confidence": share,
+        "type": {"type": "string", "enum": [kind.value for kind in DeceptionType]},
+        "reason": _TEXT,
+    }
+    return _strict("assessment", fields | ({"suspicion": share} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
+
+
+def _strict(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
