@@ -4,7 +4,7 @@
     openai:NAME@http://localhost:8000/v1                      vLLM, llama.cpp, Ollama, transformers serve…; no key
     openai:NAME@https://host/v1?key_env=MY_API_KEY&temperature=0.7
 
-The spec is read by `spec`. See `key_rules` for which key may be sent to which host.
+The spec is read by `spec`, which says which key may be sent to which host.
 """
 
 from __future__ import annotations
