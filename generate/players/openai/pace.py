@@ -1,8 +1,8 @@
 """When requests may be sent to one host: one line of waiting requests for all players that share it.
 
 Four things hold a request back: the window (how many may be in flight), the rate that the host's complaints taught and
-the quotas that it reports (`rate_limits`), and the breaker of a host that is down. A complaint (429) also stops all requests
-for as long as the host asks, within reason. One without any reason is first taken to be about too many at once
+the quotas that it reports (`rate_limits`), and the breaker of a host that is down. A complaint (429) also stops all
+requests for as long as the host asks, within reason. One without any reason is first taken to be about too many at once
 (`window.Crowd`). Complaints about requests sent before the last complaint arrived carry no new information and are
 ignored, and the few that a busy host sends at any rate (`SendRate.is_stray`) concern their own request.
 
