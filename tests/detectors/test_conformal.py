@@ -135,3 +135,10 @@ def test_a_coverage_in_between_is_answered_by_the_next_above(coverage: float, le
 def test_a_coverage_out_of_range_is_an_error(coverage: float) -> None:
     with pytest.raises(UsageError, match=r"from 0\.5 to 0\.99"):
         level_of(coverage)
+
+
+def test_of_a_set_without_any_label_nothing_is_said() -> None:
+    assert list(verdicts(np.array([[False, False], [True, True], [True, False], [False, True]]))) == [
+        *("abstain", "abstain"),
+        *("honest", "deceptive"),
+    ]

@@ -51,5 +51,13 @@ def test_a_class_that_is_in_one_game_alone_has_no_folds() -> None:
     assert by_game(games, y & (games == "g00"), np.arange(len(y)), 0) == []
 
 
+def test_a_fold_with_one_class_alone_is_no_fold() -> None:
+    units = np.array(["liar", "liar", "a", "b"] * 6)
+    games = np.array([f"g{row // 2}" for row in range(24)])
+    for _, held_out in by_unit(units, games, units == "liar", np.arange(24)):
+        assert both((units == "liar")[held_out])
+    assert by_unit(units, games, np.ones(24, dtype=bool), np.arange(24)) == []
+
+
 def both(y: np.ndarray) -> bool:
     return 0 < y.sum() < len(y)

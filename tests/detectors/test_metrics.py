@@ -169,6 +169,17 @@ def test_a_threshold_cannot_be_chosen_without_honest_statements() -> None:
     assert threshold_at(np.array([True]), np.array([0.5]), 0.05) is None
 
 
+@pytest.mark.parametrize(
+    ("rate", "honest", "flagged"), [(0.05, 100, 5), (0.05, 20, 1), (0.1, 1_000, 100), (0.01, 300, 3)]
+)
+def test_a_rate_that_is_a_whole_number_of_statements_flags_just_that_number(
+    rate: float, honest: int, flagged: int
+) -> None:
+    score = np.arange(honest, dtype=float)
+    at = threshold_at(np.zeros(honest, dtype=bool), score, rate)
+    assert (score > at).sum() == flagged
+
+
 @pytest.mark.parametrize("label", [True, False])
 def test_one_class_leaves_undefined_what_compares_two(label: bool) -> None:
     data = Scored(np.full(6, label), np.linspace(0, 1, 6), np.arange(6), 6)

@@ -50,6 +50,10 @@ def test_a_name_that_is_also_a_word_is_left_alone_in_lower_case() -> None:
     )
 
 
+def test_a_short_form_that_is_also_a_word_is_a_name_in_any_case() -> None:
+    assert masked("I vote for rose", speaker="Z", names=("Player 2: rose", "Player 3: lime")) == ("I vote for player1")
+
+
 def test_names_that_contain_one_another_and_regular_expression_signs_are_told_apart() -> None:
     names = ("Player_1", "Player_10", "A.B", "Jo Ann")
     assert masked("Player_10 or Player_1 or A.B or AxB or jo ann", speaker="Z", names=names) == (

@@ -131,6 +131,16 @@ def test_runs_made_of_it_are_withdrawn_from_one_by_one(run: Path, tmp_path: Path
         liescope.withdraw(forked, OTTER)
 
 
+def test_what_a_judge_said_in_a_seat_is_not_the_words_of_who_sat_there(run: Path, tmp_path: Path) -> None:
+    liescope.label(run, "scripted:bold", out=tmp_path / "judged")
+    before = record(tmp_path / "judged")
+    liescope.withdraw(tmp_path / "judged", OTTER)
+    pairs = zip(before.events, record(tmp_path / "judged").events, strict=True)
+    judged = [(old, new) for old, new in pairs if old.actor == "Alice" and "judge" in old.data]
+    assert any(old.data.get("assessment", {}).get("reason") for old, _ in judged)
+    assert all(new.data == old.data for old, new in judged)
+
+
 def test_a_game_under_way_goes_as_a_whole(tmp_path: Path) -> None:
     run = tmp_path / "table-1"
     play_with_people(table(), run, answers=5)

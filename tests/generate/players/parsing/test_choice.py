@@ -69,6 +69,11 @@ def test_a_negated_doubtful_or_missing_name_is_no_choice(make_ask, raw: str) -> 
     assert reply.problem
 
 
+def test_a_first_line_that_leaves_it_open_is_not_settled_by_what_follows(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.VOTE), "Bob or Charlie\nBob spoke first.")
+    assert (reply.choice, reply.problem) == (None, "several names and no single choice")
+
+
 def test_a_name_never_matches_inside_another_word() -> None:
     ask = Ask("g", 0, "Eve", AskKind.VOTE, 1, Phase.VOTING, options=("Ann", "Will", "Al"))
     assert read_reply(ask, "Annabel said that also Alan will go").choice is None
