@@ -170,7 +170,7 @@ def test_a_threshold_cannot_be_chosen_without_honest_statements() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "honest", "flagged"), [(0.05, 100, 5), (0.05, 20, 1), (0.1, 1_000, 100), (0.01, 300, 3)]
+    ("rate", "honest", "flagged"), [(0.05, 100, 5), (0.05, 20, 1), (0.18, 150, 27), (0.01, 300, 3)]
 )
 def test_a_rate_that_is_a_whole_number_of_statements_flags_just_that_number(
     rate: float, honest: int, flagged: int
