@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.shards import engine
 from liescope.generate.runs.shards.dealer import Dealer, Purse
+from liescope.generate.runs.shards.worker import Allowance
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
 
@@ -317,3 +319,14 @@ def test_a_learning_cell_stays_with_one_worker_and_its_book_comes_back(tmp_path:
     assert len(books) == 2
     for book in books:
         assert (many.folder / "lessons" / book).read_bytes() == (one.folder / "lessons" / book).read_bytes()
+
+
+def test_a_worker_that_has_spent_its_allowance_to_the_last_token_asks_for_more() -> None:
+    def ask() -> None:
+        asked.append(allowance.used_up)
+        allowance.allow(200, None)
+
+    asked: list[bool] = []
+    allowance = Allowance(PlayerContext(log=lambda attempt: None, game="", max_tokens=100, spent_tokens=100), ask)
+    allowance.check()
+    assert asked == [True]
