@@ -67,10 +67,12 @@ class UnknownName(UsageError):
 
 
 class UndeclaredGame(UsageError):
-    """A game that lacks a part that something needs. part: in words; field: of its manifest."""
+    """A game that lacks a part that something needs. part: in words; field: of its manifest; how: to give the part,
+    where it is no field.
+    """
 
-    def __init__(self, game: str, part: str, field: str) -> None:
-        super().__init__(f"the game {game!r} has no {part}; give it as `{field}` of its PlayableGame")
+    def __init__(self, game: str, part: str, field: str = "", how: str = "") -> None:
+        super().__init__(f"the game {game!r} has no {part}; {how or f'give it as `{field}` of its PlayableGame'}")
 
 
 class MissingExtra(UsageError):

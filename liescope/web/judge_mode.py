@@ -30,6 +30,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
 from liescope.labeling.label import label_game
+from liescope.web.event_words import HEADINGS, MEASURED, check_told
 from liescope.web.play.table_setup import TO_JUDGE, Consent
 from liescope.web.play.tables_file import TablesFile, has_left
 from liescope.web.site import Forms, link, page
@@ -57,10 +58,13 @@ class JudgeDesk:
         self, assignment: Assignment, store: TablesFile, judges: int, tells: bool = False, consent: Consent = TO_JUDGE
     ) -> None:
         """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
-        beside the store. Raises UsageError for a number that cannot be.
+        beside the store. Raises UsageError for a number that cannot be, UndeclaredGame for a game whose events the page
+        cannot tell.
         """
         if not 1 <= judges <= MOST_JUDGES:
-            raise UsageError(f"the number of judges is from 1 to {MOST_JUDGES}, not {judges}")
+            raise UsageError(f"the number of judges must be 1 to {MOST_JUDGES}, got {judges}")
+        for record in assignment.games.values():
+            check_told(record)
         self.assignment = assignment
         self.tells = tells
         self.consent = consent
@@ -165,24 +169,7 @@ def _slug(person: str) -> str:
 
 
 COLOURS = 12
-_TOLD = frozenset(
-    {
-        EventKind.KILLER,
-        EventKind.PROPOSAL,
-        EventKind.KILL,
-        EventKind.PROTECTION,
-        EventKind.INVESTIGATION,
-        EventKind.DISCOVERY,
-        EventKind.DEATH,
-        EventKind.QUIET,
-        EventKind.SILENCE,
-        EventKind.VOTE,
-        EventKind.ARREST,
-        EventKind.EXILE,
-        EventKind.NO_EXILE,
-        EventKind.ACT,
-    }
-)
+_LEFT_OUT = HEADINGS | MEASURED | {EventKind.SUSPICION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +217,7 @@ def _line(event: Event, question: Question) -> Seen | None:
             to = ", ".join(name for name in event.audience or () if name != speaker)
             colour = question.names.index(speaker) % COLOURS
             return Seen(plain(event.text), False, speaker, colour, to, secret, event.index == question.ask.about)
-        case kind if kind in _TOLD:
+        case kind if kind not in _LEFT_OUT:
             known = {name: value for name, value in data.items() if name != "drawn"}
             told = event_line(replace(event, fallback="", data=cast(EventData, known)))
             return None if told is None else Seen(told.plain.strip(), secret=secret)

@@ -65,7 +65,8 @@ def _game(number: int, strings: Sequence[str]) -> GameRecord:
         log(EventKind.VOTE, Phase.VOTING, actor=one, target=strings[place - 1], fallback=f"fallback {one}")
     log(EventKind.EXILE, Phase.VOTING, target=strings[0], data={"votes": 2, "needed": 1})
     log(EventKind.END, Phase.END, data={"winner": f"team {strings[0]}"})
-    log(EventKind.LESSON, Phase.END, actor=strings[1], text=f"learned {strings[1]}", data={"kind": "to_do"})
+    learner: dict[str, Any] = {"actor": strings[1], "audience": (strings[1],)}
+    log(EventKind.LESSON, Phase.END, **learner, text=f"learned {strings[1]}", data={"kind": "to_do"})
     outcome = Outcome(f"team {strings[0]}", tuple(strings[::2]), f"reason {strings[2]}", 1)
     cell, meta = f"cell {strings[3]}", {"seating": strings[4]}
     return GameRecord(

@@ -8,9 +8,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from liescope.common.errors import UndeclaredGame, UsageError
+from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
 from liescope.games.narration import counted, listing
 from liescope.games.registry import find_game
@@ -18,6 +18,7 @@ from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
+from liescope.web.event_words import check_told_to_players, shares
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 _PHASES = {
@@ -25,36 +26,6 @@ _PHASES = {
     Phase.VOTING: "vote",
     Phase.DEFENCE: "defence",
     Phase.REVOTE: "final vote",
-}
-# What is no part of the talk at the table, but of its measurement, its order and its lessons.
-_UNTOLD = {
-    EventKind.DAY,
-    EventKind.ACT,  # its words tell all
-    EventKind.BID,
-    EventKind.SELF_REPORT,
-    EventKind.RATING,
-    EventKind.LESSONS,
-    EventKind.REFLECTION,
-    EventKind.LESSON,
-    EventKind.ROLES_NAMED,
-    EventKind.CLAIMS_FOUND,
-    EventKind.LESSON_TAGS,
-}
-# The data of events that the lines tell; what else an event may hold (how a statement was cut) is no news for a seat.
-_TOLD: dict[EventKind, frozenset[str]] = {
-    EventKind.SETUP: frozenset({"composition"}),
-    EventKind.ROLE: frozenset({"role"}),
-    EventKind.PARTNERS: frozenset({"names", "seen"}),
-    EventKind.KILL: frozenset({"drawn", "proposals"}),
-    EventKind.INVESTIGATION: frozenset({"role", "drawn"}),
-    EventKind.DEATH: frozenset({"role"}),
-    EventKind.STATEMENT: frozenset({"cut", "claims", "private"}),
-    EventKind.SUSPICION: frozenset({"suspicion", "judge"}),
-    EventKind.VOTE: frozenset({"private"}),
-    EventKind.ARREST: frozenset({"tied"}),
-    EventKind.EXILE: frozenset({"votes", "needed"}),
-    EventKind.NO_EXILE: frozenset({"needed"}),
-    EventKind.END: frozenset({"winner"}),
 }
 _TRIALS = 4  # games that are played by nobody to see what a game says
 _DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
@@ -78,19 +49,11 @@ def check_words(game: str, spec: TableSpec) -> None:
     Raises UndeclaredGame for an event, or something that one holds, that they would leave out.
     """
     make = find_game(game).make
-    known = {field.name for field in fields(spec)}
     for seed in range(_TRIALS):
         session = Session(make(replace(spec), seed, "words"))
         while session.asks:
             session.send(tuple(Reply(text="…") for _ in session.asks))
-        for event in session.game.events:
-            missing = set() if event.kind in _UNTOLD else {*event.data} - _TOLD.get(event.kind, frozenset()) - known
-            if missing:
-                raise UndeclaredGame(
-                    game,
-                    f"words for people for {', '.join(sorted(missing))} of {event.kind.value}",
-                    "liescope/web/play/seat_lines.py",
-                )
+        check_told_to_players(game, session.game.events)
 
 
 def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[SeatLine]:
@@ -163,8 +126,9 @@ def _line(event: Event, seat: str) -> SeatLine | None:
         case EventKind.SILENCE:
             return SeatLine(FACT, f"{who} remained silent{late}.")
         case EventKind.SUSPICION:
-            shown = ", ".join(f"{name} {value:.2f}" for name, value in data["suspicion"].items())
-            return SeatLine(SECRET, f"How much you suspect the others so far, from 0 to 1: {shown}.")
+            return SeatLine(
+                SECRET, f"How much you suspect the others so far, from 0 to 1: {shares(data['suspicion'])}."
+            )
         case EventKind.VOTE:
             return SeatLine(FACT, f"{who} voted for {whom}{chosen}.")
         case EventKind.ARREST:
@@ -177,10 +141,7 @@ def _line(event: Event, seat: str) -> SeatLine | None:
             return SeatLine(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
         case EventKind.END:
             return SeatLine(FACT, f"The game is over. Winner: {data['winner']}.")
-        case kind if kind in _UNTOLD:
-            return None
-        case kind:
-            return SeatLine(FACT, f"Something happened that this page has no words for: {kind.value}.")
+    return None
 
 
 def _tally(votes: Counter[str], seat: str) -> SeatLine:

@@ -15,10 +15,10 @@ from liescope.games.core import AskKind, Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.registry import GAMES
-from liescope.generate.runs.game_text import event_words
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id
+from liescope.web.event_words import check_told, known_at_the_start, words_of
 from liescope.web.view import saying
 from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.game_sources import ViewedGame
@@ -90,57 +90,17 @@ def _brought(record: GameRecord) -> Sequence[Event]:
     ]
 
 
-_UNSHOWN = frozenset(
-    {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND, EventKind.NIGHT, EventKind.DAY, EventKind.SETUP}
-)
-
-
-def words_of(event: Event) -> str:
-    """What happened, as a sentence; "" for what the page shows otherwise: as headings, beside statements."""
-    if event.kind in _UNSHOWN:
-        return ""
-    who, data = event.actor or "", event.data
-    own = {
-        EventKind.ROLE: f"{who} is {data.get('role', '?')}",
-        EventKind.PARTNERS: _partners(data.get("names", ()), data.get("seen", "")),
-        EventKind.SUSPICION: f"{who} is reminded of its suspicions: {_values(data.get('suspicion', {}))}",
-        EventKind.REFLECTION: f"{who} looks back and learns {data.get('lessons', 0)} lessons",
-        EventKind.END: f"The game ends: won by {data.get('winner')}" if data.get("winner") else "The game ends",
-    }
-    if event.kind in own:
-        return own[event.kind]
-    found = event_words(event)
-    return found[0].strip() if found else event.kind.value.replace("_", " ")
-
-
-def known_at_the_start(events: Iterable[Event], seat: str) -> Iterator[str]:
-    """What the private events of a seat told it before the first night, besides its role."""
-    for event in events:
-        if event.kind is EventKind.PARTNERS:
-            others = [name for name in event.data.get("names", ()) if name != seat]
-            yield _partners(others, event.data.get("seen", ""), with_whom=True)
-        elif event.kind is EventKind.LESSONS:
-            yield from (f"lesson ({kind}): {text}" for kind, text in event.data.get("lessons", ()))
-
-
-def _partners(names: Sequence[str], seen: str, with_whom: bool = False) -> str:
-    card = f"; a card in the centre is {seen}" if seen else ""
-    if with_whom:
-        return f"{'partners: ' if names else 'no partners'}{', '.join(names)}{card}"
-    return f"{' and '.join(names)} {'know each other' if len(names) > 1 else 'has no partner'}{card}"
-
-
-def _values(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
-
-
 _TOLD_BEFORE = frozenset({EventKind.SETUP, EventKind.ROLE, EventKind.PARTNERS, EventKind.LESSONS})
 _SECRET = frozenset({EventKind.ROLES_NAMED, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION})
 
 
 def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (frozen)
-    """A game as it is shown to a reader who looks at it in this way."""
+    """A game as it is shown to a reader who looks at it in this way.
+
+    Raises UndeclaredGame for a game with a public event that the page has no words for.
+    """
     record = game.record
+    check_told(record)
     events = tuple(event for event in record.events if look.sees(event))
     calls = {index: call for index, call in call_places(record, game.calls).items() if _own(call, look)}
     table = _PageMaker(game, look, events, calls)

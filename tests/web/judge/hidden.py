@@ -93,7 +93,7 @@ def _game(number: int) -> GameRecord:
             )
         log(EventKind.VOTE, Phase.VOTING, day, actor="Ann", target="Cat", fallback="zqfallback")
     log(EventKind.END, Phase.END, 2, data={"winner": "zqwinner"})
-    log(EventKind.LESSON, Phase.END, 2, actor="Bob", audience=None, text="zqlesson", data={"kind": "to_do"})
+    log(EventKind.LESSON, Phase.END, 2, actor="Bob", audience=("Bob",), text="zqlesson", data={"kind": "to_do"})
     outcome = Outcome("zqwinner", ("Ann",), "zqending", 2)
     return GameRecord(
         f"zqgame{number}",

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase, Reply
 from liescope.games.mafia import MiniMafia
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.seat_lines import HEAD, Chair, chairs, check_words, form_of, lines, role_of, stage_of
-from liescope.web.play.table_setup import make_setup, rules_of
+from liescope.web.play.table_setup import rules_of
 from liescope.web.site import templates
 
 
@@ -137,12 +136,6 @@ class Weather(MiniMafia):
         if kind is EventKind.ARREST:
             facts["data"] = {**facts.get("data", {}), "weather": "rain"}
         return super().log(kind, phase, round, **facts)
-
-
-def test_a_game_that_says_more_than_pages_can_tell_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, "weather", replace(GAMES["mini-mafia"], name="weather", make=Weather))
-    with pytest.raises(UndeclaredGame, match=r"no words for people for weather of arrest; .*play/seat_lines\.py"):
-        make_setup("weather", 1)
 
 
 def test_what_happens_in_words_of_its_own_is_told_in_them() -> None:

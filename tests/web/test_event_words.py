@@ -1,0 +1,128 @@
+"""Each page tells every public event, in a game's own words where it has some, or refuses the game with one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import liescope
+from liescope.common.errors import UndeclaredGame
+from liescope.games.core import Event, EventKind, Game, Phase
+from liescope.games.judging import ReaderSpec
+from liescope.games.playable import PlayableGame
+from liescope.games.registry import GAMES
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.sitting import Assignment
+from liescope.web.event_words import check_told
+from liescope.web.judge_mode import JudgeDesk, lines_of
+from liescope.web.play.seat_lines import lines
+from liescope.web.play.table_setup import make_setup
+from liescope.web.play.tables_file import TablesFile
+from liescope.web.view.game_page import shown
+from liescope.web.view.game_sources import RunSource
+from liescope.web.view.page_parts import TABLE, Happened, look_through
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def two_truths(monkeypatch: pytest.MonkeyPatch) -> PlayableGame:
+    """The game of the guide: its guesses are public, and neither votes on players nor anything that Liescope knows."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "two_truths"))
+    from two_truths import GAME
+
+    game: PlayableGame = GAME
+    monkeypatch.setitem(GAMES, game.name, game)
+    return game
+
+
+def changed(game: PlayableGame, monkeypatch: pytest.MonkeyPatch, log: Callable[..., dict[str, Any]]) -> str:
+    """The name of a game that logs public events otherwise. log: from the facts of an event to those of its own."""
+
+    def logs(self: Game, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
+        return Game.log(self, kind, phase, round, **(facts if facts.get("audience") else log(kind, facts)))
+
+    make: Any = type("Changed", (game.make,), {"name": "changed", "log": logs})
+    monkeypatch.setitem(GAMES, "changed", replace(game, name="changed", make=make))
+    return "changed"
+
+
+def played(game: str, folder: Path) -> Path:
+    liescope.play(game, players=["scripted:bold"], games=1, assess=True, out=folder / "run")
+    return folder / "run"
+
+
+def judged(run: Path, folder: Path) -> list[str]:
+    """All that a judge from outside is told, in the end."""
+    desk = JudgeDesk(Assignment.draw(run, ReaderSpec(), None), TablesFile(folder / "out"), 1)
+    (link,) = desk.links
+    desk.agree(link, "ada")
+    sitting = desk.sitting(link)
+    assert sitting is not None
+    told: list[str] = []
+    while (question := sitting.question()) is not None:
+        told = [line.words for line in lines_of(question)]
+        if question.about_players:
+            sitting.suspect(dict.fromkeys(question.ask.options, 0.5), None)
+        else:
+            sitting.say(True, 0.5, None)
+    desk.close()
+    return told
+
+
+def test_every_page_tells_what_a_game_says_in_words_of_its_own(two_truths: PlayableGame, tmp_path: Path) -> None:
+    run = played(two_truths.name, tmp_path)
+    source = RunSource(run)
+    game = source.game(source.find("0"))
+    said = [event for event in game.record.events if event.kind is EventKind.ACT and event.audience is None]
+    assert {event.text.split(" ")[0] for event in said} > {"guesses"}
+    for eyes in ("", TABLE, "Alice"):
+        page = shown(game, look_through(game.record, eyes))
+        words = [one.words for part in page.sections for one in part.moments if isinstance(one, Happened)]
+        assert all(any(event.text in line for line in words) for event in said)
+    seat = [line.words for line in lines([event for event in game.record.events if event.seen_by("Bob")], "Bob")]
+    assert all(event.text in seat for event in said)
+    reader = judged(run, tmp_path)
+    assert all(any(event.text in line for line in reader) for event in said)
+    assert make_setup(two_truths.name, 1).people
+
+
+def mute(kind: EventKind, facts: dict[str, Any]) -> dict[str, Any]:
+    return {**facts, "text": ""} if kind is EventKind.ACT else facts
+
+
+def talkative(kind: EventKind, facts: dict[str, Any]) -> dict[str, Any]:
+    return {**facts, "data": {**facts["data"], "weather": "rain"}} if kind is EventKind.END else facts
+
+
+@pytest.mark.parametrize(
+    ("log", "lacking"), [(mute, "an act without a text"), (talkative, "weather of end")], ids=["event", "fact"]
+)
+def test_a_game_with_something_that_no_page_has_words_for_is_refused(
+    log: Callable[..., dict[str, Any]],
+    lacking: str,
+    two_truths: PlayableGame,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    name = changed(two_truths, monkeypatch, log)
+    refused = rf"^the game 'changed' has no words on pages for {lacking}; log what happens as an act \(EventKind\.ACT\)"
+    with pytest.raises(UndeclaredGame, match=refused):
+        make_setup(name, 1)
+    run = played(name, tmp_path)
+    source = RunSource(run)
+    with pytest.raises(UndeclaredGame, match=refused):
+        shown(source.game(source.find("0")))
+    with pytest.raises(UndeclaredGame, match=refused):
+        judged(run, tmp_path)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_of_ours_is_told_whole(game: str, tmp_path: Path) -> None:
+    with Journal.open(played(game, tmp_path)) as journal:
+        for record in journal.records():
+            check_told(record)
