@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence
-from liescope.data_cards.tables import TABLES, TARGETS, Field, Table
+from liescope.data_cards.tables import TABLES, TARGETS, CorpusColumn, CorpusTable
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
 _PARQUET = "application/x-parquet"
@@ -142,7 +142,7 @@ def _file_set(config: str) -> dict[str, Any]:
     }
 
 
-def _record_set(table: Table) -> dict[str, Any]:
+def _record_set(table: CorpusTable) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
@@ -152,7 +152,7 @@ def _record_set(table: Table) -> dict[str, Any]:
     }
 
 
-def _field(config: str, column: Field) -> dict[str, Any]:
+def _field(config: str, column: CorpusColumn) -> dict[str, Any]:
     name = column.name
     field: dict[str, Any] = {
         "@type": "cr:Field",

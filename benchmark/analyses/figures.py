@@ -24,7 +24,7 @@ from liescope.common.figures import (
     total,
     whole_numbers,
 )
-from liescope.common.matrix import Cell, matrices
+from liescope.common.matrix import MatrixCell, matrices
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,9 +149,9 @@ def matrix_of(
     """A matrix for each facet, with intervals where the table has lo and hi. name: what the numbers are."""
     bounds = table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
     row_names, column_names, titles = (names_of(table, names) for names in (rows, columns, facets))
-    cells: dict[str, dict[tuple[str, str], Cell]] = {title: {} for title in titles}
+    cells: dict[str, dict[tuple[str, str], MatrixCell]] = {title: {} for title in titles}
     for title, row, column, number, (lo, hi) in zip(titles, row_names, column_names, table[value], bounds, strict=True):
-        cells[title][row, column] = Cell(number, lo, hi)
+        cells[title][row, column] = MatrixCell(number, lo, hi)
     down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))
     across.sort(key=lambda name: down.index(name) if name in down else len(down))  # the same names in the same order
     return matrices(cells, down, across, name, limits, middle)

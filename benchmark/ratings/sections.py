@@ -15,7 +15,7 @@ from liescope.benchmark.ratings.nash import Nash
 from liescope.benchmark.ratings.scores import TAILS, Scores
 from liescope.common.colours import model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.matrix import Cell, matrix
+from liescope.common.matrix import MatrixCell, matrix
 from liescope.common.report.contents import Section, with_interval
 
 ELO = float(400 / np.log(10))  # points of a rating for one logit: 400 points are odds of ten to one
@@ -195,7 +195,7 @@ def ahead(parameter: str, scores: Scores, ranks: pl.DataFrame) -> Section:
     chances = scores.ahead()
     places = {name: at for at, name in enumerate(scores.names)}
     cells = {
-        (one, other): Cell(float(chances[places[one], places[other]]))
+        (one, other): MatrixCell(float(chances[places[one], places[other]]))
         for one in shown
         for other in shown
         if one != other

@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from liescope.data_cards.tables.declare import BOOLEAN, INTEGER, NUMBER, SPLITS, TEXT, Column, Field, Table, by_name
+from liescope.data_cards.tables.declare import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    SPLITS,
+    TEXT,
+    CorpusColumn,
+    CorpusTable,
+    by_name,
+)
 from liescope.data_cards.tables.game_rows import (
     BidRow,
     CallRow,
@@ -33,23 +42,25 @@ if TYPE_CHECKING:
 _LABEL = "label_"
 TABLES = by_name(
     (
-        Table("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
-        Table("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
-        Table("games", GameRow, "one row for each game, including failed ones"),
-        Table("events", EventRow, "one row for each event of a game, failed games included, in order of play"),
-        Table("votes", VoteRow, "one row for each vote of a finished game"),
-        Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
-        Table("night_acts", NightActRow, "one row for each night act of a finished game"),
-        Table("bids", BidRow, "one row for each bid for the floor"),
-        Table("lessons", LessonRow, "one row for each lesson that a player learned from a game for the next ones"),
-        Table("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
-        Table("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
-        Table("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),
+        CorpusTable("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
+        CorpusTable("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
+        CorpusTable("games", GameRow, "one row for each game, including failed ones"),
+        CorpusTable("events", EventRow, "one row for each event of a game, failed games included, in order of play"),
+        CorpusTable("votes", VoteRow, "one row for each vote of a finished game"),
+        CorpusTable("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
+        CorpusTable("night_acts", NightActRow, "one row for each night act of a finished game"),
+        CorpusTable("bids", BidRow, "one row for each bid for the floor"),
+        CorpusTable(
+            "lessons", LessonRow, "one row for each lesson that a player learned from a game for the next ones"
+        ),
+        CorpusTable("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
+        CorpusTable("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
+        CorpusTable("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),
     )
 )
 """Name to table, in the order of the card."""
 
-TARGETS: Mapping[str, Field] = {
+TARGETS: Mapping[str, CorpusColumn] = {
     column.name.removeprefix(_LABEL): column
     for column in TABLES["statements"].fields
     if column.name.startswith(_LABEL) and column.classes
@@ -63,9 +74,9 @@ __all__ = [
     "BidRow",
     "CallRow",
     "ClaimRow",
-    "Column",
+    "CorpusColumn",
+    "CorpusTable",
     "EventRow",
-    "Field",
     "GameRow",
     "LessonRow",
     "LessonTagRow",
@@ -74,7 +85,6 @@ __all__ = [
     "RoleGuessRow",
     "SeatRow",
     "StatementRow",
-    "Table",
     "VoteRow",
 ]
 
@@ -89,7 +99,7 @@ def arrow_schema(table: str) -> pa.Schema:
 
     types = {TEXT: pa.string(), BOOLEAN: pa.bool_(), INTEGER: pa.int64(), NUMBER: pa.float64()}
 
-    def kind(field: Field) -> pa.DataType:
+    def kind(field: CorpusColumn) -> pa.DataType:
         inner = pa.struct([(part.name, kind(part)) for part in field.fields]) if field.fields else types[field.type]
         return pa.list_(inner) if field.repeated else inner
 
@@ -103,7 +113,7 @@ def polars_schema(table: str) -> pl.Schema:
 
     types = {TEXT: pl.String(), BOOLEAN: pl.Boolean(), INTEGER: pl.Int64(), NUMBER: pl.Float64()}
 
-    def kind(field: Field) -> pl.DataType:
+    def kind(field: CorpusColumn) -> pl.DataType:
         inner = pl.Struct({part.name: kind(part) for part in field.fields}) if field.fields else types[field.type]
         return pl.List(inner) if field.repeated else inner
 
@@ -115,7 +125,7 @@ def hub_features(table: str) -> list[dict[str, Any]]:
     return [_feature(field) for field in TABLES[table].fields]
 
 
-def _feature(field: Field) -> dict[str, Any]:
+def _feature(field: CorpusColumn) -> dict[str, Any]:
     if field.fields:
         kind: Any = [_feature(part) for part in field.fields]
         return {"name": field.name, "list" if field.repeated else "struct": kind}
@@ -140,7 +150,7 @@ def tables_markdown() -> str:
     )
 
 
-def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[str]:
+def _lines(fields: tuple[CorpusColumn, ...], within: str = "") -> Iterator[str]:
     for field in fields:
         yield f"| `{within}{field.name}` | {field.type_words} | {field.words.replace('|', '&#124;')} |\n"
         yield from _lines(field.fields, f"{within}{field.name}.")

@@ -2,11 +2,11 @@
 
     @dataclass(frozen=True, slots=True)
     class VoteRow:
-        game_id: Annotated[str, Column("the game")]
-        fallback: Annotated[str, Column("why the rules drew the vote, empty if the player chose it")]
+        game_id: Annotated[str, Meaning("the game")]
+        fallback: Annotated[str, Meaning("why the rules drew the vote, empty if the player chose it")]
 
 A field's type is the column's type: str, bool, int, float, a tuple of texts, or a tuple of rows of another such class.
-`| None` means that the column can be null. Schemas, cards, croissant.json and docs are all generated from `Table`.
+`| None` means that the column can be null. Schemas, cards, croissant.json and docs are generated from `CorpusTable`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Meaning:
     """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
     it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
     """
@@ -34,9 +34,9 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CorpusColumn:
     """A declared column. type: text, boolean, integer, number or records; repeated: a list of these; fields: those of
-    a record; nullable: the value can be null; the rest as in `Column`.
+    a record; nullable: the value can be null; the rest as in `Meaning`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Field:
     null: str = ""
     reason: str = ""
     classes: tuple[str, ...] = ()
-    fields: tuple[Field, ...] = ()
+    fields: tuple[CorpusColumn, ...] = ()
 
     @property
     def type_words(self) -> str:
@@ -63,16 +63,16 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CorpusTable:
     """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is."""
 
     name: str
     row: type
     meaning: str
-    fields: tuple[Field, ...] = field(init=False)
+    fields: tuple[CorpusColumn, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        split = Field("split", TEXT, "train, validation or test; the same for all rows of a game")
+        split = CorpusColumn("split", TEXT, "train, validation or test; the same for all rows of a game")
         object.__setattr__(self, "fields", (*fields_of(self.row), split))
 
     @property
@@ -81,8 +81,8 @@ class Table:
         return tuple(column.name for column in self.fields)
 
 
-def fields_of(row: type) -> tuple[Field, ...]:
-    """The columns that a row class declares. Raises TypeError for a field without a `Column` or of another type."""
+def fields_of(row: type) -> tuple[CorpusColumn, ...]:
+    """The columns that a row class declares. Raises TypeError for a field without a `Meaning` or of another type."""
     hints = get_type_hints(row, include_extras=True)
     found = tuple(_field(row, name, hint) for name, hint in hints.items())
     names = {column.name for column in found}
@@ -92,13 +92,13 @@ def fields_of(row: type) -> tuple[Field, ...]:
     return found
 
 
-def _field(row: type, name: str, hint: Any) -> Field:
+def _field(row: type, name: str, hint: Any) -> CorpusColumn:
     if get_origin(hint) is not Annotated:
-        raise TypeError(f"{row.__name__}.{name} has no Column")
+        raise TypeError(f"{row.__name__}.{name} has no Meaning")
     kind, *notes = get_args(hint)
-    said = next((note for note in notes if isinstance(note, Column)), None)
+    said = next((note for note in notes if isinstance(note, Meaning)), None)
     if said is None:
-        raise TypeError(f"{row.__name__}.{name} has no Column")
+        raise TypeError(f"{row.__name__}.{name} has no Meaning")
     nullable = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
     if nullable:
         (kind,) = (part for part in get_args(kind) if part is not NoneType)
@@ -111,10 +111,10 @@ def _field(row: type, name: str, hint: Any) -> Field:
     if not inner and kind not in _TYPES:
         raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
     type_ = RECORDS if inner else _TYPES[kind]
-    return Field(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner)
+    return CorpusColumn(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner)
 
 
-def by_name(tables: tuple[Table, ...]) -> Mapping[str, Table]:
+def by_name(tables: tuple[CorpusTable, ...]) -> Mapping[str, CorpusTable]:
     """The tables by name, in their order."""
     return {table.name: table for table in tables}
 
@@ -130,6 +130,6 @@ DECEPTION_TYPES = (
     "strategic_deception",
     "persuasive_manipulation",
 )
-GAME_ID = Column("the game; unique in the corpus, the key that joins configs")
-STATEMENT_ID = Column("the statement: game_id, a colon, the index of its event in the game")
-DAY = Column("the day of the game, from 1")
+GAME_ID = Meaning("the game; unique in the corpus, the key that joins configs")
+STATEMENT_ID = Meaning("the statement: game_id, a colon, the index of its event in the game")
+DAY = Meaning("the day of the game, from 1")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from liescope.data_cards.tables.declare import DAY, GAME_ID, Column
+from liescope.data_cards.tables.declare import DAY, GAME_ID, Meaning
 
 _NOT_REPORTED = "where the endpoint reports none"
 
@@ -18,17 +18,17 @@ class VoteRow:
 
     game_id: Annotated[str, GAME_ID]
     day: Annotated[int, DAY]
-    ballot: Annotated[int, Column("1 for the first or only vote of the day, 2 for the revote")]
-    voter: Annotated[str, Column("the voter's name in the game")]
-    voter_role: Annotated[str, Column("the voter's hidden role")]
-    voter_model: Annotated[str, Column("the model or script that plays the voter")]
-    voter_source: Annotated[str, Column("where the voter's choices come from: scripted, model, human or imported")]
-    target: Annotated[str, Column("who was voted for")]
-    target_role: Annotated[str, Column("the target's hidden role")]
-    fallback: Annotated[str, Column("why the rules drew this vote at random, empty if the player chose it")]
+    ballot: Annotated[int, Meaning("1 for the first or only vote of the day, 2 for the revote")]
+    voter: Annotated[str, Meaning("the voter's name in the game")]
+    voter_role: Annotated[str, Meaning("the voter's hidden role")]
+    voter_model: Annotated[str, Meaning("the model or script that plays the voter")]
+    voter_source: Annotated[str, Meaning("where the voter's choices come from: scripted, model, human or imported")]
+    target: Annotated[str, Meaning("who was voted for")]
+    target_role: Annotated[str, Meaning("the target's hidden role")]
+    fallback: Annotated[str, Meaning("why the rules drew this vote at random, empty if the player chose it")]
     suspicion_rank: Annotated[
         float | None,
-        Column(
+        Meaning(
             "the target's rank among the other living players in the voter's own running suspicion when the vote "
             "opened: 1 for the most suspected, ties averaged",
             "where the voter had rated none of them",
@@ -41,15 +41,15 @@ class NightActRow:
     """One act of a night."""
 
     game_id: Annotated[str, GAME_ID]
-    day: Annotated[int, Column("the day that follows the night, from 1")]
-    act: Annotated[str, Column("proposal (of a victim, among werewolves), kill, protection or investigation")]
-    round: Annotated[int, Column("the round of proposals; 0 for other acts")]
-    actor: Annotated[str | None, Column("who acted", "where no single player did")]
-    actor_role: Annotated[str | None, Column("the actor's hidden role", "where no single player acted")]
-    target: Annotated[str | None, Column("the target of the act", "where it names nobody")]
-    target_role: Annotated[str | None, Column("the target's hidden role", "where it names nobody")]
-    died: Annotated[bool | None, Column("the target of a kill was found dead", "for other acts")]
-    fallback: Annotated[str, Column("why the rules chose for the actor, empty if the actor chose")]
+    day: Annotated[int, Meaning("the day that follows the night, from 1")]
+    act: Annotated[str, Meaning("proposal (of a victim, among werewolves), kill, protection or investigation")]
+    round: Annotated[int, Meaning("the round of proposals; 0 for other acts")]
+    actor: Annotated[str | None, Meaning("who acted", "where no single player did")]
+    actor_role: Annotated[str | None, Meaning("the actor's hidden role", "where no single player acted")]
+    target: Annotated[str | None, Meaning("the target of the act", "where it names nobody")]
+    target_role: Annotated[str | None, Meaning("the target's hidden role", "where it names nobody")]
+    died: Annotated[bool | None, Meaning("the target of a kill was found dead", "for other acts")]
+    fallback: Annotated[str, Meaning("why the rules chose for the actor, empty if the actor chose")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class BidRow:
 
     game_id: Annotated[str, GAME_ID]
     day: Annotated[int, DAY]
-    phase: Annotated[str, Column("discussion or defence")]
-    turn: Annotated[int, Column("the turn that was bid for, from 1 in each phase of a day")]
-    bidder: Annotated[str, Column("who bids")]
-    role: Annotated[str, Column("the bidder's hidden role")]
-    bid: Annotated[int, Column("the bid, 0 to 10")]
-    floor: Annotated[bool, Column("the bidder got the floor")]
-    fallback: Annotated[str, Column("why the rules set this bid to 0, empty if the player bid")]
+    phase: Annotated[str, Meaning("discussion or defence")]
+    turn: Annotated[int, Meaning("the turn that was bid for, from 1 in each phase of a day")]
+    bidder: Annotated[str, Meaning("who bids")]
+    role: Annotated[str, Meaning("the bidder's hidden role")]
+    bid: Annotated[int, Meaning("the bid, 0 to 10")]
+    floor: Annotated[bool, Meaning("the bidder got the floor")]
+    fallback: Annotated[str, Meaning("why the rules set this bid to 0, empty if the player bid")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,38 +72,38 @@ class CallRow:
     """One request to a player, retries included."""
 
     game_id: Annotated[str, GAME_ID]
-    step: Annotated[int, Column("the step of the game, from 0")]
-    seat: Annotated[str, Column("who was asked")]
-    attempt: Annotated[int, Column("1 for the first request, 2 for the first retry")]
-    kind: Annotated[str | None, Column("what was asked for", "where the request led to no reply")]
-    model: Annotated[str | None, Column("the model or script that was asked", "where the request led to no reply")]
-    problem: Annotated[str, Column("why the request gave no usable reply, else empty")]
-    notes: Annotated[tuple[str, ...], Column("leniencies needed to read the reply")]
-    raw: Annotated[str, Column("the raw response")]
-    prompt_tokens: Annotated[int | None, Column("tokens of the prompt", _NOT_REPORTED)]
-    cached_tokens: Annotated[int | None, Column("tokens of the prompt that were cached", _NOT_REPORTED)]
-    completion_tokens: Annotated[int | None, Column("tokens of the response", _NOT_REPORTED)]
-    cost: Annotated[float | None, Column("cost at the given prices", "without prices")]
-    latency_ms: Annotated[float | None, Column("milliseconds until the response", "for players not behind a network")]
-    response_id: Annotated[str | None, Column("the endpoint's own id of the response", _NOT_REPORTED)]
-    served_model: Annotated[str | None, Column("the model that the endpoint says it served", _NOT_REPORTED)]
+    step: Annotated[int, Meaning("the step of the game, from 0")]
+    seat: Annotated[str, Meaning("who was asked")]
+    attempt: Annotated[int, Meaning("1 for the first request, 2 for the first retry")]
+    kind: Annotated[str | None, Meaning("what was asked for", "where the request led to no reply")]
+    model: Annotated[str | None, Meaning("the model or script that was asked", "where the request led to no reply")]
+    problem: Annotated[str, Meaning("why the request gave no usable reply, else empty")]
+    notes: Annotated[tuple[str, ...], Meaning("leniencies needed to read the reply")]
+    raw: Annotated[str, Meaning("the raw response")]
+    prompt_tokens: Annotated[int | None, Meaning("tokens of the prompt", _NOT_REPORTED)]
+    cached_tokens: Annotated[int | None, Meaning("tokens of the prompt that were cached", _NOT_REPORTED)]
+    completion_tokens: Annotated[int | None, Meaning("tokens of the response", _NOT_REPORTED)]
+    cost: Annotated[float | None, Meaning("cost at the given prices", "without prices")]
+    latency_ms: Annotated[float | None, Meaning("milliseconds until the response", "for players not behind a network")]
+    response_id: Annotated[str | None, Meaning("the endpoint's own id of the response", _NOT_REPORTED)]
+    served_model: Annotated[str | None, Meaning("the model that the endpoint says it served", _NOT_REPORTED)]
     via: Annotated[
         str | None,
-        Column(
+        Meaning(
             "how the response came: cache, where it was kept from an earlier request and cost nothing now, or batch",
             "for a request of its own",
         ),
     ]
     reasoning: Annotated[
         str | None,
-        Column(
+        Meaning(
             "what the model thought before it answered, as far as its endpoint shows that",
             "without such reasoning, and where the request led to no reply",
         ),
     ]
 
 
-_KIND = Column("the list that the lesson is on: to_do, to_avoid or winning_tactic")
+_KIND = Meaning("the list that the lesson is on: to_do, to_avoid or winning_tactic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +111,19 @@ class LessonRow:
     """One lesson that a learning player wrote after a game, whether kept or not."""
 
     game_id: Annotated[str, GAME_ID]
-    cell: Annotated[str, Column("the cell whose later games the lesson is for, empty if there is none")]
+    cell: Annotated[str, Meaning("the cell whose later games the lesson is for, empty if there is none")]
     author_model: Annotated[
-        str | None, Column("the model that wrote the lesson", "where several models hold the learning role")
+        str | None, Meaning("the model that wrote the lesson", "where several models hold the learning role")
     ]
-    turn: Annotated[int | None, Column("the number of its game within the cell, from 0", "where it is not known")]
+    turn: Annotated[int | None, Meaning("the number of its game within the cell, from 0", "where it is not known")]
     kind: Annotated[str, _KIND]
-    text: Annotated[str, Column("the lesson")]
-    kept: Annotated[bool, Column("it was added to the lesson book; the others nearly repeat one in the book")]
+    text: Annotated[str, Meaning("the lesson")]
+    kept: Annotated[bool, Meaning("it was added to the lesson book; the others nearly repeat one in the book")]
     nearest: Annotated[
-        float | None, Column("its highest cosine similarity to a lesson in the book", "for the first lesson")
+        float | None, Meaning("its highest cosine similarity to a lesson in the book", "for the first lesson")
     ]
-    categories: Annotated[tuple[str, ...], Column("its strategies, by rules on its words; can be empty")]
-    order: Annotated[int, Column("its theory-of-mind order by rules on its words: 1, 2 or 3")]
+    categories: Annotated[tuple[str, ...], Meaning("its strategies, by rules on its words; can be empty")]
+    order: Annotated[int, Meaning("its theory-of-mind order by rules on its words: 1, 2 or 3")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +132,11 @@ class LessonTagRow:
 
     game_id: Annotated[str, GAME_ID]
     kind: Annotated[str, _KIND]
-    text: Annotated[str, Column("the lesson")]
-    judge: Annotated[str, Column("the judge")]
-    categories: Annotated[tuple[str, ...], Column("the strategies that the judge sees in it; can be empty")]
+    text: Annotated[str, Meaning("the lesson")]
+    judge: Annotated[str, Meaning("the judge")]
+    categories: Annotated[tuple[str, ...], Meaning("the strategies that the judge sees in it; can be empty")]
     order: Annotated[
-        int | None, Column("the theory-of-mind order that the judge gives it: 1, 2 or 3", "where it gave none")
+        int | None, Meaning("the theory-of-mind order that the judge gives it: 1, 2 or 3", "where it gave none")
     ]
 
 
@@ -145,27 +145,27 @@ class RoleGuessRow:
     """The role that a judge named for one player, from the seat of another."""
 
     game_id: Annotated[str, GAME_ID]
-    judge: Annotated[str, Column("the judge")]
-    observer: Annotated[str, Column("the player whose seat the judge looked from")]
-    observer_role: Annotated[str, Column("the observer's hidden role")]
-    target: Annotated[str, Column("the player whose role was named")]
-    target_role: Annotated[str, Column("the target's hidden role")]
-    guess: Annotated[str | None, Column("the role that the judge named", "where it named none")]
+    judge: Annotated[str, Meaning("the judge")]
+    observer: Annotated[str, Meaning("the player whose seat the judge looked from")]
+    observer_role: Annotated[str, Meaning("the observer's hidden role")]
+    target: Annotated[str, Meaning("the player whose role was named")]
+    target_role: Annotated[str, Meaning("the target's hidden role")]
+    guess: Annotated[str | None, Meaning("the role that the judge named", "where it named none")]
 
 
 @dataclass(frozen=True, slots=True)
 class SeatRow:
     """One player of a game."""
 
-    name: Annotated[str, Column("the player's name in the game")]
-    role: Annotated[str, Column("the hidden role, empty where it is not known")]
-    team: Annotated[str, Column("the team of the role, empty where it is not known")]
-    deceives: Annotated[bool | None, Column("the role aims to deceive the others", "where that is not known")]
-    model: Annotated[str, Column("the model or script that plays the seat")]
-    source: Annotated[str, Column("where the seat's words come from: scripted, model, human or imported")]
-    won: Annotated[bool | None, Column("the player won", "in failed games, and where it is not known")]
-    fate: Annotated[str, Column("alive, killed (at night) or exiled (arrested or exiled by vote)")]
-    day_out: Annotated[int | None, Column("the day on which the player left the game", "for those alive at its end")]
+    name: Annotated[str, Meaning("the player's name in the game")]
+    role: Annotated[str, Meaning("the hidden role, empty where it is not known")]
+    team: Annotated[str, Meaning("the team of the role, empty where it is not known")]
+    deceives: Annotated[bool | None, Meaning("the role aims to deceive the others", "where that is not known")]
+    model: Annotated[str, Meaning("the model or script that plays the seat")]
+    source: Annotated[str, Meaning("where the seat's words come from: scripted, model, human or imported")]
+    won: Annotated[bool | None, Meaning("the player won", "in failed games, and where it is not known")]
+    fate: Annotated[str, Meaning("alive, killed (at night) or exiled (arrested or exiled by vote)")]
+    day_out: Annotated[int | None, Meaning("the day on which the player left the game", "for those alive at its end")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,39 +173,39 @@ class GameRow:
     """One game, finished or failed."""
 
     game_id: Annotated[str, GAME_ID]
-    run: Annotated[str, Column("the run that the game comes from")]
-    origin: Annotated[str, Column("where the game comes from: liescope, or the format that it was imported from")]
-    game: Annotated[str, Column("the name of the game's rules")]
-    cell: Annotated[str, Column("the cell of the tournament's design, empty if there is none")]
+    run: Annotated[str, Meaning("the run that the game comes from")]
+    origin: Annotated[str, Meaning("where the game comes from: liescope, or the format that it was imported from")]
+    game: Annotated[str, Meaning("the name of the game's rules")]
+    cell: Annotated[str, Meaning("the cell of the tournament's design, empty if there is none")]
     model: Annotated[
         str,
-        Column(
+        Meaning(
             "who plays the game, in one name: the one model in every seat, or the model of each role, roles in "
             'alphabetical order, as in "A | B | A"; several models of one role are joined by +'
         ),
     ]
     condition: Annotated[
         str,
-        Column(
+        Meaning(
             "how the game's settings differ from the defaults of its rules, as in "
             '"message_limit=500 rounds=8"; except players, learning and the text of prompts; empty for the defaults'
         ),
     ]
     settings: Annotated[
-        str, Column("all settings that can change what players do, as a JSON object of strings; {} if not known")
+        str, Meaning("all settings that can change what players do, as a JSON object of strings; {} if not known")
     ]
     prompt_version: Annotated[
         str | None,
-        Column("the prompts that the players read: a hash, or the publisher's name", "where it is not known"),
+        Meaning("the prompts that the players read: a hash, or the publisher's name", "where it is not known"),
     ]
-    learning: Annotated[bool, Column("the learning role's model learns across the games of its cell")]
-    turn: Annotated[int | None, Column("the game's number within its cell, from 0", "where it is not known")]
+    learning: Annotated[bool, Meaning("the learning role's model learns across the games of its cell")]
+    turn: Annotated[int | None, Meaning("the game's number within its cell, from 0", "where it is not known")]
     seating: Annotated[
-        str | None, Column("how roles were dealt to names: balanced, shuffled or fixed", "where it is not known")
+        str | None, Meaning("how roles were dealt to names: balanced, shuffled or fixed", "where it is not known")
     ]
     siblings: Annotated[
         str | None,
-        Column(
+        Meaning(
             "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
             "so do all games with the same value",
             "for games of their own",
@@ -213,40 +213,40 @@ class GameRow:
     ]
     fork_step: Annotated[
         int | None,
-        Column("the step of the recorded game at which this one goes on from it", "for all other games"),
+        Meaning("the step of the recorded game at which this one goes on from it", "for all other games"),
     ]
     fork_group: Annotated[
         str | None,
-        Column("who took over or what was said at that step, in words", "for all other games"),
+        Meaning("who took over or what was said at that step, in words", "for all other games"),
     ]
-    fork_seat: Annotated[str | None, Column("the player who was played anew from that step on", "for all other games")]
+    fork_seat: Annotated[str | None, Meaning("the player who was played anew from that step on", "for all other games")]
     fork_event: Annotated[
         int | None,
-        Column(
+        Meaning(
             "the index of the first event of its own; what was said at that step has it at the end of its statement_id",
             "for all other games",
         ),
     ]
-    seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
-    source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
-    status: Annotated[str, Column("done or failed")]
-    failure: Annotated[str, Column("why the game failed, else empty")]
-    winner: Annotated[str | None, Column("the winning team", "for failed games, and where it is not known")]
-    reason: Annotated[str | None, Column("the rule that ended the game", "for failed games")]
-    days: Annotated[int, Column("days played")]
-    seats: Annotated[tuple[SeatRow, ...], Column("the players, with their roles, models and how they ended")]
+    seed: Annotated[int | None, Meaning("the seed of the game's random numbers", "for imported games")]
+    source: Annotated[str, Meaning("the sources of the seats, joined by + where they differ")]
+    status: Annotated[str, Meaning("done or failed")]
+    failure: Annotated[str, Meaning("why the game failed, else empty")]
+    winner: Annotated[str | None, Meaning("the winning team", "for failed games, and where it is not known")]
+    reason: Annotated[str | None, Meaning("the rule that ended the game", "for failed games")]
+    days: Annotated[int, Meaning("days played")]
+    seats: Annotated[tuple[SeatRow, ...], Meaning("the players, with their roles, models and how they ended")]
     judge: Annotated[
         str | None,
-        Column("who gave the self-reports and ratings after the game", "where the players did, or nobody"),
+        Meaning("who gave the self-reports and ratings after the game", "where the players did, or nobody"),
     ]
-    killed: Annotated[tuple[str, ...], Column("who was found dead, in order")]
-    voted_out: Annotated[tuple[str, ...], Column("who was arrested or exiled, in order")]
-    last_speaker: Annotated[str | None, Column("who had the last turn to speak, used or not", "where nobody had one")]
-    statements: Annotated[int, Column("statements made")]
-    silences: Annotated[int, Column("turns to speak that passed in silence, deliberate or not")]
-    fallbacks: Annotated[int, Column("decisions made by the rules because a reply was unusable")]
-    winners: Annotated[tuple[str, ...], Column("the players who won, by name; empty where that is not known")]
-    meta: Annotated[str, Column("what else is known of the game, as a JSON object; {} if nothing is")]
+    killed: Annotated[tuple[str, ...], Meaning("who was found dead, in order")]
+    voted_out: Annotated[tuple[str, ...], Meaning("who was arrested or exiled, in order")]
+    last_speaker: Annotated[str | None, Meaning("who had the last turn to speak, used or not", "where nobody had one")]
+    statements: Annotated[int, Meaning("statements made")]
+    silences: Annotated[int, Meaning("turns to speak that passed in silence, deliberate or not")]
+    fallbacks: Annotated[int, Meaning("decisions made by the rules because a reply was unusable")]
+    winners: Annotated[tuple[str, ...], Meaning("the players who won, by name; empty where that is not known")]
+    meta: Annotated[str, Meaning("what else is known of the game, as a JSON object; {} if nothing is")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,23 +254,25 @@ class EventRow:
     """One event of a game. The rows of a game, with its row in `games`, are its whole record."""
 
     game_id: Annotated[str, GAME_ID]
-    index: Annotated[int, Column("the place of the event in its game, from 0; a statement_id ends with it")]
-    kind: Annotated[str, Column("what happened: setup, role, statement, silence, vote, death and so on")]
-    day: Annotated[int, Column("the day of the game, from 1; 0 before the first")]
-    phase: Annotated[str, Column("setup, night, discussion, voting, defence, revote or end")]
-    round: Annotated[int, Column("the round of discussion or turn, from 1; 0 where the rules count none")]
-    actor: Annotated[str | None, Column("who did it", "where nobody at the table did")]
-    target: Annotated[str | None, Column("to whom it was done, for whom a vote is", "where it is about no player")]
-    text: Annotated[str, Column("the words of a statement, lesson or act; else empty")]
-    about: Annotated[int | None, Column("the index of the event that it judges", "for all that judge none")]
+    index: Annotated[int, Meaning("the place of the event in its game, from 0; a statement_id ends with it")]
+    kind: Annotated[str, Meaning("what happened: setup, role, statement, silence, vote, death and so on")]
+    day: Annotated[int, Meaning("the day of the game, from 1; 0 before the first")]
+    phase: Annotated[str, Meaning("setup, night, discussion, voting, defence, revote or end")]
+    round: Annotated[int, Meaning("the round of discussion or turn, from 1; 0 where the rules count none")]
+    actor: Annotated[str | None, Meaning("who did it", "where nobody at the table did")]
+    target: Annotated[str | None, Meaning("to whom it was done, for whom a vote is", "where it is about no player")]
+    text: Annotated[str, Meaning("the words of a statement, lesson or act; else empty")]
+    about: Annotated[int | None, Meaning("the index of the event that it judges", "for all that judge none")]
     audience: Annotated[
         tuple[str, ...] | None,
-        Column("the players who saw it, by name; nobody if it is empty", "where everybody saw it"),
+        Meaning("the players who saw it, by name; nobody if it is empty", "where everybody saw it"),
     ]
-    drawn: Annotated[bool, Column("the rules drew it, and asked nobody")]
-    fallback: Annotated[str, Column("why the rules decided in place of the player, else empty")]
-    reasoning: Annotated[str | None, Column("what a model thought before it acted", "where it did not say")]
+    drawn: Annotated[bool, Meaning("the rules drew it, and asked nobody")]
+    fallback: Annotated[str, Meaning("why the rules decided in place of the player, else empty")]
+    reasoning: Annotated[str | None, Meaning("what a model thought before it acted", "where it did not say")]
     payload: Annotated[
         str,
-        Column("further facts of this kind of event, with what the actor kept to itself, as a JSON object; {} if none"),
+        Meaning(
+            "further facts of this kind of event, with what the actor kept to itself, as a JSON object; {} if none"
+        ),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from liescope.data_cards.tables.declare import DAY, DECEPTION_TYPES, GAME_ID, HONESTY, STATEMENT_ID, Column
+from liescope.data_cards.tables.declare import DAY, DECEPTION_TYPES, GAME_ID, HONESTY, STATEMENT_ID, Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,117 +14,117 @@ class StatementRow:
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
-    game: Annotated[str, Column("the name of the game's rules")]
-    source: Annotated[str, Column("where the speaker's words come from: scripted, model, human or imported")]
+    game: Annotated[str, Meaning("the name of the game's rules")]
+    source: Annotated[str, Meaning("where the speaker's words come from: scripted, model, human or imported")]
     day: Annotated[int, DAY]
-    phase: Annotated[str, Column("discussion, voting (the spoken reason of a vote), defence or night")]
+    phase: Annotated[str, Meaning("discussion, voting (the spoken reason of a vote), defence or night")]
     round: Annotated[
         int,
-        Column(
+        Meaning(
             "the round of discussion, or the turn where players bid for the floor, from 1; 0 for reasons of votes; an "
             "imported game may count turns or ticks in its own way"
         ),
     ]
-    position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
-    speaker: Annotated[str, Column("the speaker's name in the game")]
-    speaker_role: Annotated[str, Column("the speaker's hidden role, empty where it is not known")]
-    speaker_team: Annotated[str, Column("the team of the role, empty where it is not known")]
-    speaker_model: Annotated[str, Column("the model or script that plays the speaker")]
+    position: Annotated[int, Meaning("1 for the first statement of the game, 2 for the next")]
+    speaker: Annotated[str, Meaning("the speaker's name in the game")]
+    speaker_role: Annotated[str, Meaning("the speaker's hidden role, empty where it is not known")]
+    speaker_team: Annotated[str, Meaning("the team of the role, empty where it is not known")]
+    speaker_model: Annotated[str, Meaning("the model or script that plays the speaker")]
     audience: Annotated[
         tuple[str, ...],
-        Column("who heard it, with the speaker, by name; empty for everyone at the table"),
+        Meaning("who heard it, with the speaker, by name; empty for everyone at the table"),
     ]
-    text: Annotated[str, Column("what was said, as those who heard it heard it")]
-    truncated: Annotated[bool, Column("the rules cut the message at their limit")]
-    alive: Annotated[tuple[str, ...], Column("the players in the game when it was said")]
-    read_notes: Annotated[tuple[str, ...], Column("leniencies needed to read the player's reply")]
+    text: Annotated[str, Meaning("what was said, as those who heard it heard it")]
+    truncated: Annotated[bool, Meaning("the rules cut the message at their limit")]
+    alive: Annotated[tuple[str, ...], Meaning("the players in the game when it was said")]
+    read_notes: Annotated[tuple[str, ...], Meaning("leniencies needed to read the player's reply")]
     label_role: Annotated[
         bool | None,
-        Column("the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY),
+        Meaning("the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY),
     ]
-    label_role_null: Annotated[str, Column("why label_role is null, else empty")]
+    label_role_null: Annotated[str, Meaning("why label_role is null, else empty")]
     label_claim: Annotated[
         bool | None,
-        Column(
+        Meaning(
             "a checkable claim in the statement is false and the speaker could know it",
             reason="label_claim_null",
             classes=HONESTY,
         ),
     ]
-    label_claim_null: Annotated[str, Column("why label_claim is null, else empty")]
+    label_claim_null: Annotated[str, Meaning("why label_claim is null, else empty")]
     label_promise: Annotated[
         bool | None,
-        Column(
+        Meaning(
             "a promise in the statement was broken by the act that followed",
             reason="label_promise_null",
             classes=HONESTY,
         ),
     ]
-    label_promise_null: Annotated[str, Column("why label_promise is null, else empty")]
+    label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty")]
     label_self: Annotated[
         bool | None,
-        Column(
+        Meaning(
             "the speaker's own report, right after speaking: it was deceptive",
             reason="label_self_null",
             classes=HONESTY,
         ),
     ]
-    label_self_null: Annotated[str, Column("why label_self is null, else empty")]
+    label_self_null: Annotated[str, Meaning("why label_self is null, else empty")]
     self_type: Annotated[
         str | None,
-        Column("the type of deception that the speaker reports", reason="self_type_null", classes=DECEPTION_TYPES),
+        Meaning("the type of deception that the speaker reports", reason="self_type_null", classes=DECEPTION_TYPES),
     ]
-    self_type_null: Annotated[str, Column("why self_type is null, else empty")]
+    self_type_null: Annotated[str, Meaning("why self_type is null, else empty")]
     self_confidence: Annotated[
-        float | None, Column("the speaker's confidence in the report, 0 to 1", reason="self_confidence_null")
+        float | None, Meaning("the speaker's confidence in the report, 0 to 1", reason="self_confidence_null")
     ]
-    self_confidence_null: Annotated[str, Column("why self_confidence is null, else empty")]
-    self_reason: Annotated[str, Column("the speaker's reason, empty if none was given")]
+    self_confidence_null: Annotated[str, Meaning("why self_confidence is null, else empty")]
+    self_reason: Annotated[str, Meaning("the speaker's reason, empty if none was given")]
     self_notes: Annotated[
         tuple[str, ...],
-        Column(
+        Meaning(
             "leniencies needed to read the report, why a field is null, and whether flag and type contradict each other"
         ),
     ]
     label_peer: Annotated[
         bool | None,
-        Column(
+        Meaning(
             "more than half of the usable ratings by the other players flag it as deceptive",
             reason="label_peer_null",
             classes=HONESTY,
         ),
     ]
-    label_peer_null: Annotated[str, Column("why label_peer is null, else empty")]
-    peer_rate: Annotated[float | None, Column("the share of usable ratings that flag it", "without a usable rating")]
-    peer_ratings: Annotated[int, Column("how many ratings were usable")]
+    label_peer_null: Annotated[str, Meaning("why label_peer is null, else empty")]
+    peer_rate: Annotated[float | None, Meaning("the share of usable ratings that flag it", "without a usable rating")]
+    peer_ratings: Annotated[int, Meaning("how many ratings were usable")]
     peer_type: Annotated[
         str | None,
-        Column(
+        Meaning(
             "the most frequent type of deception among the ratings that flag it",
             "where no rating flags it and names a type",
             classes=DECEPTION_TYPES,
         ),
     ]
     peer_confidence: Annotated[
-        float | None, Column("the mean confidence of the ratings, 0 to 1", "where no usable rating gives one")
+        float | None, Meaning("the mean confidence of the ratings, 0 to 1", "where no usable rating gives one")
     ]
     peer_suspicion: Annotated[
-        float | None, Column("the mean suspicion of the speaker, 0 to 1", "where no rating gives one")
+        float | None, Meaning("the mean suspicion of the speaker, 0 to 1", "where no rating gives one")
     ]
     planted_type: Annotated[
         str | None,
-        Column("the type of deception that a scripted speaker meant", "for all others", classes=DECEPTION_TYPES),
+        Meaning("the type of deception that a scripted speaker meant", "for all others", classes=DECEPTION_TYPES),
     ]
     reasoning: Annotated[
         str | None,
-        Column(
+        Meaning(
             "what the speaker thought before it spoke, as far as its model or its source shows that; no player saw it",
             "where none of it is shown",
         ),
     ]
     transcript: Annotated[
         str | None,
-        Column(
+        Meaning(
             'the earlier statements that all who heard this one had heard, oldest first, one per line as "NAME: TEXT"',
             "in a corpus built without --transcript",
         ),
@@ -137,27 +137,27 @@ class RatingRow:
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
-    speaker: Annotated[str, Column("the speaker of the statement")]
-    speaker_role: Annotated[str, Column("the speaker's hidden role")]
-    observer: Annotated[str, Column("who rates it: a player, or a judge who took no player's seat")]
-    observer_role: Annotated[str, Column("the observer's hidden role, empty for a judge without a seat")]
+    speaker: Annotated[str, Meaning("the speaker of the statement")]
+    speaker_role: Annotated[str, Meaning("the speaker's hidden role")]
+    observer: Annotated[str, Meaning("who rates it: a player, or a judge who took no player's seat")]
+    observer_role: Annotated[str, Meaning("the observer's hidden role, empty for a judge without a seat")]
     observer_model: Annotated[
-        str, Column("the model or script that plays the observer, or the judge that rated from its seat")
+        str, Meaning("the model or script that plays the observer, or the judge that rated from its seat")
     ]
-    flag: Annotated[bool | None, Column("the observer considers it deceptive", reason="null", classes=HONESTY)]
+    flag: Annotated[bool | None, Meaning("the observer considers it deceptive", reason="null", classes=HONESTY)]
     type: Annotated[
-        str | None, Column("the type of deception that the observer sees", reason="null", classes=DECEPTION_TYPES)
+        str | None, Meaning("the type of deception that the observer sees", reason="null", classes=DECEPTION_TYPES)
     ]
-    confidence: Annotated[float | None, Column("the observer's confidence in the flag, 0 to 1", reason="null")]
-    suspicion: Annotated[float | None, Column("the observer's suspicion of the speaker, 0 to 1", reason="null")]
+    confidence: Annotated[float | None, Meaning("the observer's confidence in the flag, 0 to 1", reason="null")]
+    suspicion: Annotated[float | None, Meaning("the observer's suspicion of the speaker, 0 to 1", reason="null")]
     running_suspicion: Annotated[
-        float, Column("the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5")
+        float, Meaning("the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5")
     ]
-    reason: Annotated[str, Column("the observer's reason, empty if none was given")]
-    null: Annotated[str, Column("which of flag, type, confidence and suspicion are null, and why; else empty")]
+    reason: Annotated[str, Meaning("the observer's reason, empty if none was given")]
+    null: Annotated[str, Meaning("which of flag, type, confidence and suspicion are null, and why; else empty")]
     notes: Annotated[
         tuple[str, ...],
-        Column(
+        Meaning(
             "leniencies needed to read the rating, why a field is null, and whether flag and type contradict each other"
         ),
     ]
@@ -172,45 +172,47 @@ class ClaimRow:
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
-    speaker: Annotated[str, Column("who makes the claim")]
-    speaker_role: Annotated[str, Column("the speaker's hidden role")]
-    speaker_model: Annotated[str, Column("the model or script that plays the speaker")]
-    origin: Annotated[str, Column("who found the claim: rules, import:FORMAT or model:NAME")]
-    start: Annotated[int | None, Column("where its words begin in the statement, in characters from 0", _NO_SPAN)]
-    end: Annotated[int | None, Column("where its words end: the first character after them", _NO_SPAN)]
-    quote: Annotated[str, Column("its words")]
+    speaker: Annotated[str, Meaning("who makes the claim")]
+    speaker_role: Annotated[str, Meaning("the speaker's hidden role")]
+    speaker_model: Annotated[str, Meaning("the model or script that plays the speaker")]
+    origin: Annotated[str, Meaning("who found the claim: rules, import:FORMAT or model:NAME")]
+    start: Annotated[int | None, Meaning("where its words begin in the statement, in characters from 0", _NO_SPAN)]
+    end: Annotated[int | None, Meaning("where its words end: the first character after them", _NO_SPAN)]
+    quote: Annotated[str, Meaning("its words")]
     kind: Annotated[
         str,
-        Column(
+        Meaning(
             "role, investigation, protection, innocence, guilt, or a promise: vote (for a player) or vote_with (as a "
             "player votes); importers may have kinds of their own"
         ),
     ]
-    subject: Annotated[str, Column("the player that the claim is about; of a promise, the speaker")]
+    subject: Annotated[str, Meaning("the player that the claim is about; of a promise, the speaker")]
     object: Annotated[
         str,
-        Column(
+        Meaning(
             "the role or team that is claimed, or whom a promise names; empty if nothing is said of it; in imported "
             "claims, what the source has"
         ),
     ]
-    polarity: Annotated[str, Column("affirmed, or denied: the claim is that this is not so")]
-    normal: Annotated[str, Column("the claim as one text, such as role(Alice)=detective or not guilt(Bob)=werewolf")]
-    verdict: Annotated[str, Column("what the log says: true, false or unverifiable; of a promise, true if it was kept")]
+    polarity: Annotated[str, Meaning("affirmed, or denied: the claim is that this is not so")]
+    normal: Annotated[str, Meaning("the claim as one text, such as role(Alice)=detective or not guilt(Bob)=werewolf")]
+    verdict: Annotated[
+        str, Meaning("what the log says: true, false or unverifiable; of a promise, true if it was kept")
+    ]
     evidence: Annotated[
         tuple[int, ...],
-        Column("the indices of the events that prove it, and of the statement whose word the speaker took"),
+        Meaning("the indices of the events that prove it, and of the statement whose word the speaker took"),
     ]
     known: Annotated[
-        bool | None, Column("the speaker could know the verdict; false for promises", "where an importer does not say")
+        bool | None, Meaning("the speaker could know the verdict; false for promises", "where an importer does not say")
     ]
     claim_class: Annotated[
         str,
-        Column(
+        Meaning(
             "truthful, lie (false and known to be), mistake (false, and believed on another's word), unsupported "
             "(asserted without a way to know) or undecidable"
         ),
     ]
     kept: Annotated[
-        bool | None, Column("the act that followed kept the promise", "for other claims and where no act settles it")
+        bool | None, Meaning("the act that followed kept the promise", "for other claims and where no act settles it")
     ]

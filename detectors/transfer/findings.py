@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.matrix import Cell
+from liescope.common.matrix import MatrixCell
 from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
 from liescope.detectors.transfer.cells import (
@@ -143,10 +143,10 @@ def statement_cells(by: str, detector: str, protocol: str, cells: pl.DataFrame, 
     return cells.filter(here & (pl.col("score") == STATEMENT) & (pl.col("metric") == metric))
 
 
-def matrix_cells(found: pl.DataFrame) -> dict[tuple[str, str], Cell]:
+def matrix_cells(found: pl.DataFrame) -> dict[tuple[str, str], MatrixCell]:
     """The cells of the figure, the diagonal framed."""
     return {
-        (row["train"], row["test"]): Cell(row["value"], row["lo"], row["hi"], row["train"] == row["test"])
+        (row["train"], row["test"]): MatrixCell(row["value"], row["lo"], row["hi"], row["train"] == row["test"])
         for row in found.to_dicts()
         if row["value"] is not None
     }

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData
-from liescope.data_cards.tables import SPLITS, TABLES, Field, Table, arrow_schema
+from liescope.data_cards.tables import SPLITS, TABLES, CorpusColumn, CorpusTable, arrow_schema
 from liescope.generate.corpus.read import data_file
 
 # A row group ends at whichever bound it reaches first; texts of 100 kB must not pile up to gigabytes.
@@ -24,7 +24,7 @@ GROUP_CHARS = 8 * 2**20
 class _File:
     """One Parquet file being written, with the rows of its next row group."""
 
-    def __init__(self, path: Path, table: Table, split: str) -> None:
+    def __init__(self, path: Path, table: CorpusTable, split: str) -> None:
         self._table = table
         self._split = split
         self._schema = arrow_schema(table.name)
@@ -91,19 +91,19 @@ class _File:
         self._chars = 0
 
 
-def chars_of(table: Table) -> Callable[[Any], int]:
+def chars_of(table: CorpusTable) -> Callable[[Any], int]:
     """The number of characters in a row's texts."""
     names = [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
     texts: Callable[[Any], tuple[str | None, ...]] = attrgetter(*names)
     return lambda row: sum(map(len, filter(None, texts(row))))
 
 
-def row_arrays(rows: list[Any], table: Table) -> list[pa.Array]:
+def row_arrays(rows: list[Any], table: CorpusTable) -> list[pa.Array]:
     """The columns of a table's rows, all but the split. Raises BadData if a value is not of its column's type."""
     return [column_array(rows, field, table.name) for field in table.fields[:-1]]
 
 
-def column_array(rows: list[Any], field: Field, table: str) -> pa.Array:
+def column_array(rows: list[Any], field: CorpusColumn, table: str) -> pa.Array:
     """One column of a table's rows. Raises BadData if a value is not of the column's type."""
     values = list(map(attrgetter(field.name), rows))
     if field.fields:

@@ -19,7 +19,7 @@ _ROW_LABEL, _COLUMN_LABEL, _TITLE = 18, 12, 36  # characters on one line
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """One number of a matrix. lo, hi: its interval, None without one. framed: drawn with a frame, as for a diagonal."""
 
     value: float
@@ -40,7 +40,7 @@ class Cell:
 def matrix(
     rows: Sequence[str],
     columns: Sequence[str],
-    cells: Mapping[tuple[str, str], Cell],
+    cells: Mapping[tuple[str, str], MatrixCell],
     name: str,
     limits: tuple[float, float] = (0.0, 1.0),
     middle: float | None = None,
@@ -58,7 +58,7 @@ def matrix(
 
 @style()
 def matrices(
-    facets: Mapping[str, Mapping[tuple[str, str], Cell]],
+    facets: Mapping[str, Mapping[tuple[str, str], MatrixCell]],
     rows: Sequence[str],
     columns: Sequence[str],
     name: str,
@@ -110,7 +110,7 @@ def _colours(limits: tuple[float, float], middle: float | None) -> ScalarMappabl
     return ScalarMappable(TwoSlopeNorm(middle, *limits), "PuOr")
 
 
-def _draw(panel: Axes, x: int, y: int, cell: Cell, colours: ScalarMappable) -> None:
+def _draw(panel: Axes, x: int, y: int, cell: MatrixCell, colours: ScalarMappable) -> None:
     import numpy as np
     from matplotlib.patches import Rectangle
 

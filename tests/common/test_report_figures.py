@@ -9,7 +9,7 @@ import pytest
 
 from liescope.common.colours import model_colours
 from liescope.common.figures import Dot, dots_with_intervals, lines, svg
-from liescope.common.matrix import Cell, matrix
+from liescope.common.matrix import MatrixCell, matrix
 from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -27,7 +27,7 @@ def dots() -> str:
 
 
 def cells() -> str:
-    held = {(one, other): Cell(0.1, 0.05, 0.3, one == other) for one in MODELS for other in MODELS}
+    held = {(one, other): MatrixCell(0.1, 0.05, 0.3, one == other) for one in MODELS for other in MODELS}
     return svg(matrix(MODELS, MODELS * 2, held, "AUROC", middle=0.5, row_axis="train", column_axis="test"), "cells")
 
 
@@ -51,13 +51,13 @@ def test_labels_break_at_spaces_and_behind_marks_alone() -> None:
 
 
 def test_a_cell_says_its_interval() -> None:
-    assert Cell(0.731, 0.657, 1.0).text == "0.73\n.66–1.00"
-    assert Cell(-0.1, -0.2, 0.02).text == "-0.10\n-.20 to .02"
-    assert Cell(0.5).text == "0.50"
+    assert MatrixCell(0.731, 0.657, 1.0).text == "0.73\n.66–1.00"
+    assert MatrixCell(-0.1, -0.2, 0.02).text == "-0.10\n-.20 to .02"
+    assert MatrixCell(0.5).text == "0.50"
 
 
 def test_columns_that_do_not_fit_go_on_below() -> None:
-    wide = {("a", str(n)): Cell(0.5, 0.4, 0.6) for n in range(20)}
+    wide = {("a", str(n)): MatrixCell(0.5, 0.4, 0.6) for n in range(20)}
     figure = matrix(["a"], [str(n) for n in range(20)], wide, "share")
     panels = [axes for axes in figure.axes if axes.get_ylabel() == "" and axes.get_xlabel() != "share"]
     shown = [tick.get_text() for panel in panels for tick in panel.get_xticklabels()]

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.data_cards.tables import (
     TABLES,
-    Column,
+    Meaning,
     arrow_schema,
     columns_markdown,
     hub_features,
@@ -59,17 +59,17 @@ class NoColumn:
 
 @dataclass
 class NoType:
-    name: Annotated[complex, Column("a number")]
+    name: Annotated[complex, Meaning("a number")]
 
 
 @dataclass
 class SilentNull:
-    name: Annotated[str | None, Column("a name")]
+    name: Annotated[str | None, Meaning("a name")]
 
 
 @dataclass
 class LostReason:
-    name: Annotated[str | None, Column("a name", reason="why")]
+    name: Annotated[str | None, Meaning("a name", reason="why")]
 
 
 @pytest.mark.parametrize("row", [NoColumn, NoType, SilentNull, LostReason])
