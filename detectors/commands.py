@@ -13,10 +13,9 @@ from typing import Annotated
 import typer
 
 from liescope.common.command_options import AsJson, Given, say, with_settings
-from liescope.common.console import emit
+from liescope.common.console import emit, standard_input
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, resolve
-from liescope.common.signals import standard_input
 from liescope.common.text import plain
 from liescope.detectors.detector_settings import (
     AuditSettings,

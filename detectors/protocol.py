@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import UsageError
-from liescope.common.model_options import OptionsModel
+from liescope.common.settings import OptionsModel
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.posterior import Tables

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
-from liescope.common.model_options import declare
 from liescope.common.registry import Registry
-from liescope.common.settings import Setting
+from liescope.common.settings import Setting, declare
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 

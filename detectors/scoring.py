@@ -22,9 +22,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from liescope.common.console import let_interrupts_end_reads
 from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import resolve, takes
-from liescope.common.signals import let_interrupts_end_reads
 from liescope.common.text import cell
 from liescope.detectors.detector_settings import ScoreSettings
 from liescope.detectors.inputs import COLUMNS

@@ -13,9 +13,11 @@ from liescope.benchmark.analyses.sides import side_colour
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (
     Dot,
+    MatrixCell,
     Stroke,
     dots_with_intervals,
     legend,
+    matrices,
     name_axis,
     name_panel,
     rows_for,
@@ -24,7 +26,6 @@ from liescope.common.figures import (
     total,
     whole_numbers,
 )
-from liescope.common.matrix import MatrixCell, matrices
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,7 @@ from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
 from liescope.benchmark.ratings.nash import Nash
 from liescope.benchmark.ratings.scores import TAILS, Scores
 from liescope.common.colours import model_colours
-from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.matrix import MatrixCell, matrix
+from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, matrix, svg
 from liescope.common.report.contents import Section, with_interval
 
 ELO = float(400 / np.log(10))  # points of a rating for one logit: 400 points are odds of ten to one

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from pydantic import Field
 
+from liescope.common.console import end_by
 from liescope.common.errors import Interrupted, RunPaused, UsageError
-from liescope.common.signals import end_by
 from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.protocol import DetectorOptions, Progress, silent
 from liescope.generate.players.openai.openai_player import open_model, watch_start

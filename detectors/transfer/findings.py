@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.matrix import MatrixCell
+from liescope.common.figures import MatrixCell
 from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
 from liescope.detectors.transfer.cells import (

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.common.figures import svg
+from liescope.common.figures import matrix, svg
 from liescope.common.folders import take_lock
-from liescope.common.matrix import matrix
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.html import page_html
 from liescope.common.text import cell

@@ -9,7 +9,7 @@ import typer
 
 from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.model_options import declare
+from liescope.common.settings import declare
 from liescope.common.text import plain
 from liescope.data_cards.licences import may_not_be_shared
 from liescope.generate.exports.exporting import export as export_games

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from liescope.common.model_options import OptionsModel
+from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import GameRow, StatementRow
 from liescope.games.record import GameRecord

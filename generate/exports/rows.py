@@ -13,7 +13,7 @@ from typing import IO, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from liescope.common.model_options import OptionsModel
+from liescope.common.settings import OptionsModel
 from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
 from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Asked, Message, Shown, spoken

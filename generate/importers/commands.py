@@ -10,7 +10,7 @@ import typer
 
 from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.model_options import declare
+from liescope.common.settings import declare
 from liescope.common.text import plain
 from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
 from liescope.generate.importers.registry import IMPORTERS

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from liescope.common.model_options import OptionsModel
 from liescope.common.reading import fault
+from liescope.common.settings import OptionsModel
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers.json_lines import read_objects

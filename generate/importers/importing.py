@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged
-from liescope.common.model_options import OptionsModel
+from liescope.common.settings import OptionsModel
 from liescope.games.checks import NotARecord, check_record
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from liescope.common.errors import UsageError
-from liescope.common.model_options import OptionsModel
 from liescope.common.reading import check_folder, open_regular
+from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
 

@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack, overload
 
+from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, split, takes
-from liescope.common.signals import end_by, heeded, let_go_of_terminal
 from liescope.common.text import plain
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import EventKind

@@ -15,8 +15,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import UsageError
-from liescope.common.signals import end_by, heeded, let_go_of_terminal
 from liescope.web.site import LOOPBACK, SLOWEST_S
 
 MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open

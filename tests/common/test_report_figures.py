@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from liescope.common.colours import model_colours
-from liescope.common.figures import Dot, dots_with_intervals, lines, svg
-from liescope.common.matrix import MatrixCell, matrix
+from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrix, svg
 from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.usefixtures("drawn")

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.model_options import OptionsModel, declare
+from liescope.common.settings import OptionsModel, declare
 from liescope.data_cards.licences import OPEN
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status

@@ -9,14 +9,13 @@ import pytest
 
 from liescope.data_cards.tables import (
     TABLES,
-    Meaning,
     arrow_schema,
     columns_markdown,
     hub_features,
     polars_schema,
     tables_markdown,
 )
-from liescope.data_cards.tables.declare import DECEPTION_TYPES, fields_of
+from liescope.data_cards.tables.declare import DECEPTION_TYPES, Meaning, fields_of
 from liescope.games.taxonomy import DeceptionType
 
 

@@ -17,14 +17,14 @@ from liescope.games.playable import PlayableGame
 from liescope.games.registry import GAMES
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
-from liescope.web.event_words import check_told
+from liescope.web.event_words import TABLE, check_told, look_through
 from liescope.web.judge_mode import JudgeDesk, lines_of
 from liescope.web.play.seat_lines import lines
 from liescope.web.play.table_setup import make_setup
 from liescope.web.play.tables_file import TablesFile
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import RunSource
-from liescope.web.view.page_parts import TABLE, Happened, look_through
+from liescope.web.view.page_parts import Happened
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.model_options import OptionsModel
+from liescope.common.settings import OptionsModel
 from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status

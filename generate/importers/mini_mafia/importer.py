@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from liescope.common.model_options import OptionsModel
 from liescope.common.reading import open_regular
+from liescope.common.settings import OptionsModel
 from liescope.games.record import GameRecord
 from liescope.generate.importers.json_lines import read_objects
 from liescope.generate.importers.mini_mafia.database import (

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import BadData, MissingExtra, PlayerFailed, UsageError
-from liescope.common.model_options import OptionsModel
 from liescope.common.reading import Reading, check_folder
 from liescope.common.sentence_encoder import transformer_folder
+from liescope.common.settings import OptionsModel
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.choice import split_reasoning
 from liescope.generate.players.player_registry import SeatOptions, read_options

@@ -24,8 +24,8 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter
 
 from liescope.common import errors
+from liescope.common.console import heeded
 from liescope.common.errors import Interrupted, LiescopeError, RunPaused, UsageError
-from liescope.common.signals import heeded
 from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.player_protocol import Halt, PlayerContext, Shared
 from liescope.generate.players.prompts import Templates

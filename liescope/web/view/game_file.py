@@ -28,10 +28,11 @@ from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
 from liescope.generate.runs.run_folder import plan_terms, read_head
 from liescope.labeling.conditions import origin_of
+from liescope.web.event_words import all_looks
 from liescope.web.site import HERE, templates
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import GameSource, Opened
-from liescope.web.view.page_parts import ShownGame, all_looks
+from liescope.web.view.page_parts import ShownGame
 
 
 def whose_words(source: GameSource, games: Iterable[GameRecord]) -> tuple[tuple[Terms, int], ...]:

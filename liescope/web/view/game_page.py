@@ -18,23 +18,20 @@ from liescope.games.registry import GAMES
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id
-from liescope.web.event_words import check_told, known_at_the_start, words_of
-from liescope.web.view import saying
+from liescope.web.event_words import Look, check_told, known_at_the_start, who_saw, words_of
+from liescope.web.view import page_parts
 from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.game_sources import ViewedGame
 from liescope.web.view.page_parts import (
-    Ballot,
-    BallotEntry,
-    Bids,
     CallPlace,
+    Choice,
+    Choices,
     Happened,
-    Look,
     PageMoment,
     PhaseOfDay,
     Said,
     ShownGame,
     ShownSeat,
-    who_saw,
 )
 
 _BROUGHT = {
@@ -90,7 +87,9 @@ def _brought(record: GameRecord) -> Sequence[Event]:
     ]
 
 
-_TOLD_BEFORE = frozenset({EventKind.SETUP, EventKind.ROLE, EventKind.PARTNERS, EventKind.LESSONS})
+# What the seats tell: who sits there, and what each knew before the game.
+_AT_TABLE = frozenset({EventKind.SETUP, EventKind.ROLE})
+_KNOWN = frozenset({EventKind.PARTNERS, EventKind.LESSONS})
 _SECRET = frozenset({EventKind.ROLES_NAMED, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION})
 
 
@@ -249,7 +248,7 @@ class _PageMaker:
             elif event.kind is EventKind.VOTE:
                 if event is votes[-1]:
                     yield self._ballot(votes)
-            elif event.phase is Phase.SETUP and event.kind in _TOLD_BEFORE:
+            elif event.phase is Phase.SETUP and (event.kind in _AT_TABLE or (event.kind in _KNOWN and event.audience)):
                 continue
             elif words := words_of(event):
                 yield self._happened(event, words)
@@ -259,14 +258,14 @@ class _PageMaker:
         key = statement_id(self.record.game_id, event.index)
         speaker, row = event.actor or "", self.labels.get(key)
         rows = self.claims[key]
-        claims = tuple(saying.claim(row, event.text, self.by_index, self.anchors) for row in rows)
+        claims = tuple(page_parts.claim(row, event.text, self.by_index, self.anchors) for row in rows)
         own = self.look.labels or (speaker == self.look.eyes and not self.judged)
         report = None
         if row is not None and own:
             call = self.calls.get(self.reports.get(event.index, -1))
-            report = saying.report(row, call, self.places.get(speaker, 0), self.judged)
+            report = page_parts.report(row, call, self.places.get(speaker, 0), self.judged)
         ratings = (
-            saying.rating(
+            page_parts.rating(
                 rating,
                 self.calls.get(self.rated.get((event.index, rating.observer), -1)),
                 () if self.judged else (self.places.get(rating.observer, 0),),
@@ -274,51 +273,40 @@ class _PageMaker:
             for rating in self.ratings[key]
         )
         return Said(
-            index=event.index,
-            speaker=speaker,
+            *self._deed(event),
             round=event.round,
             to=tuple(name for name in event.audience or () if name != speaker),
             private=event.audience is not None,
             votes_for=votes_for,
-            pieces=saying.pieces(event.text, claims, rows),
+            pieces=page_parts.pieces(event.text, claims, rows),
             unplaced=tuple(claim for claim in claims if not claim.placed),
-            flags=self._flags(event),
-            labels=saying.labels_of(row) if row is not None and self.look.labels else (),
-            meant=saying.meant(event) if self.look.labels else (),
+            labels=page_parts.labels_of(row) if row is not None and self.look.labels else (),
+            meant=page_parts.meant(event) if self.look.labels else (),
             report=report,
             ratings=tuple(ratings),
-            scores=saying.scores(self.scores.get(key, {}), self.detectors, row),
-            call=self.calls.get(event.index),
-            saw=who_saw(event, self.record),
+            scores=page_parts.scores(self.scores.get(key, {}), self.detectors, row),
         )
 
     def _happened(self, event: Event, words: str) -> Happened:
-        return Happened(
-            index=event.index,
-            words=words,
-            actor=event.actor or "",
-            secret=event.audience is not None or event.kind in _SECRET,
-            loud=event.kind in FATES or event.kind is EventKind.END,
-            flags=self._flags(event),
-            call=self.calls.get(event.index),
-            saw=who_saw(event, self.record),
-        )
+        secret = event.audience is not None or event.kind in _SECRET
+        return Happened(*self._deed(event), words, secret, event.kind in FATES or event.kind is EventKind.END)
 
-    def _entry(self, event: Event) -> BallotEntry:
-        bid = event.data.get("bid")
-        flags, call = self._flags(event), self.calls.get(event.index)
-        return BallotEntry(
-            event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record)
-        )
+    def _deed(self, event: Event) -> tuple[int, str, tuple[str, ...], CallPlace | None, tuple[int, ...] | None]:
+        """The fields of `Deed`."""
+        call = self.calls.get(event.index)
+        return event.index, event.actor or "", self._flags(event), call, who_saw(event, self.record)
 
-    def _bids(self, bids: list[Event]) -> Bids:
-        entries = tuple(self._entry(event) for event in sorted(bids, key=lambda event: -event.data.get("bid", 0)))
-        return Bids(bids[0].index, bids[0].round, entries, _together(entries))
+    def _choices(self, events: Sequence[Event]) -> tuple[Choice, ...]:
+        return tuple(Choice(*self._deed(event), event.target or "", event.data.get("bid")) for event in events)
 
-    def _ballot(self, votes: list[Event]) -> Ballot:
-        entries = tuple(map(self._entry, votes))
+    def _bids(self, bids: list[Event]) -> Choices:
+        highest_first = sorted(bids, key=lambda event: -event.data.get("bid", 0))
+        return Choices("bids", bids[0].index, self._choices(highest_first))
+
+    def _ballot(self, votes: list[Event]) -> Choices:
+        entries = self._choices(votes)
         nodes, drawn = arrows([(e.actor, e.target, bool(e.flags)) for e in entries], tuple(self.places))
-        return Ballot(votes[-1].index, entries, nodes, drawn, _together(entries))
+        return Choices("ballot", votes[-1].index, entries, nodes, drawn)
 
     def _flags(self, event: Event) -> tuple[str, ...]:
         """What the rules did that no player chose; to a seat, without the reason."""
@@ -351,9 +339,3 @@ class _PageMaker:
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
     return [event for event in events if event.kind is kind]
-
-
-def _together(entries: tuple[BallotEntry, ...]) -> tuple[int, ...] | None:
-    """Who saw any of them."""
-    seen = [entry.saw for entry in entries]
-    return None if None in seen else tuple(sorted({place for saw in seen for place in saw or ()}))

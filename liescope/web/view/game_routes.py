@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -14,21 +14,11 @@ from liescope.common.errors import LiescopeError, UnknownName
 from liescope.common.text import plain
 from liescope.games.record import GameRecord
 from liescope.generate.runs.moment import CallPrompt
+from liescope.web.event_words import all_looks, look_through
 from liescope.web.site import link, page
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import GameSource, Opened, ViewedGame, id_of, path_of
-from liescope.web.view.page_parts import (
-    Ballot,
-    BallotEntry,
-    Bids,
-    CallPlace,
-    Happened,
-    PageMoment,
-    Said,
-    ShownGame,
-    all_looks,
-    look_through,
-)
+from liescope.web.view.page_parts import CallPlace, Choices, PageMoment, Said, ShownGame
 
 SHARED, DIFFERENT_WORDS, ALONE = "shared", "another course", "only here"
 DIFFERENT_LABELS, DIFFERENT_RATINGS = "other labels", "the same labels, other ratings"
@@ -85,7 +75,7 @@ def _placed(game: ShownGame) -> Iterator[tuple[int, tuple[str, PageMoment]]]:
 def _row(index: int, left: PageMoment | None, right: PageMoment | None) -> ComparedPair:
     if left is None or right is None:
         return ComparedPair(index, left, right, ALONE)
-    if _uncalled(left) == _uncalled(right):
+    if left == right:
         return ComparedPair(index, left, right, SHARED)
     if _bare(left) != _bare(right):
         return ComparedPair(index, left, right, DIFFERENT_WORDS)
@@ -94,28 +84,14 @@ def _row(index: int, left: PageMoment | None, right: PageMoment | None) -> Compa
     return ComparedPair(index, left, right, DIFFERENT_LABELS if differing else DIFFERENT_RATINGS, differing)
 
 
-def _uncalled(moment: PageMoment) -> PageMoment:
-    """A moment without the calls that brought it, which differ from run to run."""
-    if isinstance(moment, Bids | Ballot):
-        return replace(moment, entries=tuple(replace(entry, call=None) for entry in moment.entries))
-    if isinstance(moment, Happened):
-        return replace(moment, call=None)
-    ratings = tuple(replace(rating, call=None) for rating in moment.ratings)
-    report = None if moment.report is None else replace(moment.report, call=None)
-    return replace(moment, call=None, ratings=ratings, report=report)
-
-
 def _bare(moment: PageMoment) -> tuple[object, ...]:
     """What happened, without what anybody says of it."""
-    if isinstance(moment, Said):
-        return moment.speaker, "".join(piece.text for piece in moment.pieces), moment.to
-    if isinstance(moment, Bids | Ballot):
-        return tuple(_deed(entry) for entry in moment.entries)
+    match moment:
+        case Said():
+            return moment.actor, "".join(piece.text for piece in moment.pieces), moment.to
+        case Choices():
+            return tuple((one.actor, one.target, one.bid) for one in moment.entries)
     return (moment.words,)
-
-
-def _deed(entry: BallotEntry) -> tuple[object, ...]:
-    return entry.actor, entry.target, entry.bid
 
 
 Switch = Literal["on", "off"] | None

@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import ClassVar
 
-from liescope.common.errors import UnknownName
-from liescope.games.core import Event
+from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
+from liescope.games.core import Event, EventKind
 from liescope.games.facts import ForkMeta
-from liescope.games.record import GameRecord
-from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
+from liescope.generate.runs.game_text import proof_words, verdict_words
+from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
+from liescope.web.event_words import Look
 from liescope.web.view.drawing import Arrow, Node, Panel, Strip
+from liescope.web.view.score_table import ShownDetector
 
-TABLE = "*"
 """The eyes that see what everybody at the table saw, and no more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """eyes: "" for all-knowing, a seat's name, or `TABLE`. labels: show labels, and with them roles and models."""
-
-    eyes: str = ""
-    labels: bool = True
-
-    @property
-    def all_knowing(self) -> bool:
-        return not self.eyes
-
-    @property
-    def told(self) -> bool:
-        """Roles and models are shown: nothing is hidden from an all-knowing reader, and labels tell roles anyway."""
-        return self.labels or self.all_knowing
-
-    def sees(self, event: Event) -> bool:
-        """Whether the event was seen with these eyes when it happened. A judge's answers were seen by nobody."""
-        return self.all_knowing or ("judge" not in event.data and _seen_by(event, self.eyes))
-
-
-def _seen_by(event: Event, eyes: str) -> bool:
-    return event.audience is None if eyes == TABLE else event.seen_by(eyes)
-
-
-def look_through(record: GameRecord, eyes: str = "", labels: bool | None = None) -> Look:
-    """How a reader asks to look at a game. labels: None for what is usual, shown only to the all-knowing.
-
-    Raises UnknownName if the game has no such seat.
-    """
-    names = [seat.name for seat in record.seats]
-    if eyes and eyes != TABLE and eyes not in names:
-        raise UnknownName("seat", eyes, names)
-    return Look(eyes, not eyes if labels is None else labels)
-
-
-def all_looks(record: GameRecord) -> Iterator[tuple[str, str]]:
-    """Every pair of eyes for a chooser, and what it is called."""
-    yield "", "All-knowing"
-    yield TABLE, "What everybody saw"
-    for seat in record.seats:
-        yield seat.name, seat.name
-
-
-def who_saw(event: Event, record: GameRecord) -> tuple[int, ...] | None:
-    """The places of the seats that saw an event, None for everyone; nobody saw what a judge said afterwards."""
-    if "judge" in event.data:
-        return ()
-    if event.audience is None:
-        return None
-    return tuple(place for place, seat in enumerate(record.seats) if seat.name in event.audience)
 
 
 COLOURS = 12  # classes speaker-0, speaker-1, …
@@ -145,7 +95,7 @@ class ShownRating:
     suspicion: float | None
     reason: str
     problem: str
-    call: CallPlace | None
+    call: CallPlace | None = field(compare=False)
     saw: tuple[int, ...]
 
 
@@ -185,26 +135,38 @@ class ShownSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A statement. to: who heard it besides its speaker, empty for everyone; votes_for: the vote whose reason it is."""
+class Deed:
+    """Something that a seat, or the rules, did. index: of its event; flags: why the rules decided it; call: the request
+    that brought it, which tells no moment from another; saw: the places of the seats that saw it, None for everyone.
+    """
 
     index: int
-    speaker: str
+    actor: str
+    flags: tuple[str, ...]
+    call: CallPlace | None = field(compare=False)
+    saw: tuple[int, ...] | None
+
+    @property
+    def anchor(self) -> str:
+        return f"e{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Deed):
+    """A statement. to: who heard it besides its speaker, empty for everyone; votes_for: the vote whose reason it is."""
+
     round: int
     to: tuple[str, ...]
     private: bool
     votes_for: str
     pieces: tuple[MarkedWords, ...]
     unplaced: tuple[ShownClaim, ...]
-    flags: tuple[str, ...]
     labels: tuple[Label, ...]
     meant: tuple[tuple[str, str], ...]
     report: ShownRating | None
     ratings: tuple[ShownRating, ...]
     scores: tuple[Score, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-    kind: str = "said"
+    kind: ClassVar[str] = "said"
 
     @property
     def anchor(self) -> str:
@@ -212,73 +174,47 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
-    """Anything else that happened. secret: not everybody saw it; weight: loud for a death or an exile, else quiet."""
+class Happened(Deed):
+    """Anything else that happened. secret: not everybody saw it; loud: a death, an exile or the end."""
 
-    index: int
     words: str
-    actor: str
     secret: bool
     loud: bool
-    flags: tuple[str, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-    kind: str = "happened"
-
-    @property
-    def anchor(self) -> str:
-        return f"e{self.index}"
+    kind: ClassVar[str] = "happened"
 
 
 @dataclass(frozen=True, slots=True)
-class BallotEntry:
-    """A bid, or a vote for target. flags: why the rules decided it; saw: as of its event."""
+class Choice(Deed):
+    """A bid, or a vote for target."""
 
-    index: int
-    actor: str
     target: str
     bid: int | None
-    flags: tuple[str, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-
-    @property
-    def anchor(self) -> str:
-        return f"e{self.index}"
 
 
 @dataclass(frozen=True, slots=True)
-class Bids:
-    """The bids for one turn, highest first."""
+class Choices:
+    """The bids for one turn, highest first, or the votes of one ballot, which are shown as arrows, too. kind: "bids" or
+    "ballot".
+    """
 
+    kind: str
     index: int
-    round: int
-    entries: tuple[BallotEntry, ...]
-    saw: tuple[int, ...] | None
-    kind: str = "bids"
+    entries: tuple[Choice, ...]
+    nodes: tuple[Node, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
 
     @property
     def anchor(self) -> str:
         return f"b{self.index}"
 
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """The votes of one ballot, in words and as arrows."""
-
-    index: int
-    entries: tuple[BallotEntry, ...]
-    nodes: tuple[Node, ...]
-    arrows: tuple[Arrow, ...]
-    saw: tuple[int, ...] | None
-    kind: str = "ballot"
-
     @property
-    def anchor(self) -> str:
-        return f"b{self.index}"
+    def saw(self) -> tuple[int, ...] | None:
+        """Who saw any of them."""
+        seen = [entry.saw for entry in self.entries]
+        return None if None in seen else tuple(sorted({place for saw in seen for place in saw or ()}))
 
 
-PageMoment = Said | Happened | Bids | Ballot
+PageMoment = Said | Happened | Choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +227,7 @@ class PhaseOfDay:
 
     @property
     def statements(self) -> int:
-        return sum(moment.kind == "said" for moment in self.moments)
+        return sum(moment.kind == Said.kind for moment in self.moments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,3 +262,102 @@ class ShownGame:
     @property
     def long(self) -> bool:
         return self.statements > LONG
+
+
+def scores(
+    given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
+) -> tuple[Score, ...]:
+    """The scores of a statement. row: its labels, None where it has none."""
+    return tuple(
+        Score(one.name, given[one.name], _mistake(one, given[one.name], row)) for one in detectors if one.name in given
+    )
+
+
+def _mistake(detector: ShownDetector, score: float, row: StatementRow | None) -> str:
+    deceptive = getattr(row, f"label_{detector.target}", None)
+    if deceptive is None or deceptive == (score > detector.threshold):
+        return ""
+    return "missed" if deceptive else "false alarm"
+
+
+def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) -> tuple[MarkedWords, ...]:
+    """A statement's words, cut where claims begin and end. rows: those that the claims were made of."""
+    spans = [
+        (row.start, row.end, claim)
+        for claim, row in zip(claims, rows, strict=True)
+        if claim.placed and row.start is not None and row.end is not None
+    ]
+    edges = sorted({0, len(text), *(edge for start, end, _ in spans for edge in (start, end))})
+    return tuple(
+        MarkedWords(text[start:end], tuple(claim for first, last, claim in spans if first <= start and end <= last))
+        for start, end in pairwise(edges)
+    )
+
+
+def claim(row: ClaimRow, text: str, events: Mapping[int, Event], anchors: Mapping[int, str]) -> ShownClaim:
+    """anchors: the places of the events that the page shows."""
+    proofs = (Evidence(proof_words(events[index]), anchors.get(index, "")) for index in row.evidence if index in events)
+    return ShownClaim(
+        row.normal,
+        row.quote,
+        row.claim_class,
+        verdict_words(row),
+        tuple(proofs),
+        "" if row.origin == RULES else row.origin,
+        row.start is not None and row.end is not None and 0 <= row.start < row.end <= len(text),
+    )
+
+
+def labels_of(row: StatementRow) -> tuple[Label, ...]:
+    """The five labels, always in this order, and what a script meant."""
+    found = [
+        _label("Role", row.label_role, ("deceives", "open"), row.label_role_null),
+        _label("Claims", row.label_claim, ("lie", "true"), row.label_claim_null),
+        _label("Promise", row.label_promise, ("broken", "kept"), row.label_promise_null),
+        _label("Itself", row.label_self, ("deceptive", "honest"), row.label_self_null),
+        _label("Peers", row.label_peer, ("deceptive", "honest"), row.label_peer_null),
+    ]
+    if row.peer_rate is not None:
+        counted = f"{round(row.peer_rate * row.peer_ratings)} of {row.peer_ratings}"
+        found[-1] = Label("Peers", f"{counted} deceptive", found[-1].tone, row.label_peer_null)
+    if row.planted_type is not None:
+        found.append(Label("Meant", _spaced(row.planted_type), NO if row.planted_type == "none" else YES))
+    return tuple(found)
+
+
+def _label(name: str, value: bool | None, words: tuple[str, str], why: str) -> Label:
+    if value is None:
+        return Label(name, "–", NONE, why)
+    return Label(name, words[0] if value else words[1], YES if value else NO)
+
+
+def report(row: StatementRow, call: CallPlace | None, place: int, judged: bool) -> ShownRating | None:
+    """The speaker's report on itself, or the judge's in its seat; None if nobody gave one."""
+    if row.label_self is None and row.self_type is None and not row.self_reason and row.self_confidence is None:
+        return None
+    said, tone = _flag(row.label_self)
+    saw = () if judged else (place,)
+    kind = _spaced(row.self_type or "")
+    return ShownRating(
+        row.speaker, said, tone, kind, row.self_confidence, None, row.self_reason, row.label_self_null, call, saw
+    )
+
+
+def rating(row: RatingRow, call: CallPlace | None, saw: tuple[int, ...]) -> ShownRating:
+    said, tone = _flag(row.flag)
+    kind = _spaced(row.type or "")
+    return ShownRating(row.observer, said, tone, kind, row.confidence, row.suspicion, row.reason, row.null, call, saw)
+
+
+def _flag(flag: bool | None) -> tuple[str, str]:
+    return ("unread", NONE) if flag is None else ("deceptive", YES) if flag else ("honest", NO)
+
+
+def _spaced(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def meant(event: Event) -> tuple[tuple[str, str], ...]:
+    """What the speaker kept to itself, by name."""
+    private = event.data.get("private", {}) if event.kind is EventKind.STATEMENT else {}
+    return tuple((_spaced(str(name)), str(value)) for name, value in private.items() if name != "planted_type")

@@ -15,10 +15,10 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.ledger import LIE
+from liescope.web.event_words import look_through
 from liescope.web.view.game_file import write_games
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import Opened, open_source
-from liescope.web.view.page_parts import look_through
 
 Context = Callable[..., Any]
 

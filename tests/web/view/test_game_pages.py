@@ -23,11 +23,11 @@ from liescope.games.record import Status
 from liescope.generate.importers import Imported, read_games
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import label_game
+from liescope.web.event_words import all_looks, look_through
 from liescope.web.view.game_file import write_games
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_routes import id_of, path_of
 from liescope.web.view.game_sources import RunSource, ViewedGame, open_source
-from liescope.web.view.page_parts import all_looks, look_through
 from tests.web.server import Server
 
 Context = Callable[..., Any]

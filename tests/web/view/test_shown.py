@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,11 @@ from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
+from liescope.web.event_words import TABLE, Look, look_through
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_routes import SHARED, compared
 from liescope.web.view.game_sources import RunSource, ViewedGame
-from liescope.web.view.page_parts import TABLE, Ballot, Look, Said, ShownGame, look_through
+from liescope.web.view.page_parts import Choices, Said, ShownGame
 
 GAMES = ("mini-mafia", "werewolf", "one-night-werewolf")
 
@@ -39,7 +40,8 @@ def test_a_seat_is_shown_nothing_that_depends_on_what_it_did_not_see(viewed: Vie
         look = look_through(viewed.record, seat.name)
         told = _as_known_to(viewed.record, seat.name)
         own_calls = tuple(call for call in viewed.calls if call["seat"] == seat.name)
-        assert shown(ViewedGame(told, label_game(told), calls=own_calls), look) == shown(viewed, look)
+        page = shown(ViewedGame(told, label_game(told), calls=own_calls), look)
+        assert asdict(page) == asdict(shown(viewed, look))
 
 
 def _as_known_to(game: GameRecord, name: str) -> GameRecord:
@@ -62,7 +64,7 @@ def test_the_table_sees_less_than_each_seat(viewed: ViewedGame) -> None:
 def test_every_statement_is_shown_word_for_word_with_all_its_labels(viewed: ViewedGame) -> None:
     spoken = [event for event in viewed.record.events if event.kind is EventKind.STATEMENT]
     page = said(shown(viewed))
-    assert [("".join(piece.text for piece in one.pieces), one.speaker) for one in page] == [
+    assert [("".join(piece.text for piece in one.pieces), one.actor) for one in page] == [
         (event.text, event.actor) for event in spoken
     ]
     assert all(
@@ -106,12 +108,12 @@ def test_each_event_leads_to_the_call_that_brought_it(viewed: ViewedGame, tmp_pa
     for one in pages:
         if isinstance(one, Said):
             assert one.call is not None
-            assert one.call.seat == one.speaker
+            assert one.call.seat == one.actor
             assert kinds[one.call.step] in ("speak", "explained_vote")
             rated = [rating.call.step for rating in one.ratings if rating.call]
             assert len(rated) == len(one.ratings)
             assert all(step > one.call.step for step in rated)
-        elif isinstance(one, Ballot):
+        elif isinstance(one, Choices) and one.kind == "ballot":
             assert all(vote.call and vote.call.seat == vote.actor for vote in one.entries)
             assert len(one.arrows) == len(one.entries)
 
