@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -163,7 +163,7 @@ class JournalReader:
             return found
         if game_id in self.begun():
             raise UsageError(f"game {plain(game_id)} has not ended; `--calls` shows what it holds so far")
-        raise _unknown_game(self.name, game_id, self.game_ids())
+        raise _unknown_game(f"run {self.name}", game_id, self.game_ids())
 
     def game_ids(self) -> list[str]:
         """Ids of the games that ended, in the run's order."""
@@ -197,18 +197,7 @@ class JournalReader:
 
         Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
         """
-        known = [*self.game_ids(), *self.begun()]
-        fitting = [name] if name in known else []
-        if not fitting and name.isascii() and name.isdigit():
-            fitting = [game_id for game_id in known if number_in(game_id) == int(name)]
-        if not fitting:
-            fitting = [game_id for game_id in known if name and game_id.startswith(name)]
-        if len(fitting) > 1:
-            some = ", ".join(plain(game_id) for game_id in fitting[:5]) + ("…" if len(fitting) > 5 else "")
-            raise UsageError(f"{plain(name)} fits {len(fitting)} games of {self.name}: {some}; give more of the id")
-        if not fitting:
-            raise _unknown_game(self.name, name, known)
-        return fitting[0]
+        return find_game_id(name, [*self.game_ids(), *self.begun()], self.name, "run ")
 
     # Replies and requests
 
@@ -387,6 +376,25 @@ def number_in(game_id: str) -> int | None:
     return int(end) if end.isascii() and end.isdigit() else None
 
 
-def _unknown_game(run: str, game_id: str, known: list[str]) -> UnknownName:
-    near = get_close_matches(game_id, known, n=5, cutoff=0.3) or known[:5]
-    return UnknownName(f"game in run {run}:", game_id, near, others=len(known) - len(near))
+def find_game_id(words: str, known: Sequence[str], source: str, kind: str = "") -> str:
+    """The id that a user means: an id, the game number at its end, or the beginning of one. source: the name of where
+    the games are, after the kind of source in messages.
+
+    Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
+    """
+    fitting = [words] if words in known else []
+    if not fitting and words.isascii() and words.isdigit():
+        fitting = [game_id for game_id in known if number_in(game_id) == int(words)]
+    if not fitting:
+        fitting = [game_id for game_id in known if words and game_id.startswith(words)]
+    if len(fitting) > 1:
+        some = ", ".join(map(plain, fitting[:5])) + ("…" if len(fitting) > 5 else "")
+        raise UsageError(f"{plain(words)} fits {len(fitting)} games of {source}: {some}; give more of the id")
+    if not fitting:
+        raise _unknown_game(f"{kind}{source}", words, known)
+    return fitting[0]
+
+
+def _unknown_game(source: str, game_id: str, known: Sequence[str]) -> UnknownName:
+    near = get_close_matches(game_id, known[:10_000], n=5, cutoff=0.3) or known[:5]
+    return UnknownName(f"game in {source}:", game_id, near, others=len(known) - len(near))

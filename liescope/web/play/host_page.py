@@ -20,7 +20,7 @@ from liescope.common.settings import Setting
 from liescope.games.registry import GAMES, find_game
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import PERSON, Setup, can_spare, check_players, make_setup
+from liescope.web.play.table_setup import FILLER, PERSON, Setup, can_spare, check_players, make_setup
 from liescope.web.play.tables_file import State
 from liescope.web.site import Forms, fragment, link, page
 
@@ -72,12 +72,12 @@ def blank(game: str) -> TableForm:
             "players",
             "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …",
             LINES,
-            "scripted:steady",
+            FILLER,
         ),
-        FormField("filler", "Who takes the seat of a person who does not come", WORDS, "scripted:steady"),
-        FormField("words", "Seconds to say something", NUMBER, "180", 5),
-        FormField("choices", "Seconds for anything else", NUMBER, "90", 5),
-        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, "15", 1),
+        FormField("filler", "Who takes the seat of a person who does not come", WORDS, FILLER),
+        FormField("words", "Seconds to say something", NUMBER, _usual("words"), 5),
+        FormField("choices", "Seconds for anything else", NUMBER, _usual("choices"), 5),
+        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, _usual("away"), 1),
         *(
             [FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, "")]
             if can_spare(game)
@@ -88,8 +88,12 @@ def blank(game: str) -> TableForm:
     return TableForm(game, fields, tuple(_field(option, getattr(played.spec, option.name)) for option in options))
 
 
+def _usual(name: str) -> str:
+    return f"{Setup.model_fields[name].default:g}"
+
+
 def read_setup(game: str, given: Mapping[str, str]) -> Setup:
-    """The table that a sent form asks for. Raises Refused, with the form to be shown again."""
+    """The table that a sent form asks for. Raises RefusedForm, with the form to be shown again."""
     empty, form = blank(game), _typed(game, given)
     if any(field.problem for field in (*form.fields, *form.options)):
         raise RefusedForm(form)

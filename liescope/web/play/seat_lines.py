@@ -100,7 +100,8 @@ def _line(event: Event, seat: str) -> SeatLine | None:
         case EventKind.NIGHT:
             return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
         case EventKind.ACT:
-            return SeatLine(FACT if event.audience is None else SECRET, event.text, event.actor or "")
+            words = f"{event.actor} {event.text}" if event.actor else event.text  # about whoever did it, also to them
+            return SeatLine(FACT if event.audience is None else SECRET, words)
         case EventKind.KILLER:
             return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
         case EventKind.PROPOSAL:

@@ -93,7 +93,7 @@ def serve(
 
     A table of `game` is opened, unless there is one in `out` with the same settings that its host has not closed: then
     that goes on, and its links stay. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET
-    and then not told. Games whose nights are drawn (Mini-Mafia) spare people while there are programs in reach, unless
+    and then not told. Games whose nights are drawn spare people while there are programs in reach, unless
     `mortal`; games that spare them are a condition of their own (`spared`).
 
     With `judge`, people read and judge the finished games of a run, statement by statement: of all, of those with the
@@ -123,7 +123,7 @@ def serve(
     judge, judges, host, public = own["judge"], own["judges"], own["host"], own["public"]
     judge_games, judge_game, judge_split = own["judge_games"], own["judge_game"], own["judge_split"]
     if game is None and (people != 1 or players or options or mortal):
-        raise UsageError("people, players and options are those of a table: name its game too (--game mini-mafia)")
+        raise UsageError("people, players and options are those of a table: name its game too (--game NAME)")
     if judge is None and (judges != 1 or judge_games or judge_game or judge_split):
         raise UsageError("there is no run to judge: name one too (--judge RUN)")
     public = public_address(public) if public else ""

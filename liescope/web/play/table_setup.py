@@ -87,6 +87,7 @@ TO_JUDGE = Consent(
 )
 
 
+FILLER = "scripted:steady"  # the player of a seat for which no other is named
 PERSON = "person"  # who holds a seat until somebody takes it
 
 
@@ -103,7 +104,7 @@ class Setup(BaseModel):
     game: str
     options: dict[str, Any] = Field(default_factory=dict)
     seats: dict[str, str]
-    filler: str = "scripted:steady"
+    filler: str = FILLER
     words: float = Field(default=180.0, gt=0, le=86400)
     choices: float = Field(default=90.0, gt=0, le=86400)
     away: float = Field(default=15.0, gt=0, le=86400)
@@ -152,7 +153,7 @@ def make_setup(
     check_words(game, spec)
     if not 1 <= people <= len(names):
         raise UsageError(f"{game} has {len(names)} seats at this table; {people} people do not fit")
-    others = list(players) or ["scripted:steady"]
+    others = list(players) or [FILLER]
     drawn = set(SystemRandom().sample(names, people))
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}

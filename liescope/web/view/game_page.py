@@ -24,11 +24,11 @@ from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.game_sources import ViewedGame
 from liescope.web.view.page_parts import (
     CallPlace,
-    Choice,
     Choices,
     Happened,
     PageMoment,
     PhaseOfDay,
+    PickedChoice,
     Said,
     ShownGame,
     ShownSeat,
@@ -107,7 +107,7 @@ def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (fr
     ended = [event for event in events if event.kind is EventKind.END]
     return ShownGame(
         game_id=record.game_id,
-        title=record.game.capitalize(),
+        title=GAMES[record.game].title if record.game in GAMES else record.game.capitalize(),
         look=look,
         status=_status(game, look, ended),
         failed=bool(record.failure) and look.told,
@@ -296,8 +296,8 @@ class _PageMaker:
         call = self.calls.get(event.index)
         return event.index, event.actor or "", self._flags(event), call, who_saw(event, self.record)
 
-    def _choices(self, events: Sequence[Event]) -> tuple[Choice, ...]:
-        return tuple(Choice(*self._deed(event), event.target or "", event.data.get("bid")) for event in events)
+    def _choices(self, events: Sequence[Event]) -> tuple[PickedChoice, ...]:
+        return tuple(PickedChoice(*self._deed(event), event.target or "", event.data.get("bid")) for event in events)
 
     def _bids(self, bids: list[Event]) -> Choices:
         highest_first = sorted(bids, key=lambda event: -event.data.get("bid", 0))

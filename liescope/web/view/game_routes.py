@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -49,21 +50,12 @@ class Stretch:
 def compared(left: ShownGame, right: ShownGame) -> tuple[Stretch, ...]:
     """The moments of two games by their place in the log, what they share gathered so that it can be folded."""
     ours, theirs = dict(_placed(left)), dict(_placed(right))
-    found: list[Stretch] = []
-    waiting: list[ComparedPair] = []
-    title = ""
+    pairs = []
     for index in sorted({*ours, *theirs}):
-        here, there = ours.get(index), theirs.get(index)
-        row = _row(index, here and here[1], there and there[1])
-        if waiting and (row.how == SHARED) != (waiting[-1].how == SHARED):
-            found.append(Stretch(waiting[-1].how == SHARED, title, tuple(waiting)))
-            waiting = []
-        if not waiting:
-            title = (here or there or ("", None))[0]
-        waiting.append(row)
-    if waiting:
-        found.append(Stretch(waiting[-1].how == SHARED, title, tuple(waiting)))
-    return tuple(found)
+        (title, here), (other, there) = ours.get(index, ("", None)), theirs.get(index, ("", None))
+        pairs.append((title or other, _row(index, here, there)))
+    stretches = ((shared, list(some)) for shared, some in groupby(pairs, key=lambda pair: pair[1].how == SHARED))
+    return tuple(Stretch(shared, some[0][0], tuple(row for _, row in some)) for shared, some in stretches)
 
 
 def _placed(game: ShownGame) -> Iterator[tuple[int, tuple[str, PageMoment]]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +25,7 @@ from liescope.generate.corpus.open import tables_of
 from liescope.generate.corpus.read import FACTS_FILE, corpus_folder, is_corpus, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, record_in
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_reader import number_in
+from liescope.generate.runs.journal_reader import find_game_id, number_in
 from liescope.generate.runs.moment import (
     CallPrompt,
     ForkPlan,
@@ -120,19 +119,7 @@ class CorpusSource:
         self.name = path.resolve().name
 
     def find(self, words: str) -> str:
-        ids = self._ids
-        if words in ids:
-            return words
-        fitting = [
-            one for one in ids if words and (one.startswith(words) or _number(one) == _number(f"-{words}") != -1)
-        ]
-        if len(fitting) > 1:
-            some = ", ".join(map(plain, fitting[:5])) + ("…" if len(fitting) > 5 else "")
-            raise UsageError(f"{plain(words)} fits {len(fitting)} games of {self.name}: {some}; give more of the id")
-        if not fitting:
-            near = get_close_matches(words, ids[:10_000], n=5, cutoff=0.3) or ids[:5]
-            raise UnknownName(f"game in {self.name}:", words, near, others=len(ids) - len(near))
-        return fitting[0]
+        return find_game_id(words, self._ids, self.name)
 
     def game(self, game_id: str) -> ViewedGame:
         record = record_in(self.path, game_id)
@@ -170,12 +157,12 @@ class CorpusSource:
     def _ids(self) -> list[str]:
         """By the numbers of their runs, or else by id, and not by splits."""
         ids: list[str] = collected(read(self.path, "games").select("game_id"), self.path)["game_id"].to_list()
-        return sorted(ids, key=lambda one: (one.rpartition("-")[0], _number(one), one))
+        return sorted(ids, key=_by_number)
 
 
-def _number(game_id: str) -> int:
-    end = game_id.rpartition("-")[2]
-    return int(end) if end.isascii() and end.isdigit() else -1
+def _by_number(game_id: str) -> tuple[str, int, str]:
+    number = number_in(game_id)
+    return game_id.rpartition("-")[0], -1 if number is None else number, game_id
 
 
 _SOURCES = {"scripted": Source.SCRIPTED, "human": Source.HUMAN}  # by the kind of a player's spec; the others are models

@@ -184,7 +184,7 @@ class Happened(Deed):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Deed):
+class PickedChoice(Deed):
     """A bid, or a vote for target."""
 
     target: str
@@ -199,7 +199,7 @@ class Choices:
 
     kind: str
     index: int
-    entries: tuple[Choice, ...]
+    entries: tuple[PickedChoice, ...]
     nodes: tuple[Node, ...] = ()
     arrows: tuple[Arrow, ...] = ()
 
