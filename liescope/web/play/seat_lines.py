@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from liescope.common.errors import UsageError
@@ -278,13 +278,17 @@ class Form:
     steps: tuple[int, ...] = STEPS
 
 
-def form_of(ask: Ask) -> Form:
-    """The form for an ask. Raises UsageError for one that people are never given."""
+def form_of(ask: Ask, names: Collection[str] = ()) -> Form:
+    """The form for an ask. names: of the players, where the question may be about anything else. Raises UsageError for
+    an ask that people are never given.
+    """
     if ask.kind not in _QUESTIONS:
         raise UsageError(f"a person is not asked for {ask.kind.value}")
     assess = {AskKind.SELF_ASSESSMENT: "self", AskKind.PEER_ASSESSMENT: "peer"}.get(ask.kind, "")
     text = ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
     question = _FINAL if ask.kind is AskKind.VOTE and ask.phase is Phase.REVOTE else _QUESTIONS[ask.kind]
+    if ask.kind is AskKind.VOTE and names and not {*ask.options} <= {*names}:
+        question = "What do you vote for?"
     return Form(
         ask.kind.value,
         question,

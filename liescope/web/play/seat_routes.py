@@ -121,7 +121,7 @@ def seat_routes(hub: Hub) -> APIRouter:
                 "out": out,
                 "left": _left(until - now),
             }
-        form = form_of(waiting.ask)
+        form = form_of(waiting.ask, table.setup.seats)
         if form.about is not None:
             values["about"] = next((e for e in table.view(at.name) if e.index == form.about), None)
         left = _left(waiting.ends - now)

@@ -83,7 +83,7 @@ def _bare(moment: PageMoment) -> tuple[object, ...]:
             return moment.actor, "".join(piece.text for piece in moment.pieces), moment.to
         case Choices():
             return tuple((one.actor, one.target, one.bid) for one in moment.entries)
-    return (moment.words,)
+    return moment.words, moment.saw
 
 
 Switch = Literal["on", "off"] | None

@@ -106,3 +106,9 @@ def test_what_makes_no_table_is_said_beside_its_field_and_nothing_typed_is_lost(
     assert bool(form.problem) == (name == "")
     assert fields["filler"].value == "scripted:bold"
     assert all(fields[name].value == value for name, value in typed.items())
+
+
+def test_a_vote_on_something_else_than_a_player_is_not_asked_as_one_on_a_player() -> None:
+    names = ("Ann", "Bob", "Cid")
+    assert form_of(VOTE, names).question == form_of(VOTE).question == "Whom do you vote for?"
+    assert form_of(replace(VOTE, options=("pet", "city")), names).question == "What do you vote for?"
