@@ -8,8 +8,9 @@ STAMP := $(VENV)/.installed
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
 
+# Three processes, since tests wait for servers and browsers a good part of their time; two cores are enough.
 test: browser lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 # Which browser pages are tested in, or how to get one: without it these tests are skipped.
 browser:

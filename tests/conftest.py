@@ -54,8 +54,9 @@ def drawn() -> Iterator[None]:
         yield
 
 
-# One process runs a file, so that its fixtures are made once, and all files of a group: they kill processes at moments
-# that more load would move. (From pytest 9.2 on, the marks of xdist for this do nothing.)
+# One process runs a file, so that its fixtures are made once, and all files of a group: they share fits, games or a
+# browser, or kill processes at moments that more load would move. The longest groups begin first.
+# (From pytest 9.2 on, the marks of xdist for this do nothing.)
 GROUPS = {
     "kill": (
         "generate/runs/test_interrupt.py",
@@ -63,14 +64,24 @@ GROUPS = {
         "generate/runs/test_werewolf_kill.py",
         "generate/runs/test_workers.py",
     ),
+    "pages": ("web/",),
+    "fits": ("benchmark/test_", "benchmark/ratings/"),
+    "analyses": ("benchmark/analyses/",),
+    "models of this process": ("generate/players/local/",),
+    "golden": ("golden/",),
 }
-GROUP_OF = {f"tests/{file}": group for group, files in GROUPS.items() for file in files}
+
+
+def group_of(nodeid: str) -> str:
+    """The group of a test's file, or the file."""
+    file = nodeid.split("::", 1)[0]
+    starts = file.removeprefix("tests/").startswith
+    return next((group for group, files in GROUPS.items() if starts(files)), file)
 
 
 class ByFile(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.split("::", 1)[0]
-        return GROUP_OF.get(file, file)
+        return group_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -81,4 +92,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    places = {group: place for place, group in enumerate(GROUPS)}
+    items.sort(key=lambda item: (places.get(group_of(item.nodeid), len(places)), item.path not in slow))

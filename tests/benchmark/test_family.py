@@ -223,7 +223,7 @@ def test_every_combination_is_held_out_once_and_the_right_model_predicts_it_best
     fold = folds_of(cells, 9)
     assert sorted(np.bincount(fold)) == [3] * 9
     family = [variant(name) for name in ("paper+dispersion", "offset+dispersion", "additive+dispersion")]
-    found = held_out(dict.fromkeys(family, cells), 5, replace(SHORT, chains=2))
+    found = held_out(dict.fromkeys(family, cells), 3, replace(SHORT, chains=2))
     assert found.cells.group_by("method").len()["len"].to_list() == [27] * 5
     assert set(found.table["method"]) == {*(one.name for one in family), BACKGROUND, MEAN}
     by = {row["method"]: row for row in found.table.to_dicts()}

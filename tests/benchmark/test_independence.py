@@ -36,10 +36,10 @@ def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> p
 @pytest.mark.parametrize("games", [1, 3, 20, 100])
 @pytest.mark.parametrize("scatter", [0.0, 0.5])
 def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
-    """Of 60 pairs, of few and of many games, with and without differences between the sources, none."""
+    """Of 24 pairs, of few and of many games, with and without differences between the sources, none."""
     random = np.random.default_rng(games)
     fired = 0
-    for _ in range(60):
+    for _ in range(24):
         logits = random.normal(size=125)
         one, other = (
             counts(random, games, 1 / (1 + np.exp(-logits - scatter * random.normal(size=125)))) for _ in range(2)

@@ -206,14 +206,14 @@ def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, 
 @pytest.mark.slow
 @pytest.mark.parametrize("typed", [b"", b"I am the detective.\n"])
 def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(corpus: Path, tmp_path: Path, typed: bytes) -> None:
-    run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
+    run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
     process, terminal = pty.fork()
     if process == 0:
         os.execv(sys.executable, [sys.executable, "-m", "liescope", "score", str(tmp_path / "m")])
     _read_until(terminal, b"reading statements, one a line, from standard input; Ctrl-D ends it")
-    time.sleep(3)  # it waits for a line, where polars has worked before
+    time.sleep(1)  # it waits for a line, where polars has worked before
     os.write(terminal, typed)
-    time.sleep(1)
+    time.sleep(0.3)
     os.write(terminal, b"\x03")
     ended = time.monotonic() + 20
     while (done := os.waitpid(process, os.WNOHANG))[0] == 0:

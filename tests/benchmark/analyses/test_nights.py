@@ -32,12 +32,11 @@ EVERY = [pytest.param(one, id=one.name) for one in TESTED]
 def test_an_analysis_gives_the_same_columns_for_any_games_and_draws_what_has_rows(
     analysis: Analysis, frames: Frames, mini_mafia_frames: Frames
 ) -> None:
-    table, none = analysis.table(frames), analysis.table(load_frames([]))
+    table, mini, none = (analysis.table(games) for games in (frames, mini_mafia_frames, load_frames([])))
     assert table.height or analysis.lacks(frames)
     assert none.is_empty()
-    assert none.schema == table.schema == analysis.table(mini_mafia_frames).schema
-    for games in (frames, mini_mafia_frames):
-        rows = analysis.table(games)
+    assert none.schema == table.schema == mini.schema
+    for rows in (table, mini):
         if analysis.plot and rows.height:
             picture = BytesIO()
             analysis.plot(rows).savefig(picture, format="svg")

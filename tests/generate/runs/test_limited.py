@@ -72,11 +72,11 @@ def replies(folder: Path) -> list[object]:
 def test_a_rate_limit_loses_no_game_and_is_kept_near(serve: Serve, tmp_path: Path, headers: dict[str, str]) -> None:
     server = serve(per_second=30, limited=Fault(429, LIMIT, headers))
     began = time.monotonic()
-    result = run(server, tmp_path / "run", games=15)
+    result = run(server, tmp_path / "run", games=8)
     took = time.monotonic() - began
     assert result.complete
     assert (result.tally.failed, result.tally.retried, result.tally.unrated) == (0, 0, 0)
-    assert server.answered == result.tally.calls == 9 * 15
+    assert server.answered == result.tally.calls == 9 * 8
     assert took < 2.5 * server.answered / 30 + 1
     assert server.refused[429] == result.tally.activity.retries["429"] < server.answered
 

@@ -18,7 +18,7 @@ from tests.generate.runs.test_workers import rows
 
 pytest.importorskip("ray", reason="needs the extra ray")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # warnings of Ray's own
-GAMES, CONCURRENCY = 16, 8
+GAMES, CONCURRENCY = 12, 8
 
 
 @pytest.fixture(scope="module")

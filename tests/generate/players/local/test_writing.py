@@ -24,7 +24,7 @@ def one_by_one(writer: Writer, steps: list[list[Row]]) -> list[Written]:
 
 
 def test_a_reply_is_the_same_alone_and_in_a_batch_read_anew_and_read_on(loaded, rows) -> None:
-    steps = rows(loaded)
+    steps = rows(loaded, games=2)
     alone = one_by_one(Writer(loaded, 0), steps)
     assert len({tuple(ids) for ids in texts(alone)}) > len(alone) / 2
     batched = Writer(loaded, 0)
