@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -152,6 +153,26 @@ def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.fixture(scope="session")
 def corpus(make_corpus: Corpus) -> Path:
     return make_corpus()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _controls_once() -> Iterator[None]:
+    """The controls of equal statements are fitted once, however many models are evaluated beside them."""
+    from liescope.detectors.evaluation import controls
+
+    fitted = controls.control_scores
+    known: dict[tuple[Any, ...], pl.DataFrame] = {}
+
+    def once(train: pl.DataFrame, others: pl.DataFrame, *settings: Any, own: bool = True) -> pl.DataFrame:
+        plain = [setting for setting in settings if not callable(setting)]
+        key = (train.hash_rows().sum(), others.hash_rows().sum(), *plain, own)
+        if key not in known:
+            known[key] = fitted(train, others, *settings, own=own)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(controls, "control_scores", once)
+        yield
 
 
 @pytest.fixture(scope="session")
