@@ -159,10 +159,13 @@ def write_head(path: Path, head: Mapping[str, Any]) -> None:
     write_whole(path / PLAN_FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
+_FACTS = TypeAdapter(tuple[EndpointFacts, ...])
+
+
 def read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
     """Facts about endpoints from plain JSON data. file: for errors. Raises BadData."""
     try:
-        return TypeAdapter(tuple[EndpointFacts, ...]).validate_python(data)
+        return _FACTS.validate_python(data)
     except ValidationError as error:
         place = [str(part) for part in error.errors()[0]["loc"]]
         raise BadData(f"{file} is damaged at {'.'.join(('endpoints', *place))}; restore it from a copy") from None

@@ -75,9 +75,15 @@ def check_installed(packages: Iterable[str], what: str) -> None:
     """Raises MissingPackage for the first package that is not installed. what: needs it, in words."""
     for package in packages:
         try:
-            version(package)
+            _installed(package)
         except PackageNotFoundError:
             raise MissingPackage(package, what) from None
+
+
+@cache
+def _installed(package: str) -> str:
+    """The version of a package; looking for it takes a millisecond, and every run that is opened asks."""
+    return version(package)
 
 
 def _imported(place: str) -> Any:

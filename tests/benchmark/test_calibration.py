@@ -12,11 +12,11 @@ from tests.performance.bench_calibration import KEPT, LIKELIHOOD, calibrate, cub
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.timeout(900)  # compiles a model and samples it 30 times
+@pytest.mark.timeout(900)  # compiles a model and samples it 20 times
 def test_parameters_drawn_from_the_stated_priors_come_back_with_uniform_ranks() -> None:
     """With so few games that a wrong prior shows as well as a wrong likelihood."""
     few = cube(3, games=5).gather_every(4)
-    found = calibrate(few, DEFAULT, sets=30, settings=Settings(draws=100, tune=150, chains=2))
+    found = calibrate(few, DEFAULT, sets=20, settings=Settings(draws=100, tune=150, chains=2))
     assert set(found.uniform) == {"m", "d", "v", "b", "rho", LIKELIHOOD}
     for name, p in found.uniform.items():
         assert p > 0.002, name
