@@ -191,7 +191,7 @@ def test_two_equal_players_are_told_apart_by_no_line_of_the_terminal_or_the_repo
 ) -> None:
     equal = (np.zeros(2), np.zeros(2), np.ones(2))
     simulate(equal, games=10, seed=2).write_csv(tmp_path / "tie.csv")
-    run(tmp_path / "tie.csv", "--out", tmp_path / "report")
+    run(tmp_path / "tie.csv", "--draws", "400", "--tune", "400", "--out", tmp_path / "report")
     printed = " ".join(capsys.readouterr().out.split())
     for words in (printed, (tmp_path / "report" / "report.md").read_text(encoding="utf-8")):
         assert words.count("These games do not settle who") == 3

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def test_scores_of_thirty_models_on_five_backgrounds_are_not_pulled_apart_by_their_priors() -> None:
     """Under priors of fixed width m and d came out two to three times too far apart."""
     settings = Settings(draws=400, tune=400, chains=2)
-    sets = [recover("background 30 x 5 x 50", 0.02, number, settings) for number in (1, 3)]
+    sets = [recover("background 30 x 5 x 50", 0.02, number, settings) for number in (1,)]
     found = summary(sets)
     for name in ("m", "d"):
         assert 0.6 < found[name]["slope"] < 1.25, name

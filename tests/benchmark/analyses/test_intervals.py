@@ -128,12 +128,12 @@ def test_forks_of_every_game_narrow_no_interval_of_any_analysis(
     """Continuations that tell nothing new leave every interval as wide as it was."""
     if missing := analysis.lacks(played_once):
         pytest.skip(f"these games lack what it needs: {missing}")
+    first, again = (analysis.table(frames) for frames in (played_once, played_often))
     keys = [
         name
-        for name, kind in analysis.table(played_once).schema.items()
+        for name, kind in first.schema.items()
         if kind in (pl.String, pl.Boolean) or name in ("day", "ballot", "order", "turn")
     ]
-    first, again = (analysis.table(frames) for frames in (played_once, played_often))
     both = first.join(again, on=keys, suffix="_again", nulls_equal=True).drop_nulls(["lo", "hi_again"])
     width, wider = pl.col("hi") - pl.col("lo"), pl.col("hi_again") - pl.col("lo_again")
     assert both.filter(wider < 0.999 * width).select(*keys, "lo", "hi", "lo_again", "hi_again").is_empty()

@@ -86,7 +86,7 @@ def test_random_labels_of_real_statements_name_nothing(shared_data: Path, tmp_pa
     assert len(tokens) > 5000
     draw = np.random.default_rng(0)
     seats = list(zip(real.groups, data.table["speaker"], strict=True))
-    for number in range(40):
+    for number in range(16):
         side = {seat: draw.random() < 0.3 for seat in dict.fromkeys(seats)}
         of_players = np.array([side[seat] for seat in seats])
         for y in (deal_to_other_games(real, number), of_players, draw.permutation(real.y)):
@@ -97,7 +97,7 @@ def test_the_exact_test_errs_as_seldom_as_it_says() -> None:
     """Of many data sets in which nothing tells, one in a thousand names something at most."""
     draw = np.random.default_rng(1)
     erring = 0
-    for _ in range(400):
+    for _ in range(200):
         common = draw.beta(0.3, 3, size=300)
         lies, others = draw.binomial(40, common), draw.binomial(60, common)
         erring += bool(exact(lies, 40, others, 60).any())

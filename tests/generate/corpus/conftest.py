@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def _answer(ask: Ask, view: Sequence[Event]) -> Reply:
     return Reply(choice=ask.options[draw % len(ask.options)], text=text)
 
 
+@cache
 def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
     """One finished Mini-Mafia game. said: a text that replaces every statement's."""
     game_id = f"game-{number:05}"
@@ -79,6 +81,7 @@ def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, 
     return replace(game, events=tuple(replace(e, text=said) if e.text else e for e in game.events))
 
 
+@cache
 def play_wolves(number: int, models: Sequence[str] = MODELS, judged: bool = False) -> GameRecord:
     """One finished game of Werewolf, fully assessed, by a jester that learns. judged: and rated again by a judge."""
     spec = replace(WEREWOLF_TABLE, assess=True, learning=True, days=3)

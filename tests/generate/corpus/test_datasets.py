@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from liescope.generate.corpus import pack, read
+from tests.generate.corpus.conftest import play_game, stream_of
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]
@@ -56,14 +57,20 @@ def test_a_label_that_changes_is_seen_although_no_row_does(
     assert said == [{"I am the mafioso."}, {"I am the detective."}]
 
 
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("statements") / "corpus"
+    pack(stream_of(map(play_game, range(30))), folder, transcript=True)
+    return folder
+
+
 @pytest.fixture
-def statements(play: Play, stream: Stream, tmp_path: Path, load: Load) -> Any:
-    pack(stream([play(number) for number in range(30)]), tmp_path / "corpus", transcript=True)
-    return load(tmp_path / "corpus")
+def statements(corpus: Path, load: Load) -> Any:
+    return load(corpus)
 
 
-def test_labels_and_types_are_classes_and_their_nulls_stay_nulls(statements: Any, tmp_path: Path) -> None:
-    rows = read(tmp_path / "corpus", "statements", "train").collect()
+def test_labels_and_types_are_classes_and_their_nulls_stay_nulls(statements: Any, corpus: Path) -> None:
+    rows = read(corpus, "statements", "train").collect()
     train = statements["train"]
     for label in ("label_role", "label_claim", "label_self", "label_peer"):
         assert train.features[label].names == ["honest", "deceptive"]

@@ -16,15 +16,16 @@ from liescope.generate.corpus import check, pack, read
 from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import label_game
 from liescope.labeling.lesson_tags import tag
+from tests.generate.corpus.conftest import play_game, play_wolves, stream_of
 
 Play = Callable[..., Any]
 
 
-@pytest.fixture
-def corpus(tmp_path: Path, play: Play, wolves: Play, stream: Play) -> Path:
-    games = [*(play(number) for number in range(6)), *(wolves(number) for number in range(12))]
-    pack(stream(games), tmp_path / "both")
-    return tmp_path / "both"
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("werewolf") / "both"
+    pack(stream_of([*map(play_game, range(6)), *map(play_wolves, range(12))]), folder)
+    return folder
 
 
 def judged(game: Any) -> Any:

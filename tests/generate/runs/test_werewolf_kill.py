@@ -1,4 +1,7 @@
-"""Werewolf in a real process that is killed: the run, and its judging, go on as if nothing was."""
+"""Werewolf in a real process that is killed: the run, and its judging, go on as if nothing was.
+
+Lessons of runs that stop: test_learning.py.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from random import Random
 
 import pytest
 
-from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from tests.generate.runs.test_kill import Server, begin, end, state
 
@@ -42,15 +44,15 @@ def words(server: Server, out: Path, *more: str) -> list[str]:
     ]
 
 
-def play(server: Server, out: Path, games: int = 2) -> list[str]:
+def play(server: Server, out: Path, games: int = 4) -> list[str]:
     player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
-    design = ["--design", "factorial", "--player", player, "--learning", "off,on", "--games", str(games), "--seed", "4"]
+    design = ["--design", "self", "--player", player, "--games", str(games), "--seed", "4"]
     return words(server, out, "play", "werewolf", *design, *TABLE)
 
 
 def label(server: Server, run: Path, out: Path) -> list[str]:
     judge = f"openai:judge@http://127.0.0.1:{server.port}/v1"
-    return words(server, out, "label", str(run), "--judge", judge, "--share", "0.3", "--roles", "--lessons")
+    return words(server, out, "label", str(run), "--judge", judge, "--share", "0.3", "--roles")
 
 
 def killed_and_resumed(server: Server, command: list[str], run: Path, needed: int, seed: int) -> str:
@@ -76,10 +78,6 @@ def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return run, json.loads(said), len(server.rest())
 
 
-def books(run: Path) -> dict[str, str]:
-    return {file.name: file.read_text() for file in (run / "lessons").iterdir()}
-
-
 def test_games_killed_and_resumed_are_those_of_an_uninterrupted_run(
     server: Server, whole: tuple[Path, dict[str, object], int], tmp_path: Path
 ) -> None:
@@ -87,11 +85,6 @@ def test_games_killed_and_resumed_are_those_of_an_uninterrupted_run(
     said = json.loads(killed_and_resumed(server, play(server, tmp_path / "run"), tmp_path / "run", needed, seed=1))
     assert said["games"]["done"] == 4
     assert state(tmp_path / "run") == state(undisturbed)
-    assert books(tmp_path / "run") == books(undisturbed)
-    with Journal.open(undisturbed) as journal:
-        lessons = [len(event.data["lessons"]) for game in journal.records() for event in game.events
-                   if event.kind is EventKind.LESSONS]  # fmt: skip
-    assert max(lessons) > 1  # later games were told what earlier ones taught
 
 
 def test_calls_and_tokens_a_game_are_told_by_kind(whole: tuple[Path, dict[str, object], int]) -> None:
@@ -99,7 +92,7 @@ def test_calls_and_tokens_a_game_are_told_by_kind(whole: tuple[Path, dict[str, o
     kinds = said["kinds"]
     assert isinstance(kinds, dict)
     expected = {"bid", "speak", "explained_vote", "vote", "kill", "protect", "self_assessment", "peer_assessment"}
-    assert kinds.keys() == expected | {"reflection"}
+    assert kinds.keys() == expected
     assert sum(kind["calls_per_game"] for kind in kinds.values()) * 4 == pytest.approx(needed)
     with Journal.open(run) as journal:
         asked = Counter(key[2] for key in state(run)[1])
@@ -107,7 +100,6 @@ def test_calls_and_tokens_a_game_are_told_by_kind(whole: tuple[Path, dict[str, o
         tokens, _ = journal.spent()
     told = sum(kind["prompt_tokens_per_game"] + kind["completion_tokens_per_game"] for kind in kinds.values())
     assert told * 4 == pytest.approx(tokens)
-    assert kinds["reflection"]["calls_per_game"] == 0.5
 
 
 def test_judging_killed_and_resumed_is_that_of_an_uninterrupted_one_and_leaves_the_run_alone(
