@@ -48,7 +48,7 @@ _BEASTS = ("Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt"
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class TablePatience:
     """How long a table waits for a person, in seconds: for words, for anything else, and for a person who is away."""
 
     words: float = 180.0
@@ -73,10 +73,10 @@ class Waiting:
     reply: asyncio.Future[Reply] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-class Desk:
+class AskDesk:
     """What people are asked now, one ask for each. changed: called whenever an ask comes or goes, with the person."""
 
-    def __init__(self, patience: Patience, changed: Callable[[str], None]) -> None:
+    def __init__(self, patience: TablePatience, changed: Callable[[str], None]) -> None:
         self.patience = patience
         self._changed = changed
         self._waiting: dict[str, Waiting] = {}
@@ -148,7 +148,7 @@ class HumanPlayer:
     def __init__(self, model: str, context: PlayerContext) -> None:
         self.model = model
         self._log = context.log
-        self._desk = context.shared.once(Desk, _no_desk)
+        self._desk = context.shared.once(AskDesk, _no_desk)
 
     async def prepare(self) -> None:
         """Nobody to ask."""
@@ -192,7 +192,7 @@ def suggested(taken: Collection[str]) -> str:
     return SystemRandom().choice(free) if free else ""
 
 
-def _no_desk() -> Desk:
+def _no_desk() -> AskDesk:
     raise UsageError("people play in a browser: make a table with `liescope serve`")
 
 

@@ -20,7 +20,7 @@ from liescope.generate.players.reply_cache import ReplyCache
 _SPAN = 10.0  # seconds over which a rate is averaged
 
 
-class Rate:
+class AnswerRate:
     """Events a second, averaged over the last seconds with weights that decay. clock: seconds, monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,7 +65,7 @@ class HostActivity:
     retries: Counter[str] = field(default_factory=Counter)
     wait: tuple[float, str] | None = None
     paused: bool = False
-    rate: Rate = field(default_factory=Rate)
+    rate: AnswerRate = field(default_factory=AnswerRate)
 
     def count(self, attempt: Attempt) -> None:
         """Add a request that ended."""
@@ -277,7 +277,7 @@ def waits_for(player: Player) -> str:
     return str(getattr(player, "host", ""))
 
 
-def named(player: Player, game: str, seat: str) -> tuple[str, Source]:
+def seat_identity(player: Player, game: str, seat: str) -> tuple[str, Source]:
     """The name and the source of a seat's player in a game's record: a player that speaks for several models says whose
     words a seat's are, with its method `who`.
     """

@@ -28,7 +28,7 @@ _DATED = re.compile(r"-(?:\d{4}-\d\d-\d\d|\d{8})$")  # gpt-4.1-mini-2025-04-14, 
 _Amount = Annotated[float, Field(ge=0, lt=1e12, allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
+class _PriceTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str
@@ -37,7 +37,7 @@ class _Table(BaseModel):
     prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
 
 
-class _File(BaseModel):
+class _PriceFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
@@ -58,7 +58,7 @@ def bundled_prices() -> Mapping[tuple[str, str], BundledPrice]:
     tables = tomllib.loads(_BUNDLED.read_text(encoding="utf-8"))["table"]
     return {
         (table.host, model): BundledPrice(Price(*numbers), table.as_of, table.sources)
-        for table in map(_Table.model_validate, tables)
+        for table in map(_PriceTable.model_validate, tables)
         for model, numbers in table.prices.items()
     }
 
@@ -103,7 +103,7 @@ def read_prices(words: str) -> dict[str, Price]:
 
 def _read_file(file: Path) -> dict[str, Price]:
     try:
-        found = _File.model_validate(tomllib.loads(read_text(file, given=True)))
+        found = _PriceFile.model_validate(tomllib.loads(read_text(file, given=True)))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "its table"
         raise BadData(

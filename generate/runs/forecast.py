@@ -17,7 +17,7 @@ from liescope.games.registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
 from liescope.generate.players.openai.batch_queue import discount
-from liescope.generate.players.openai.completion import Usage
+from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.player_registry import SeatOptions, file_text
@@ -83,7 +83,7 @@ Render = Callable[[Ask, Sequence[Event]], str]
 
 
 @dataclass(slots=True)
-class Asked:
+class AskCount:
     """The asks of one kind to the seats of one group: how many, and the characters of their prompts."""
 
     calls: int = 0
@@ -92,14 +92,14 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Sample:
+class SampledGames:
     """What was counted in some games. asked: by group of seats (a role, or all seats) and kind of ask; games: how many;
     batches: of each game, by group, the batches of asks that it takes part in; prompts: one by kind.
     """
 
     games: int = 0
-    asked: defaultdict[str, defaultdict[AskKind, Asked]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Asked))
+    asked: defaultdict[str, defaultdict[AskKind, AskCount]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(AskCount))
     )
     batches: list[list[frozenset[str]]] = field(default_factory=list)
     prompts: dict[AskKind, str] = field(default_factory=dict)
@@ -207,7 +207,7 @@ class _SoFar:
 class _Share:
     """How many games a player plays in the seats of one group, and the sample that tells what it is asked there."""
 
-    sample: Sample
+    sample: SampledGames
     group: str
     games: int
 
@@ -278,9 +278,9 @@ def forecast_label(
     return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
 
 
-def _played(plan: Plan, places: Sequence[int], prompts: Templates) -> Sample:
+def _played(plan: Plan, places: Sequence[int], prompts: Templates) -> SampledGames:
     """Some games of the cells at these places."""
-    sample, render = Sample(), _renderer(prompts, plan.game)
+    sample, render = SampledGames(), _renderer(prompts, plan.game)
     for at in spread(len(places) * plan.games, SAMPLED):
         turn, place = divmod(at, len(places))
         played = plan.make(plan.planned(turn * len(plan.cells) + places[place]))
@@ -288,9 +288,9 @@ def _played(plan: Plan, places: Sequence[int], prompts: Templates) -> Sample:
     return sample
 
 
-def _judged(job: JudgingJob, judge: str) -> Sample:
+def _judged(job: JudgingJob, judge: str) -> SampledGames:
     """The judging of some games."""
-    sample, render = Sample(), _renderer(job.templates, job.game)
+    sample, render = SampledGames(), _renderer(job.templates, job.game)
     games = [planned for (planned, *_) in job.chains(set())]
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
     for place in spread(len(games), SAMPLED):
@@ -396,7 +396,7 @@ def _model(
     cost = None
     if price is not None:
         asked = price.times(discount(model.host)) if limits.batch else price
-        amounts = [Usage(round(p), None, round(c)).cost(asked) or 0.0 for p, c in zip(sent, answered, strict=True)]
+        amounts = [TokenUsage(round(p), None, round(c)).cost(asked) or 0.0 for p, c in zip(sent, answered, strict=True)]
         cost = Range(*amounts)
     context = next((one.context for one in facts if (one.host, one.model) == (model.host, model.name)), None)
     priced = bundled.as_of if bundled is not None and bundled.price is price else None

@@ -292,14 +292,14 @@ def _text(words: str, style: str = "") -> Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RunListing:
     """What `show` lists. data: plain JSON data; lines: the same as text."""
 
     data: dict[str, Any]
     lines: Iterator[Text]
 
 
-def list_games(journal: Journal) -> Listing:
+def list_games(journal: Journal) -> RunListing:
     """The games of a run that have ended, in the run's order, then those that have begun (under way, or unfinished when
     the run stopped). Raises BadData for a damaged journal.
     """
@@ -312,7 +312,7 @@ def list_games(journal: Journal) -> Listing:
         rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
         about.append(f"{replies} replies so far")
     lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
-    return Listing({"run": journal.name, "games": rows}, lines)
+    return RunListing({"run": journal.name, "games": rows}, lines)
 
 
 def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
@@ -336,12 +336,12 @@ def _players(game: GameRecord) -> str:
     return " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
 
 
-def list_calls(journal: Journal, game_id: str) -> Listing:
+def list_calls(journal: Journal, game_id: str) -> RunListing:
     """The calls of one game in the order of play, with the columns of the corpus's calls. Raises BadData for a damaged
     journal.
     """
     calls = journal.calls(game_id)
-    return Listing({"game_id": game_id, "calls": calls}, _call_lines(calls))
+    return RunListing({"game_id": game_id, "calls": calls}, _call_lines(calls))
 
 
 def _call_lines(calls: Sequence[dict[str, Any]]) -> Iterator[Text]:

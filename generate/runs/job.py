@@ -23,7 +23,7 @@ from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.registry import find_game
 from liescope.games.session import Session
-from liescope.generate.players.player_protocol import Player, named
+from liescope.generate.players.player_protocol import Player, seat_identity
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.journal import Journal
@@ -132,7 +132,7 @@ class Job(ABC):
 
 
 def _who(planned: PlannedGame, players: Mapping[str, Player]) -> dict[str, Any]:
-    return {name: named(player, planned.game_id, name) for name, player in players.items()}
+    return {name: seat_identity(player, planned.game_id, name) for name, player in players.items()}
 
 
 class Playing(Job):

@@ -112,7 +112,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _KeptLesson:
     game_id: str
     lesson: Lesson
 
@@ -128,7 +128,7 @@ class LessonBook:
         self._path = path
         self._embed = embed
         self._names = tuple(names)
-        self._kept: list[_Entry] = []
+        self._kept: list[_KeptLesson] = []
         self._begun: dict[str, int] = {}
         if path.exists():
             self._read()
@@ -152,7 +152,7 @@ class LessonBook:
         judged = self._judge(known, proposed)
         written = [entry.lesson for entry in self._kept if entry.game_id == game_id]
         new = [proposal.lesson for proposal in judged if proposal.kept and proposal.lesson not in written]
-        self._kept += [_Entry(game_id, lesson) for lesson in new]
+        self._kept += [_KeptLesson(game_id, lesson) for lesson in new]
         self._append(
             [{"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text} for lesson in new]
         )
@@ -194,7 +194,7 @@ class LessonBook:
                 if "begins_with" in line:
                     self._begun[line["game"]] = line["begins_with"]
                 else:
-                    self._kept.append(_Entry(line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
+                    self._kept.append(_KeptLesson(line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
         except (ValueError, KeyError, TypeError) as error:
             raise BadData(f"{self._path} is no book of lessons ({error}); restore it from a copy") from error
 

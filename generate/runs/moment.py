@@ -61,7 +61,7 @@ class _Made(BaseModel):
     lessons: tuple[tuple[str, str], ...] = ()
 
 
-class _Written(BaseModel):
+class _WrittenMoment(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     made: _Made
@@ -134,7 +134,7 @@ def made(game: str, game_id: str, seed: int, options: Mapping[str, Any], **dealt
 def read_moment(text: str, where: object) -> Moment:
     """The moment in a text of a journal. Raises BadData if it is none."""
     try:
-        written = _Written.model_validate_json(text)
+        written = _WrittenMoment.model_validate_json(text)
         replies = tuple(tuple(map(reply_from_json, batch)) for batch in written.replies)
         for batch in replies:
             for reply in batch:

@@ -99,7 +99,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SittingQuestion:
     """What waits for an answer. number: of the questions so far, from 0, which names it; game, games: its game's place
     among the person's, from 1, and how many there are; title: of what is played, "" for rules that are not known;
     deceivers: the roles that are to deceive, as everybody at the table knows; ask: about a statement, or at the end
@@ -150,7 +150,7 @@ class Sitting:
         self._session: Session | None = None
         self._begin()
 
-    def question(self) -> Question | None:
+    def question(self) -> SittingQuestion | None:
         """What waits, None once everything is answered."""
         if self._session is None:
             return None
@@ -159,7 +159,7 @@ class Sitting:
         place = sum(1 for place in self._order if self._game(place).game_id in self._ended) + 1
         frozen = next(game for game in map(self._game, self._order) if game.game_id == ask.game)
         told = GAMES[frozen.game].title if frozen.game in GAMES else "", _deceivers(frozen)
-        return Question(self.answered, place, len(self._order), *told, ask, game.names, game.view(ask.seat))
+        return SittingQuestion(self.answered, place, len(self._order), *told, ask, game.names, game.view(ask.seat))
 
     def say(self, deceptive: bool, confidence: float, seconds: float | None) -> None:
         """Answer about a statement. confidence: that the flag is right, 0 to 1; seconds: taken, None if not known."""

@@ -28,7 +28,7 @@ from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.runs.game_text import event_line
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE
-from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
+from liescope.generate.runs.sitting import PERSON, Assignment, Sitting, SittingQuestion
 from liescope.labeling.label import label_game
 from liescope.web.event_words import HEADINGS, MEASURED, check_told
 from liescope.web.play.table_setup import TO_JUDGE, Consent
@@ -118,7 +118,7 @@ class JudgeDesk:
         chair.person = f"{NAME}1"
         self._store.judge_left(secret, chair.person)
 
-    def show(self, secret: str) -> Question | None:
+    def show(self, secret: str) -> SittingQuestion | None:
         """The question that waits for an answer; from its first showing on, the time runs."""
         chair = self._chairs[secret]
         question = chair.sitting.question() if chair.sitting else None
@@ -126,7 +126,7 @@ class JudgeDesk:
             chair.shown = question.number, monotonic()
         return question
 
-    def taken(self, secret: str, question: Question) -> float | None:
+    def taken(self, secret: str, question: SittingQuestion) -> float | None:
         """Seconds since a question was first shown, None if that was before the server started, or never."""
         shown = self._chairs[secret].shown
         return None if shown is None or shown[0] != question.number else round(monotonic() - shown[1], 3)
@@ -187,7 +187,7 @@ class Seen:
     asked: bool = False
 
 
-def lines_of(question: Question) -> Iterator[Seen]:
+def lines_of(question: SittingQuestion) -> Iterator[Seen]:
     """The lines of all that the reader may know, in order."""
     if question.seat:
         yield Seen(f"You see what {question.seat} sees.", secret=True)
@@ -203,7 +203,7 @@ def lines_of(question: Question) -> Iterator[Seen]:
         yield line
 
 
-def _line(event: Event, question: Question) -> Seen | None:
+def _line(event: Event, question: SittingQuestion) -> Seen | None:
     data, secret = event.data, event.audience is not None
     match event.kind:
         case EventKind.SETUP:
@@ -224,7 +224,7 @@ def _line(event: Event, question: Question) -> Seen | None:
     return None
 
 
-def _table(question: Question, composition: dict[str, int]) -> str:
+def _table(question: SittingQuestion, composition: dict[str, int]) -> str:
     cards = counted(sorted((role, count) for role, count in composition.items() if role))  # not as they sit
     told = f"Players: {', '.join(question.names)}." + (f" Roles in the game: {cards}." if cards else "")
     return told + (f" To win, the {listing(question.deceivers)} must deceive." if question.deceivers else "")

@@ -12,7 +12,7 @@ from typing import Any
 
 from liescope.common.errors import LiescopeError, PlayerFailed
 from liescope.generate.players.local.loading import LocalOptions, LocalSpec, load
-from liescope.generate.players.local.writing import Row, Writer, Written
+from liescope.generate.players.local.writing import PromptRow, Writer, Written
 from liescope.generate.players.player_protocol import Halt, PlayerContext
 
 _SETTLE = 0.003  # seconds without a new ask after which a batch begins
@@ -21,7 +21,7 @@ _LONGER = 256  # tokens that a prompt of a batch may have more than twice the sh
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    row: Row
+    row: PromptRow
     reply: asyncio.Future[Written]
 
 
@@ -40,7 +40,7 @@ class Batcher:
         self._work: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "local-model")
 
-    async def write(self, row: Row) -> Written:
+    async def write(self, row: PromptRow) -> Written:
         """The reply to one ask. Raises PlayerFailed if the model cannot write it, and the halt's reason if the run ends
         before its turn.
         """
@@ -112,7 +112,7 @@ class Batcher:
                 batch.append(one)
         return batch
 
-    def _write(self, rows: Sequence[Row]) -> list[Written] | None:
+    def _write(self, rows: Sequence[PromptRow]) -> list[Written] | None:
         """The replies, or None if the memory is too small for so many."""
         import torch
 
@@ -160,8 +160,8 @@ _GIB = 2**30
 _OF_FREE = 0.25
 
 
-class Engine:
-    """One model; made by `Engine.of`. Each player closes it once, and the last one frees it."""
+class ModelEngine:
+    """One model; made by `ModelEngine.of`. Each player closes it once, and the last one frees it."""
 
     def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
         self._spec, self._context = spec, context
@@ -170,7 +170,7 @@ class Engine:
         self._batcher: Batcher | None = None
 
     @classmethod
-    def of(cls, spec: LocalSpec, context: PlayerContext) -> Engine:
+    def of(cls, spec: LocalSpec, context: PlayerContext) -> ModelEngine:
         """The run's engine for these weights. Nothing is loaded yet."""
         engine = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
         engine._users += 1
@@ -186,7 +186,7 @@ class Engine:
     def close(self) -> None:
         self._users -= 1
         if self._users == 0:
-            self._context.shared.drop(Engine, _key(self._spec))
+            self._context.shared.drop(ModelEngine, _key(self._spec))
             if self._batcher is not None:
                 self._batcher.close()
 

@@ -31,7 +31,7 @@ from liescope.common.reading import Reading
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
-from liescope.generate.players.local.batching import Engine
+from liescope.generate.players.local.batching import ModelEngine
 from liescope.generate.players.local.loading import (
     Loaded,
     LocalSpec,
@@ -41,9 +41,9 @@ from liescope.generate.players.local.loading import (
     reply_text,
     thinks,
 )
-from liescope.generate.players.local.writing import Row, random_key
+from liescope.generate.players.local.writing import PromptRow, random_key
 from liescope.generate.players.openai.accounts import Budget
-from liescope.generate.players.openai.completion import Completion, Usage, reply_of
+from liescope.generate.players.openai.completion import Completion, TokenUsage, reply_of
 from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined
@@ -150,7 +150,7 @@ class LocalPlayer:
         self._spec, self._persona, self._prompts = spec, persona, prompts
         self._context = context
         self._budget = context.shared.once(Budget, lambda: Budget(context))
-        self._engine = Engine.of(spec, context)
+        self._engine = ModelEngine.of(spec, context)
         self._temperature = PROMPTS[context.game].temperature
 
     def __repr__(self) -> str:
@@ -180,7 +180,7 @@ class LocalPlayer:
         completion = Completion(
             content=storable(reply_text(loaded, written.ids)),
             finish="stop" if written.ended else "length",
-            usage=Usage(len(row.ids), written.reused, len(written.ids) + written.ended),
+            usage=TokenUsage(len(row.ids), written.reused, len(written.ids) + written.ended),
             served_model=self._spec.name,
         )
         self._budget.spend(completion.usage, None, (0, 0))
@@ -201,7 +201,7 @@ class LocalPlayer:
             else [{"role": "system", "content": self._persona.filled(ask, view)}, prompt]
         )
 
-    def _row(self, loaded: Loaded, ask: Ask, messages: Sequence[Mapping[str, str]]) -> Row:
+    def _row(self, loaded: Loaded, ask: Ask, messages: Sequence[Mapping[str, str]]) -> PromptRow:
         options = self._spec.options
         ids = prompt_ids(loaded, messages, options)
         most = min(self._spec.most_tokens(ask.kind, thinks(loaded, options)), loaded.context - len(ids))
@@ -211,9 +211,9 @@ class LocalPlayer:
         given: dict[str, Any] = {**asked, **self._spec.seat.at(ask.kind), "max_tokens": None}
         key = random_key(options.seed, self._context.draw(ask.game), ask.step, ask.seat)
         sampling = replace(loaded.advised, key=key, **{n: value for n, value in given.items() if value is not None})
-        return Row((ask.game, ask.seat), ids, most, sampling, options.states)
+        return PromptRow((ask.game, ask.seat), ids, most, sampling, options.states)
 
-    def _request(self, messages: Sequence[Mapping[str, str]], row: Row) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Mapping[str, str]], row: PromptRow) -> dict[str, Any]:
         """What was asked of the model, for the journal."""
         drawn = {name: getattr(row.sampling, name) for name in ("temperature", "top_p", "top_k")}
         options = self._spec.options

@@ -83,14 +83,14 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedStart:
     """The first `length` tokens of a held prompt; held None and 0 tokens for nothing."""
 
     held: Held | None = None
     length: int = 0
 
 
-class Prefixes:
+class HeldPrompts:
     """most: bytes held; 0 holds nothing."""
 
     def __init__(self, most: int) -> None:
@@ -99,7 +99,7 @@ class Prefixes:
         self._held: OrderedDict[Owner, Held] = OrderedDict()
         self._seats: dict[str, list[str]] = {}
 
-    def longest(self, owner: Owner, ids: NDArray[np.int64]) -> Shared:
+    def longest(self, owner: Owner, ids: NDArray[np.int64]) -> SharedStart:
         """What a prompt shares with a held one. Its last token is always left to be read."""
         game, seat = owner
         near = [seat, *(other for other in self._seats.get(game, ()) if other != seat)]
@@ -107,7 +107,7 @@ class Prefixes:
         found += islice(reversed(self._held.values()), _NEWEST)
         lengths = [common(held.ids, ids[:-1]) for held in found]
         best = max(range(len(found)), key=lengths.__getitem__, default=None)
-        return Shared() if best is None or not lengths[best] else Shared(found[best], lengths[best])
+        return SharedStart() if best is None or not lengths[best] else SharedStart(found[best], lengths[best])
 
     def keep(self, owner: Owner, held: Held) -> None:
         """Hold a prompt instead of its seat's last one."""
@@ -145,7 +145,7 @@ def read(loaded: Loaded, ids: NDArray[np.int64]) -> Held:
     return held_row(cache, 0, ids, slice(None))
 
 
-def filled_cache(loaded: Loaded, rows: Sequence[Shared], room: int) -> Any:
+def filled_cache(loaded: Loaded, rows: Sequence[SharedStart], room: int) -> Any:
     """A cache that begins with what each row shares, padded on the left to the longest. room: tokens it will hold."""
     import torch
 
@@ -237,7 +237,7 @@ def _mixed(x: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class PromptRow:
     """One ask. ids: the prompt's tokens; most: tokens of the reply; layers: whose hidden states are wanted."""
 
     owner: Owner
@@ -265,13 +265,13 @@ class Writer:
     def __init__(self, loaded: Loaded, memory: int) -> None:
         self.loaded = loaded
         self._sees_all = sees_all(loaded.model)
-        self.prefixes = Prefixes(memory if self._sees_all else 0)
+        self.prefixes = HeldPrompts(memory if self._sees_all else 0)
 
-    def unread(self, row: Row) -> int:
+    def unread(self, row: PromptRow) -> int:
         """Tokens of its prompt that would have to be read."""
         return len(row.ids) - self.prefixes.longest(row.owner, row.ids).length
 
-    def write(self, rows: Sequence[Row]) -> list[Written]:
+    def write(self, rows: Sequence[PromptRow]) -> list[Written]:
         """The replies of one batch. Raises torch.OutOfMemoryError, and whatever else the model raises."""
         import torch
         from transformers import GenerationConfig
@@ -310,7 +310,7 @@ class Writer:
             for (reply, ended), one, found in zip(replies, shared, states, strict=True)
         ]
 
-    def _shared(self, rows: Sequence[Row]) -> list[Shared]:
+    def _shared(self, rows: Sequence[PromptRow]) -> list[SharedStart]:
         """What each row need not read. A long beginning of all rows, such as the rules of their game, is read once."""
         shared = [self.prefixes.longest(row.owner, row.ids) for row in rows]
         if not self.prefixes.most:
@@ -319,10 +319,10 @@ class Writer:
         length = min(common(first, row.ids[:-1]) for row in rows)
         if sum(max(length - one.length, 0) for one in shared) <= 2 * length:
             return shared
-        begin = Shared(read(self.loaded, first[:length]), length)
+        begin = SharedStart(read(self.loaded, first[:length]), length)
         return [one if one.length >= length else begin for one in shared]
 
-    def _laid_out(self, rows: Sequence[Row], shared: Sequence[Shared]) -> tuple[Any, Any]:
+    def _laid_out(self, rows: Sequence[PromptRow], shared: Sequence[SharedStart]) -> tuple[Any, Any]:
         """(ids, mask), (rows, tokens): what is known already, padded on the left, and then what is new, padded too."""
         import torch
 
@@ -339,13 +339,13 @@ class Writer:
         device = self.loaded.model.device
         return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
 
-    def _cut(self, row: Row, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+    def _cut(self, row: PromptRow, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
         """A reply up to the token that ends it, and whether one does."""
         tokens = tokens[: row.most]
         ends = np.flatnonzero(np.isin(tokens, self.loaded.ends))
         return (tokens[: ends[0]], True) if len(ends) else (tokens, False)
 
-    def _keep(self, rows: Sequence[Row], mask: Any, cache: Any) -> None:
+    def _keep(self, rows: Sequence[PromptRow], mask: Any, cache: Any) -> None:
         """Hold the prompts for the next asks of their seats."""
         if not self.prefixes.most:
             return
@@ -353,7 +353,7 @@ class Writer:
             self.prefixes.keep(row.owner, held_row(cache, at, row.ids, mask[at].nonzero()[:, 0]))
 
     def _states(
-        self, rows: Sequence[Row], replies: Sequence[tuple[NDArray[np.int64], bool]]
+        self, rows: Sequence[PromptRow], replies: Sequence[tuple[NDArray[np.int64], bool]]
     ) -> list[NDArray[np.float16] | None]:
         """The hidden states at the tokens of the replies that they are wanted of, from one more pass over each."""
         import torch
@@ -376,7 +376,7 @@ class Writer:
 class _Limits:
     """Ends each row at its own number of tokens."""
 
-    def __init__(self, rows: Sequence[Row], width: int, device: Any) -> None:
+    def __init__(self, rows: Sequence[PromptRow], width: int, device: Any) -> None:
         import torch
 
         self._most = torch.tensor([row.most for row in rows], device=device)

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from liescope.common.errors import BudgetSpent
 from liescope.games.core import Ask
-from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, Usage
+from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, TokenUsage
 from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.openai.verdict import Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import Response
@@ -55,17 +55,17 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Spending:
     """Tokens and money."""
 
     tokens: float
     cost: float
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.tokens + other.tokens, self.cost + other.cost)
+    def __add__(self, other: Spending) -> Spending:
+        return Spending(self.tokens + other.tokens, self.cost + other.cost)
 
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(self.tokens - other.tokens, self.cost - other.cost)
+    def __sub__(self, other: Spending) -> Spending:
+        return Spending(self.tokens - other.tokens, self.cost - other.cost)
 
 
 class Budget:
@@ -79,7 +79,7 @@ class Budget:
         self._max_tokens: float | None = context.max_tokens
         self._max_cost = context.max_cost
         self._under_way = 0
-        self._held = Spent(0.0, 0.0)
+        self._held = Spending(0.0, 0.0)
         self._ended = asyncio.Event()  # a request under way has ended
 
     def check(self) -> None:
@@ -96,7 +96,7 @@ class Budget:
         Raises BudgetSpent if nothing more may be spent.
         """
         money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
-        expected = Spent(prompt + completion, money)
+        expected = Spending(prompt + completion, money)
         self.check()
         while self._under_way and not self._has_room(expected):
             self._ended.clear()
@@ -111,20 +111,20 @@ class Budget:
             self._held -= expected
             self._ended.set()
 
-    def _has_room(self, expected: Spent) -> bool:
+    def _has_room(self, expected: Spending) -> bool:
         limits = (
             (self.tokens, self._held.tokens + expected.tokens, self._max_tokens),
             (self.cost, self._held.cost + expected.cost, self._max_cost),
         )
         return all(limit is None or spent + more <= limit for spent, more, limit in limits)
 
-    def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
+    def spend(self, usage: TokenUsage, price: Price | None, characters: tuple[int, int]) -> None:
         """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
         sent, came = characters
         prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
         completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
         self.tokens += prompt + completion
-        self.cost += Usage(prompt, usage.cached, completion).cost(price) or 0.0
+        self.cost += TokenUsage(prompt, usage.cached, completion).cost(price) or 0.0
 
 
 def used_up(what: str, limit: float, spent: float) -> BudgetSpent:
@@ -187,7 +187,7 @@ class Accounts:
         self, request: Request, verdict: Verdict, raw: str = "", cost: float | None = None, latency: float | None = None
     ) -> None:
         answer = verdict if isinstance(verdict, Completion) else None
-        usage = Usage() if answer is None else answer.usage
+        usage = TokenUsage() if answer is None else answer.usage
         self._context.log(
             Attempt(
                 game=request.ask.game,
@@ -243,7 +243,7 @@ class TokenEstimate:
         """Tokens of the prompt and of the answer."""
         return request.characters * self._a_character, self._answers.get(request.kind, _FIRST_ANSWER)
 
-    def learn(self, request: Request, usage: Usage) -> None:
+    def learn(self, request: Request, usage: TokenUsage) -> None:
         """What a request took."""
         characters, kind = request.characters, request.kind
         if usage.prompt is not None and characters > 0:

@@ -52,7 +52,7 @@ class _Named(BaseModel):
     id: Id
 
 
-class Counts(BaseModel):
+class BatchCounts(BaseModel):
     """The requests of a batch."""
 
     completed: int | None = None
@@ -75,12 +75,12 @@ class BatchState(BaseModel):
     input_file_id: str | None = None
     output_file_id: str | None = None
     error_file_id: str | None = None
-    request_counts: Counts | None = None
+    request_counts: BatchCounts | None = None
     errors: Any = None
 
     @property
-    def counts(self) -> Counts:
-        return self.request_counts or Counts()
+    def counts(self) -> BatchCounts:
+        return self.request_counts or BatchCounts()
 
     @property
     def files(self) -> list[str]:
@@ -110,14 +110,14 @@ class _Page(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BatchLine:
     """A line of a batch's output. answer: the response to the request, or why there is none."""
 
     key: str
     answer: Response | str
 
 
-class Refused(Exception):
+class BatchRefused(Exception):
     """The server will not do it. unknown: it does not know the address, or what was named in it."""
 
     def __init__(self, problem: str, unknown: bool = False) -> None:
@@ -125,7 +125,7 @@ class Refused(Exception):
         self.unknown = unknown
 
 
-class Later(Exception):
+class BatchLater(Exception):
     """No usable answer came; one may come later. asked: seconds that the server asks to wait."""
 
     def __init__(self, problem: str, asked: float | None = None) -> None:
@@ -186,14 +186,16 @@ class BatchClient:
                         for line in whole:
                             most -= 1
                             if most < 0:
-                                raise Later("the file of answers has more lines than were asked for")
+                                raise BatchLater("the file of answers has more lines than were asked for")
                             yield line
                         if len(rest) > _LONGEST_LINE:
-                            raise Later(f"a line of the file of answers is larger than {_LONGEST_LINE // 2**20} MiB")
+                            raise BatchLater(
+                                f"a line of the file of answers is larger than {_LONGEST_LINE // 2**20} MiB"
+                            )
         except APIStatusError as error:
             raise _refusal(response_of(error.response)) from None
         except BrokenOff as error:
-            raise Later(str(error)) from None
+            raise BatchLater(str(error)) from None
         if rest and most:
             yield rest
 
@@ -204,27 +206,27 @@ class BatchClient:
         try:
             response = await self._wire.received(sent)
         except BrokenOff as error:
-            raise Later(str(error)) from None
+            raise BatchLater(str(error)) from None
         if not 200 <= response.status < 300:
             raise _refusal(response)
         try:
             return model.model_validate_json(storable(response.text))
         except ValidationError:
-            raise Later(f"the response has another shape: {error_message(response.text)}") from None
+            raise BatchLater(f"the response has another shape: {error_message(response.text)}") from None
 
 
-def _refusal(response: Response) -> Refused | Later:
+def _refusal(response: Response) -> BatchRefused | BatchLater:
     """What a status means that is no success."""
     if response.status in _UNKNOWN:
-        return Refused(f"it answered {response.status}: {error_message(response.text)}", unknown=True)
+        return BatchRefused(f"it answered {response.status}: {error_message(response.text)}", unknown=True)
     verdict = judge(response, {})
     if isinstance(verdict, Trouble):
-        return Later(verdict.problem, verdict.asked)
+        return BatchLater(verdict.problem, verdict.asked)
     assert isinstance(verdict, Refusal)
-    return Refused(f"{verdict.problem}; {verdict.advice}" if verdict.advice else verdict.problem)
+    return BatchRefused(f"{verdict.problem}; {verdict.advice}" if verdict.advice else verdict.problem)
 
 
-def read_row(line: bytes) -> Row | None:
+def read_row(line: bytes) -> BatchLine | None:
     """None for a line that belongs to no request."""
     try:
         data = json.loads(line)
@@ -237,9 +239,9 @@ def read_row(line: bytes) -> Row | None:
     status = response.get("status_code") if isinstance(response, Mapping) else None
     if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
         body = response.get("body")
-        return Row(key, Response(status, {}, body if isinstance(body, str) else json.dumps(body)))
+        return BatchLine(key, Response(status, {}, body if isinstance(body, str) else json.dumps(body)))
     error = data.get("error")
-    return Row(key, error_message(json.dumps({"error": error})) if error else "the batch holds no answer to it")
+    return BatchLine(key, error_message(json.dumps({"error": error})) if error else "the batch holds no answer to it")
 
 
 FILE = "batches.sqlite"
@@ -295,7 +297,7 @@ class BatchStore(AnswerFile):
         with self.guarded(), self.base:
             self.base.execute("UPDATE batches SET id = ? WHERE file = ?", (batch, file))
 
-    def answered(self, file: str, rows: Iterable[Row]) -> None:
+    def answered(self, file: str, rows: Iterable[BatchLine]) -> None:
         """Keep answers to requests of a file; the first of each stays, and what was not asked for is left out."""
         values = ((text, answer_hash(row.key, text), row.key, file) for row in rows for text in [_dump(row.answer)])
         with self.guarded(), self.base:

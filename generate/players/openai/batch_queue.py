@@ -24,12 +24,12 @@ from liescope.generate.players.openai.batch_client import (
     EXPIRED,
     FAILED,
     BatchClient,
+    BatchLater,
+    BatchLine,
+    BatchRefused,
     BatchState,
     BatchStore,
     KeptBatch,
-    Later,
-    Refused,
-    Row,
     read_row,
 )
 from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _File:
+class _BatchFile:
     """The next file for a model. lines: by key; size: in bytes."""
 
     lines: dict[str, bytes] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class BatchQueue:
         self._folder: Path = context.batches / name
         self._activity = context.activity.at(host_of(base_url))
         self._store: BatchStore | None = None
-        self._files: dict[str, _File] = {}  # by model, what was collected
+        self._files: dict[str, _BatchFile] = {}  # by model, what was collected
         self._waiting: dict[str, list[asyncio.Future[Answer]]] = {}
         self._under_way: dict[str, tuple[int, int]] = {}  # requests that are done and all, of each file's batch
         self._most: dict[str, int] = {}  # requests of a file, where a model's limit on what waits was met
@@ -167,7 +167,7 @@ class BatchQueue:
         model = str(body.get("model"))
         if model in self._files and self._files[model].size + len(line) > MOST_BYTES:
             self._send(model)
-        file = self._files.setdefault(model, _File())
+        file = self._files.setdefault(model, _BatchFile())
         file.lines[key] = line
         file.size += len(line)
         if len(file.lines) >= self._most.get(model, MOST_REQUESTS):
@@ -236,7 +236,7 @@ class BatchQueue:
             if unsure:
                 try:
                     found = await self._client.find(file)
-                except Refused:  # a server without a list of batches
+                except BatchRefused:  # a server without a list of batches
                     found = None
                 if found is not None:
                     return found
@@ -247,7 +247,7 @@ class BatchQueue:
 
     async def _take_in(self, state: BatchState, kept: KeptBatch) -> list[str]:
         """Keep and hand out the answers of a batch that has ended; the requests without any."""
-        rows: list[Row] = []
+        rows: list[BatchLine] = []
         for name in state.files:
             async for line in self._client.lines(name, 2 * kept.requests + 100):
                 row = read_row(self._hide(line.decode("utf-8", "replace")).encode())
@@ -258,10 +258,10 @@ class BatchQueue:
         await self._keep(kept.file, rows)
         left = self._opened().unanswered(kept.file)
         if state.counts.completed and len(left) == kept.requests:
-            raise Later(f"the files of the batch {state.id} hold none of its {state.counts.completed} answers")
+            raise BatchLater(f"the files of the batch {state.id} hold none of its {state.counts.completed} answers")
         return left
 
-    async def _keep(self, file: str, rows: list[Row]) -> None:
+    async def _keep(self, file: str, rows: list[BatchLine]) -> None:
         self._opened().answered(file, rows)
         for row in rows:
             self._hand_out(row.key, row.answer)
@@ -308,10 +308,10 @@ class BatchQueue:
         while True:
             try:
                 return await work(*what)
-            except Refused as refused:
+            except BatchRefused as refused:
                 why = f"{unknown} ({refused}); {advice}" if refused.unknown else str(refused)
                 raise EndpointRefused(f"{self._base_url}: {self._hide(why)}") from None
-            except Later as later:
+            except BatchLater as later:
                 why = self._hide(str(later))
                 if time.monotonic() - since >= self._context.give_up_after:
                     raise EndpointSilent(

@@ -16,7 +16,7 @@ CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens of one answer as counted by the endpoint; None if it reports none."""
 
     prompt: int | None = None
@@ -119,7 +119,7 @@ class Completion:
     thinking: str = ""
     refusal: str = ""
     finish: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     response_id: str | None = None
     served_model: str | None = None
     tokens: tuple[Alternatives, ...] = ()
@@ -237,16 +237,16 @@ def _token(value: Any) -> tuple[str, float | None]:
     return storable(token), max(float(number), -1e4)
 
 
-def _usage(value: Any) -> Usage:
+def _usage(value: Any) -> TokenUsage:
     if not isinstance(value, Mapping):
-        return Usage()
+        return TokenUsage()
     prompt, cached = _count(value.get("prompt_tokens")), _cached(value)
     if prompt is None and (fresh := _count(value.get("input_tokens"))) is not None:
         written = _count(value.get("cache_creation_input_tokens")) or 0
         beside = "cache_read_input_tokens" in value  # Anthropic counts fresh, written and cached tokens apart
         prompt = fresh + (written + (cached or 0) if beside else 0)
     completion = _count(value.get("completion_tokens"))
-    return Usage(prompt, cached, _count(value.get("output_tokens")) if completion is None else completion)
+    return TokenUsage(prompt, cached, _count(value.get("output_tokens")) if completion is None else completion)
 
 
 def _cached(usage: Mapping[str, Any]) -> int | None:

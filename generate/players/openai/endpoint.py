@@ -19,7 +19,7 @@ from liescope.generate.players.openai.accounts import Accounts, Request, TokenEs
 from liescope.generate.players.openai.batch_client import BatchClient
 from liescope.generate.players.openai.batch_queue import BatchQueue, Unsent, discount
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.pace import Pace, Turn
+from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.patience import ASK_TRIES, LOST, History, Patience, Prefixes, Stalls, first_good
 from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
@@ -195,7 +195,7 @@ class Endpoint:
         """The error that says what to do about a refusal of every request."""
         return self._patience.no_use(refusal)
 
-    async def _hedged(self, request: Request) -> tuple[Verdict, Turn]:
+    async def _hedged(self, request: Request) -> tuple[Verdict, RequestTurn]:
         """Make one request, and a second one if it stalls; return the outcome that counts and its turn."""
         sent: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
         first = asyncio.create_task(self._attempt(request, sent=sent))
@@ -215,7 +215,7 @@ class Endpoint:
 
     async def _attempt(
         self, request: Request, limit: float | None = None, sent: asyncio.Future[float | None] | None = None
-    ) -> tuple[Verdict, Turn]:
+    ) -> tuple[Verdict, RequestTurn]:
         """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; sent: told,
         when it is sent, after how many seconds it will have stalled.
         """

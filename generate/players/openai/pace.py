@@ -3,7 +3,7 @@
 Four things hold a request back: the window (how many may be in flight), the rate that the host's complaints taught and
 the quotas that it reports (`rate_limits`), and the breaker of a host that is down. A complaint (429) also stops all
 requests for as long as the host asks, within reason. One without any reason is first taken to be about too many at once
-(`window.Crowd`). Complaints about requests sent before the last complaint arrived carry no new information and are
+(`window.CrowdLimit`). Complaints about requests sent before the last complaint arrived carry no new information and are
 ignored, and the few that a busy host sends at any rate (`SendRate.is_stray`) concern their own request.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
@@ -64,7 +64,7 @@ class Breaker:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Turn:
+class RequestTurn:
     """One request's turn. at: when it was sent; first: whether it was the first after a cool-down; cycle: of the rate;
     sent: what had been sent with it; in_flight: with it.
     """
@@ -121,7 +121,7 @@ class Pace:
         )
 
     @asynccontextmanager
-    async def turn(self, tokens: float = 0.0) -> AsyncIterator[Turn]:
+    async def turn(self, tokens: float = 0.0) -> AsyncIterator[RequestTurn]:
         """Wait until a request of so many tokens may be sent; inside the context, it is in flight.
 
         Raises RunPaused as soon as the run is ending, and EndpointSilent once the host was given up.
@@ -142,7 +142,7 @@ class Pace:
             self._room.set()
             probe.set()
 
-    def answered(self, sent: Turn, kind: Hashable, seconds: float) -> None:
+    def answered(self, sent: RequestTurn, kind: Hashable, seconds: float) -> None:
         """The request of this turn was answered. kind: what its latency may be compared with."""
         self._short = self._long = 0
         self._closed()
@@ -151,12 +151,12 @@ class Pace:
         self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
 
-    def reported(self, sent: Turn, headers: Mapping[str, str], refused: bool) -> None:
+    def reported(self, sent: RequestTurn, headers: Mapping[str, str], refused: bool) -> None:
         """What the headers of the response say about the host's limits. refused: it says that one was broken."""
         if readings := read_limits(headers):
             self._quotas.reported(readings, sent.sent, self._clock(), refused)
 
-    def limited(self, sent: Turn, asked: float | None, reason: str, crowded: bool = False) -> bool:
+    def limited(self, sent: RequestTurn, asked: float | None, reason: str, crowded: bool = False) -> bool:
         """The request of this turn came too early, or (crowded) was one too many at once. asked: seconds that the host
         asks to wait; reason: its message. Returns whether all requests wait; a stray complaint concerns its own alone.
         """
@@ -195,7 +195,7 @@ class Pace:
         self._cool(now, asked, reason)
         return True
 
-    def failed(self, sent: Turn, asked: float | None, reason: str, overloaded: bool = False) -> None:
+    def failed(self, sent: RequestTurn, asked: float | None, reason: str, overloaded: bool = False) -> None:
         """The request of this turn got no usable answer. overloaded: it may be because of too many at once."""
         now = self._clock()
         if overloaded:
@@ -216,7 +216,7 @@ class Pace:
             self._gone = error
             self._room.set()
 
-    def _is_stray(self, sent: Turn) -> bool:
+    def _is_stray(self, sent: RequestTurn) -> bool:
         """Whether a complaint is one of the few that a busy host sends at any rate."""
         crowd = self.window.crowd
         if not self.rate.is_stray() or self._quotas.known or sent.first or crowd.limit is not None:
@@ -230,11 +230,11 @@ class Pace:
             self._activity.paused = False
             self._tell("resumed", host=self.host)
 
-    def _send(self, tokens: float, held: bool) -> Turn:
+    def _send(self, tokens: float, held: bool) -> RequestTurn:
         now = self._clock()
         self._in_flight += 1
         self._activity.under_way += 1
-        turn = Turn(now, self._fresh, self.rate.sent(now, held), self._quotas.sent(tokens), self._in_flight)
+        turn = RequestTurn(now, self._fresh, self.rate.sent(now, held), self._quotas.sent(tokens), self._in_flight)
         self._fresh = False
         return turn
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, Turn
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble
 from liescope.generate.players.player_protocol import Halt, HostActivity
@@ -118,7 +118,7 @@ class Patience:
             raise PlayerFailed(refusal.problem)
         await self._halt.sleep(pause(own.refusals, random.random()))
 
-    async def troubled(self, trouble: Trouble, own: History, standing: Standing, sent: Turn) -> None:
+    async def troubled(self, trouble: Trouble, own: History, standing: Standing, sent: RequestTurn) -> None:
         """Notify the pace and wait before sending the request again; raise if patience has run out."""
         now, patience = time.monotonic(), self._seconds
         standing.troubled_since = now if standing.troubled_since is None else standing.troubled_since

@@ -145,7 +145,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReportedLimit:
     """One limit as a host reported it. name: the host's; tokens: whether it counts tokens or requests; limit: the most
     there can be; remaining: how much of it is left; reset: seconds until all of it is there again.
     """
@@ -157,7 +157,7 @@ class Reading:
     reset: float
 
 
-def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> tuple[Reading, ...]:
+def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> tuple[ReportedLimit, ...]:
     """The limits in a response's headers (by lower-case name), in each provider's spelling; those that make no sense
     are left out.
 
@@ -182,13 +182,13 @@ def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> tupl
     return tuple(reading for reading in readings if reading is not None)
 
 
-def _reading(name: str, values: Mapping[str, str], now: datetime) -> Reading | None:
+def _reading(name: str, values: Mapping[str, str], now: datetime) -> ReportedLimit | None:
     remaining, limit = _amount(values.get("remaining", "")), _amount(values.get("limit", ""))
     if remaining is None or limit is None:  # what is left alone (Azure) says nothing about when there is more
         return None
     period = next((seconds for word, seconds in _PERIODS.items() if word in name), 60.0)
     reset = seconds_until(values.get("reset", ""), now)
-    return Reading(name, "token" in name, max(limit, remaining), remaining, period if reset is None else reset)
+    return ReportedLimit(name, "token" in name, max(limit, remaining), remaining, period if reset is None else reset)
 
 
 def _amount(value: str) -> float | None:
@@ -265,7 +265,7 @@ class Quotas:
             limit.left -= tokens if limit.tokens else 1.0
         return self._sent
 
-    def reported(self, readings: Iterable[Reading], sent: Sent, now: float, refused: bool = False) -> None:
+    def reported(self, readings: Iterable[ReportedLimit], sent: Sent, now: float, refused: bool = False) -> None:
         """What the response to a request says. sent: as returned when it was sent; refused: it broke a limit."""
         for reading in readings:
             known = self._limits.get(reading.name)

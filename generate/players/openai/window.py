@@ -7,7 +7,7 @@ model and kind of ask, as logarithms, over as many answers as their spread deman
 its first size, so that no noise can make it collapse. Requests that time out do not either. A host that says that a
 request was one too many at once does: then it takes one less than were in flight.
 
-Many hosts refuse such a request in the words of a rate limit (`Crowd`).
+Many hosts refuse such a request in the words of a rate limit (`CrowdLimit`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Window:
 
     def __init__(self, ceiling: int, clock: Callable[[], float]) -> None:
         self.size = min(FIRST, ceiling)
-        self.crowd = Crowd()
+        self.crowd = CrowdLimit()
         self._least, self._ceiling = self.size, ceiling
         self._clock = clock
         self._usual: dict[Hashable, _Mean] = defaultdict(_Mean)
@@ -140,7 +140,7 @@ class Window:
         self._slower, self._full = _Mean(), False
 
 
-class Crowd:
+class CrowdLimit:
     """Whether complaints (429) of one host are about too many requests at once, although it does not say so.
 
     They are first taken to mean that, where more were in flight than were ever answered at once, and it is put to the

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
 from liescope.generate.players.openai.accounts import used_up
-from liescope.generate.players.player_protocol import Halt, HostActivity, Rate
+from liescope.generate.players.player_protocol import AnswerRate, Halt, HostActivity
 from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.journal_tables import ENDPOINTS
 from liescope.generate.runs.open_run import OpenRun, Watch, opened
@@ -30,7 +30,7 @@ from liescope.generate.runs.shards.worker import describe, describe_error, make_
 _SUMMED = tuple(name for name in NUMBERS if name not in ("planned", "before"))
 
 
-class _Reported(Rate):
+class _Reported(AnswerRate):
     """A rate measured elsewhere."""
 
     def __init__(self, per_second: float) -> None:
@@ -42,7 +42,7 @@ class _Reported(Rate):
         return self._reported
 
 
-class Tally:
+class WorkerTally:
     """base: what the run had before, to which the reports of all workers are added."""
 
     def __init__(self, base: RunProgress) -> None:
@@ -160,7 +160,7 @@ class _Crew:
         for game in self._journal.records():
             base.add(game)
         base.tokens, base.cost = self._journal.spent()
-        self._tally = Tally(base)
+        self._tally = WorkerTally(base)
         self._tally.sum(self._progress)
 
     async def run(self) -> RunProgress:

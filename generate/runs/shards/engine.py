@@ -33,7 +33,7 @@ class Worker(Protocol):
     """One worker that was started."""
 
     async def exchange(self, orders: dict[str, Any]) -> dict[str, Any]:
-        """Give orders, take the news (`Session.exchange`). Raises WorkerDied."""
+        """Give orders, take the news (`WorkerSession.exchange`). Raises WorkerDied."""
         ...
 
     async def close(self) -> None:
@@ -51,7 +51,7 @@ class Engine(Protocol):
     workers: int
 
     async def start(self, config: dict[str, Any], folder: Path) -> Worker:
-        """A new worker. config: as in `Session`, without its folder; folder: where a shard on this machine may be.
+        """A new worker. config: as in `WorkerSession`, without its folder; folder: where a shard on this machine may be.
 
         Raises UsageError if none can be started.
         """

@@ -146,7 +146,7 @@ class Allowance(Budget):
         super().check()
 
 
-class Session:
+class WorkerSession:
     """One worker's part of a run.
 
     config: plain data: the shard's folder, what `describe` says, the chains to begin with, the replies that they have,
@@ -286,7 +286,7 @@ class Actor:
             os.environ.setdefault(name, value)
         self._folder = _folder(data["shard"])
         self._folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._session = Session({**data, "folder": str(self._folder)})
+        self._session = WorkerSession({**data, "folder": str(self._folder)})
         self._asked_at = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -340,7 +340,7 @@ def main() -> None:
     config = _read(orders)
     if config is None:
         return
-    session = Session(unpack(config))
+    session = WorkerSession(unpack(config))
     while (message := _read(orders)) is not None:
         answer = session.exchange(unpack(message))
         data = pack(answer)

@@ -16,7 +16,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
-from liescope.generate.players.human import Desk, pseudonym
+from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
@@ -37,7 +37,7 @@ class PeopleTable:
         self.state = kept.state
         self.round = kept.round
         self.note = kept.note
-        self.desk = Desk(self.setup.patience, self._asked)
+        self.desk = AskDesk(self.setup.patience, self._asked)
         self.session: Session | None = None
         self.seats = {seat.name: PersonSeat(seat) for seat in store.seats(kept.id)}
         self._leavers = Leavers(kept.id, store)
@@ -132,7 +132,7 @@ class PeopleTable:
     # The game
 
     def _begin(self, plan: Plan) -> None:
-        self.desk = Desk(self.setup.patience, self._asked)
+        self.desk = AskDesk(self.setup.patience, self._asked)
         self._halt, self._promises = Halt(), Promises()
         for name in self._leavers:
             self.desk.leave(self.person(name))
@@ -143,7 +143,7 @@ class PeopleTable:
 
     async def _play(self, plan: Plan) -> None:
         shared = Shared()
-        shared.once(Desk, lambda: self.desk)
+        shared.once(AskDesk, lambda: self.desk)
         job = TableJob(plan, self.run, self._started, self.moved)
         kept = self._promises.kept
         stop: Exception | None

@@ -20,7 +20,7 @@ from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.common.model_names import consent_hash
 from liescope.games.record import GameRecord, Status
 from liescope.games.registry import PAGES, find_game
-from liescope.generate.players.human import Pacing, Patience
+from liescope.generate.players.human import Pacing, TablePatience
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import open_players
@@ -94,7 +94,7 @@ PERSON = "person"  # who holds a seat until somebody takes it
 class Setup(BaseModel):
     """One table. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
     filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
-    seconds, as in `Patience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
+    seconds, as in `TablePatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
     answers of programs, None for as fast as they can; mortal: whether a scripted first night may kill people as well
     as programs.
     """
@@ -130,8 +130,8 @@ class Setup(BaseModel):
         return tuple(name for name, held in self.seats.items() if held == PERSON)
 
     @property
-    def patience(self) -> Patience:
-        return Patience(self.words, self.choices, self.away)
+    def patience(self) -> TablePatience:
+        return TablePatience(self.words, self.choices, self.away)
 
 
 def make_setup(

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 import pytest
 
 from liescope.games.core import Ask, AskKind, Phase, Reply
-from liescope.generate.players.human import AWAY_AFTER, Desk, Patience
+from liescope.generate.players.human import AWAY_AFTER, AskDesk, TablePatience
 
 WHO = "Blue Otter"
 ASK = Ask("g", 0, "Alice", AskKind.VOTE, 1, Phase.VOTING, options=("Bob", "Diana"))
-SHORT = Patience(words=0.02, choices=0.02, away=0.01)
+SHORT = TablePatience(words=0.02, choices=0.02, away=0.01)
 
 
 def asked(answers: Sequence[bool]) -> list[bool]:
     """Whether a person counts as away after each ask, which they answer or let run out."""
 
     async def go() -> list[bool]:
-        desk, found = Desk(SHORT, lambda _: None), []
+        desk, found = AskDesk(SHORT, lambda _: None), []
         for answered in answers:
             waiting = asyncio.create_task(desk.ask(WHO, ASK))
             await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Assessment, Reply
-from liescope.generate.players.human import Desk, Patience
+from liescope.generate.players.human import AskDesk, TablePatience
 from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.plan_games import table_plan
@@ -49,8 +49,8 @@ async def _play(plan: Plan, out: Path, answers: int) -> RunProgress:
             return
         asyncio.get_running_loop().call_soon(desk.answer, person, said(waiting.ask, person, random))
 
-    desk = Desk(Patience(), asked)
-    shared.once(Desk, lambda: desk)
+    desk = AskDesk(TablePatience(), asked)
+    shared.once(AskDesk, lambda: desk)
     return await run(Playing(plan, out), out, halt=halt, shared=shared)
 
 

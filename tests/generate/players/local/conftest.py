@@ -12,12 +12,12 @@ import pytest
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.local import loading
 from liescope.generate.players.local.loading import Loaded, Sampling, load, prompt_ids, read_spec
-from liescope.generate.players.local.writing import Row, random_key
+from liescope.generate.players.local.writing import PromptRow, random_key
 from liescope.generate.players.prompts import load_prompts
 from tests.generate.players.local import small_model
 
 MOST = 12
-Rows = Callable[..., list[list[Row]]]
+Rows = Callable[..., list[list[PromptRow]]]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,14 +46,14 @@ def loaded(model: Path) -> Loaded:
 def rows() -> Rows:
     """rows(loaded, games=…): the prompts of whole games, by step; the next ones hold what was said before."""
 
-    def made(loaded: Loaded, games: int = 3, **sampling: Any) -> list[list[Row]]:
+    def made(loaded: Loaded, games: int = 3, **sampling: Any) -> list[list[PromptRow]]:
         options = read_spec("m").options
-        steps: list[list[Row]] = []
+        steps: list[list[PromptRow]] = []
         for seed in range(games):
             for number, asked in enumerate(_asked(seed)):
                 steps += [[]] * (number == len(steps))
                 steps[number] = steps[number] + [
-                    Row(
+                    PromptRow(
                         (ask.game, ask.seat),
                         prompt_ids(loaded, [{"role": "user", "content": text}], options),
                         MOST,

@@ -12,7 +12,7 @@ import pytest
 from liescope.common.errors import Interrupted, PlayerFailed
 from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.loading import Loaded
-from liescope.generate.players.local.writing import Row, Writer, Written
+from liescope.generate.players.local.writing import PromptRow, Writer, Written
 from liescope.generate.players.player_protocol import Halt
 from tests.generate.players.local.conftest import Rows, together
 
@@ -22,7 +22,7 @@ class Narrow(Writer):
 
     room = 1000
 
-    def write(self, rows: Sequence[Row]) -> list[Written]:
+    def write(self, rows: Sequence[PromptRow]) -> list[Written]:
         import torch
 
         self.sizes = [*getattr(self, "sizes", []), len(rows)]
@@ -32,11 +32,11 @@ class Narrow(Writer):
 
 
 class Broken(Writer):
-    def write(self, rows: Sequence[Row]) -> list[Written]:
+    def write(self, rows: Sequence[PromptRow]) -> list[Written]:
         raise RuntimeError("device-side assert triggered\nmore")
 
 
-def many(loaded: Loaded, rows: Rows) -> list[Row]:
+def many(loaded: Loaded, rows: Rows) -> list[PromptRow]:
     """Twelve asks."""
     return [row for step in rows(loaded, games=3) for row in step][:12]
 
@@ -125,7 +125,7 @@ def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows) 
 
 def test_nobody_waits_for_ever_when_batches_cannot_be_made(loaded, rows) -> None:
     class Lost(Writer):
-        def unread(self, row: Row) -> int:
+        def unread(self, row: PromptRow) -> int:
             raise KeyError("lost")
 
     found = together(*map(batcher(Lost(loaded, 0)).write, rows(loaded)[0]))
@@ -136,7 +136,7 @@ def test_when_the_run_ends_a_batch_finishes_and_what_waits_is_told(loaded, rows)
     halt = Halt()
 
     class Stopping(Narrow):
-        def write(self, rows: Sequence[Row]) -> list[Written]:
+        def write(self, rows: Sequence[PromptRow]) -> list[Written]:
             halt.error = Interrupted("stopped")
             return super().write(rows)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from liescope.generate.players.local.loading import load, read_spec
-from liescope.generate.players.local.writing import Row, Writer, Written
+from liescope.generate.players.local.writing import PromptRow, Writer, Written
 from tests.generate.players.local import small_model
 
 GIB = 2**30
@@ -19,7 +19,7 @@ def texts(written: list[Written]) -> list[list[int]]:
     return [one.ids.tolist() for one in written]
 
 
-def one_by_one(writer: Writer, steps: list[list[Row]]) -> list[Written]:
+def one_by_one(writer: Writer, steps: list[list[PromptRow]]) -> list[Written]:
     return [reply for rows in steps for row in rows for reply in writer.write([row])]
 
 

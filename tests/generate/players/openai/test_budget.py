@@ -6,7 +6,7 @@ import pytest
 
 from liescope.common.errors import BudgetSpent
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.completion import Usage
+from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.player_protocol import Price
 
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10}
@@ -62,8 +62,8 @@ def test_an_endpoint_that_counts_nothing_cannot_outrun_the_budget(serve, stubs, 
 
 
 def test_cached_tokens_have_their_own_price_where_there_is_one() -> None:
-    usage = Usage(prompt=1_000_000, cached=400_000, completion=100_000)
+    usage = TokenUsage(prompt=1_000_000, cached=400_000, completion=100_000)
     assert usage.cost(Price(2.0, 10.0, 0.5)) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 1.0)
     assert usage.cost(Price(2.0, 10.0)) == pytest.approx(3.0)
     assert usage.cost(None) is None
-    assert Usage(prompt=5).cost(Price(1, 1)) is None
+    assert TokenUsage(prompt=5).cost(Price(1, 1)) is None
