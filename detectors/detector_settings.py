@@ -11,7 +11,7 @@ from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
 from liescope.detectors.protocol import MAX_SEED, PRESETS
 from liescope.detectors.registry import DETECTORS
-from liescope.generate.runs.run_settings import RunSettings
+from liescope.generate.players.run_limits import RunSettings
 
 _TEXT = "The text that a detector sees"
 _JUDGE = "Chat models beside the detectors"

@@ -16,10 +16,10 @@ from liescope.detectors.detector_settings import (
 )
 from liescope.games.registry import table_options
 from liescope.generate.corpus.build import BuildSettings
+from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.plan_games import PlanSettings
 from liescope.generate.runs.play import RatingSettings
-from liescope.generate.runs.run_settings import RunSettings
 from liescope.publishing import PublishSettings
 from liescope.web.web_settings import ServeSettings, ViewSettings
 

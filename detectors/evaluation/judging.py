@@ -20,7 +20,7 @@ from liescope.detectors.judge.prompt import AboutStatement, JudgePrompt, read_pr
 from liescope.detectors.judge.session import ask_judge, check_model
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.generate.runs.run_settings import Limits
+from liescope.generate.players.run_limits import Limits
 
 JUDGE = "judge:"
 JUDGES_THRESHOLDS: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}

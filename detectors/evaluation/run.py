@@ -47,7 +47,7 @@ from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.detectors.view.transcript import Transcript
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import as_corpus, check, collected, read
-from liescope.generate.runs.run_settings import limits_of
+from liescope.generate.players.run_limits import limits_of
 
 Model = str | os.PathLike[str] | LoadedDetector
 

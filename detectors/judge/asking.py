@@ -108,7 +108,7 @@ class Asking(Generic[T]):
                 progress(self._doing, len(self.answers) + self.failed.total(), len(questions))
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(self.context.concurrency, len(questions))):
+            for _ in range(min(self.context.limits.concurrency, len(questions))):
                 group.create_task(work())
         self.context.halt.check()
 

@@ -19,10 +19,10 @@ from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.protocol import DetectorOptions, Progress, silent
 from liescope.generate.players.openai.openai_player import open_model, watch_start
 from liescope.generate.players.openai.spec import BASE_URL, default_url, host_of, is_this_machine, read_spec
-from liescope.generate.players.player_protocol import Halt
+from liescope.generate.players.player_protocol import Halt, PlayerContext
 from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.run_limits import Limits, limits_of
 from liescope.generate.runs.play import finish
-from liescope.generate.runs.run_settings import Limits, limits_of
 
 KIND = "openai:"
 T = TypeVar("T")
@@ -65,7 +65,7 @@ def check_model(spec: str, limits: Limits) -> None:
     check_spec(spec)
 
     async def work() -> None:
-        model = open_model(spec.removeprefix(KIND), limits.context(log=lambda _: None, game=""))
+        model = open_model(spec.removeprefix(KIND), PlayerContext(limits=limits, log=lambda _: None, game=""))
         await model.endpoint.close()
 
     finish(lambda _: work(), say=False)
@@ -93,7 +93,8 @@ def ask_judge(
 
     async def work(halt: Halt) -> Asking[T]:
         with ReplyCache(folder) as cache:
-            context = limits.context(
+            context = PlayerContext(
+                limits=limits,
                 log=spent.add,
                 game="",
                 halt=halt,

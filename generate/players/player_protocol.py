@@ -16,6 +16,7 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.run_limits import Limits
 
 _SPAN = 10.0  # seconds over which a rate is averaged
 
@@ -185,7 +186,6 @@ class Halt:
         self.check()
 
 
-MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
 VIA_CACHE, VIA_BATCH = "cache", "batch"
 
 
@@ -285,19 +285,6 @@ def seat_identity(player: Player, game: str, seat: str) -> tuple[str, Source]:
     return (player.model, player.source) if who is None else who(game, seat)
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Price per million tokens."""
-
-    prompt: float
-    completion: float
-    cached: float | None = None
-
-    def times(self, share: float) -> Price:
-        """A share of it."""
-        return Price(self.prompt * share, self.completion * share, None if self.cached is None else self.cached * share)
-
-
 def _ignore(facts: EndpointFacts) -> None:
     """Ignore what is learned; for players outside a run."""
 
@@ -312,32 +299,21 @@ class PlayerContext:
     """What a run gives its players.
 
     log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
-    prompts: a prompt set, by name, by folder or in full. concurrency: the maximum number of requests in flight at
-    one host. timeout: seconds for one request. hedge: whether a request that stalls is sent a second time beside the
-    first; otherwise it is given up then, and sent again. give_up_after: seconds without an answer after which a player
-    is given up. prices: by model name, in currency; models without one may have a bundled price (`prices`). max_tokens,
-    max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent. allowed_keys: `VARIABLE@HOST`
-    for keys that may be sent to hosts they are not known to belong to. facts: what the run already knows about its
-    endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now;
-    shared: objects that the players share. cache: replies that were paid for before, None for none; batches: the folder
-    of batches under way, None if requests are sent one by one; draw: the place of a game's draws among those of its
-    plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files that specs name, by
-    name; origin: from a game's id to that of the recorded game that it plays again or goes on from, "" for none.
+    prompts: a prompt set, by name, by folder or in full. limits: of the run, its budget and prices among them;
+    spent_tokens and spent_cost: what it has already spent. facts: what the run already knows about its endpoints;
+    learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now; shared: objects
+    that the players share. cache: replies that were paid for before, None for none; batches: the folder of batches
+    under way, None if requests are sent one by one; draw: the place of a game's draws among those of its plan, by the
+    game's id (see `reply_cache`). files: the texts that the plan holds of the files that specs name, by name; origin:
+    from a game's id to that of the recorded game that it plays again or goes on from, "" for none.
     """
 
     log: Callable[[Attempt], None]
     game: str
     prompts: str | Path | Templates = "full"
-    concurrency: int = MOST_REQUESTS
-    timeout: float = 120.0
-    hedge: bool = True
-    give_up_after: float = 1800.0
-    prices: dict[str, Price] | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
+    limits: Limits = field(default_factory=Limits)
     spent_tokens: int = 0
     spent_cost: float = 0.0
-    allowed_keys: tuple[str, ...] = ()
     facts: tuple[EndpointFacts, ...] = ()
     learn: Callable[[EndpointFacts], None] = _ignore
     halt: Halt = field(default_factory=Halt, repr=False, compare=False)
@@ -347,5 +323,4 @@ class PlayerContext:
     batches: Path | None = None
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
-    currency: str = "USD"
     origin: Callable[[str], str] = _of_none

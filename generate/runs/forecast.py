@@ -21,9 +21,9 @@ from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.player_registry import SeatOptions, file_text
-from liescope.generate.players.prices import bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.replay import read_replay
+from liescope.generate.players.run_limits import Limits, bundled_price, limits_of, price_of
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 from liescope.generate.runs.forecast_result import (
     CHARACTERS_A_TOKEN,
@@ -39,7 +39,6 @@ from liescope.generate.runs.plan_games import plan_games, templates_for
 from liescope.generate.runs.play import LabelSettings, PlaySettings, judging_of
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import Plan
-from liescope.generate.runs.run_settings import Limits, limits_of
 
 _CHOICE = Range(2, 5, 40)
 _ANSWERS = {
@@ -227,7 +226,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
     length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast`), unless the run has
     begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
-    else bundled ones (`liescope.generate.players.prices`); a model without one has no cost. Budgets, `timeout` and
+    else bundled ones (`liescope.generate.players.run_limits`); a model without one has no cost. Budgets, `timeout` and
     other limits of a run change nothing.
 
     Raises as `play` does for settings that do not fit together.

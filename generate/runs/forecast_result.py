@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from liescope.common.console import emit, put
 from liescope.common.text import plain
-from liescope.generate.players.player_protocol import Price
+from liescope.generate.players.run_limits import Price
 
 
 class Range(NamedTuple):

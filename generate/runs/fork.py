@@ -19,6 +19,7 @@ from liescope.games.record import GameRecord, Source
 from liescope.games.session import Session
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
+from liescope.generate.players.run_limits import RunSettings, limits_of
 from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import number_in
@@ -38,10 +39,9 @@ from liescope.generate.runs.moment import (
 )
 from liescope.generate.runs.plan_games import stored_templates, templates_for
 from liescope.generate.runs.play import run_job
-from liescope.generate.runs.run_folder import handed_on
+from liescope.generate.runs.run_folder import RunConfig, handed_on
 from liescope.generate.runs.run_plan import Group, short_hash
 from liescope.generate.runs.run_result import RunResult
-from liescope.generate.runs.run_settings import RunConfig, RunSettings, limits_of
 from liescope.generate.runs.shards.engine import open_engine
 
 if TYPE_CHECKING:

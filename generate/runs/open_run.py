@@ -26,11 +26,11 @@ from liescope.generate.players.player_protocol import (
 )
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.shards.dealer import merge_leftovers
 
 _LOGGED = (
@@ -149,7 +149,8 @@ async def opened(
         def learn(facts: EndpointFacts) -> None:
             found.append(facts) if journal is None else journal.record_endpoint(facts)
 
-        context = limits.context(
+        context = PlayerContext(
+            limits=limits,
             log=keep,
             game=job.game,
             prompts=job.templates,

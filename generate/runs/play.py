@@ -28,13 +28,14 @@ from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
 from liescope.generate.players.player_protocol import Halt
+from liescope.generate.players.run_limits import Limits, RunSettings, limits_of
 from liescope.generate.runs.job import Job, JudgingJob, Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import BATCHES
 from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
+from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
 from liescope.generate.runs.run_result import RunResult
-from liescope.generate.runs.run_settings import Limits, RunConfig, RunSettings, limits_of
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import Engine, open_engine

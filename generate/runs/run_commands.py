@@ -10,6 +10,7 @@ import typer
 from liescope.common.command_options import Given, with_settings
 from liescope.common.errors import UnknownName
 from liescope.games.registry import GAMES, table_options
+from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.forecast import forecast, forecast_label
 from liescope.generate.runs.forecast_result import say_forecast
 from liescope.generate.runs.fork import ContinuationSettings
@@ -18,8 +19,8 @@ from liescope.generate.runs.plan_games import PlanSettings
 from liescope.generate.runs.play import RatingSettings, claims_report
 from liescope.generate.runs.play import label as label_games
 from liescope.generate.runs.play import play as play_games
+from liescope.generate.runs.run_folder import NEVER, read_config
 from liescope.generate.runs.run_result import goes_on, show_first, summarise
-from liescope.generate.runs.run_settings import NEVER, RunSettings, read_config
 
 app = typer.Typer()
 

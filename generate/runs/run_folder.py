@@ -11,9 +11,10 @@ import json
 import os
 import platform
 import sqlite3
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
@@ -339,3 +340,58 @@ def handed_on(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What the plan of a run that is made of this one keeps, so that no words lose their terms on the way."""
     terms = {name: asdict(given) for name, given in plan_terms(plan).items()}
     return {name: value for name, value in ((TERMS, terms), (TEXTS, plan_texts(plan))) if value}
+
+
+CONFIG_FILE = "run.toml"
+NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
+
+
+@dataclass(slots=True)
+class RunConfig:
+    """The options given to a command. options: None and empty ones are not written."""
+
+    command: str
+    options: Mapping[str, Any]
+    _written: bool = field(default=False, init=False)
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a run folder, once."""
+        if self._written:
+            return
+        file = folder / CONFIG_FILE
+        kept = {
+            name: value for name, value in self.options.items() if name not in NEVER and value not in (None, (), [], "")
+        }
+        lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
+        lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._written = True
+
+
+def read_config(file: Path, command: str) -> dict[str, Any]:
+    """The options in a config file. For a file in a run folder, `out` is that folder.
+
+    Raises BadData for a file that cannot be read, is not TOML, or has no section for the command.
+    """
+    try:
+        data = tomllib.loads(read_text(file, given=True))
+    except (OSError, ValueError) as error:
+        raise BadData(f"{file} cannot be read as a config file: {error}") from None
+    section = data.get(command)
+    if not isinstance(section, dict):
+        raise BadData(f"{file} has no section [{command}]; its sections are: {', '.join(data) or '(none)'}")
+    options = {name.replace("-", "_"): value for name, value in section.items()}
+    if "out" not in options and (file.parent / PLAN_FILE).exists():
+        options["out"] = str(file.parent)
+    return options
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML. JSON strings are valid TOML strings except for the character DEL."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

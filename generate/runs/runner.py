@@ -22,12 +22,12 @@ from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.human import Paced, Pacing
 from liescope.generate.players.player_protocol import Activity, Halt, Player, Shared, waits_for
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, Playing
 from liescope.generate.runs.journal import Feed
 from liescope.generate.runs.open_run import OpenRun, Watch, opened
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.run_settings import Limits
 
 MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
 _QUEUE = 0.1  # of the requests that may be under way: those that wait, so that none of the room stays empty

@@ -16,7 +16,7 @@ from typer.main import get_command
 from liescope.common.command_options import Given, with_settings
 from liescope.common.errors import LiescopeError, UnknownName, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, settings_of, settings_table, split, takes
-from liescope.generate.runs.run_settings import RunConfig
+from liescope.generate.runs.run_folder import RunConfig
 
 
 class Shared(TypedDict, total=False):

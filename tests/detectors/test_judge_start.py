@@ -15,7 +15,7 @@ from liescope.detectors.judge.session import ask_judge
 from liescope.detectors.protocol import silent
 from liescope.generate.players.openai import openai_player
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.runs.run_settings import Limits
+from liescope.generate.players.run_limits import Limits
 from tests.generate.players.openai.stub import Stub, says
 
 

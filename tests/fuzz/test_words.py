@@ -15,13 +15,13 @@ from liescope.common.errors import LiescopeError
 from liescope.games import Ask, AskKind, Phase
 from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
-from liescope.generate.players.openai.spec import check_allowed, check_url, read_spec
+from liescope.generate.players.openai.spec import check_url, read_spec
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
-from liescope.generate.players.prices import read_prices
+from liescope.generate.players.run_limits import check_allowed, read_prices, read_span
 from liescope.generate.runs.plan_games import make_plan
-from liescope.generate.runs.run_settings import read_config, read_span
+from liescope.generate.runs.run_folder import read_config
 from tests.fuzz.inputs import INPUTS, PROMISED
 from tests.fuzz.mutations import ESCAPES, HOSTILE, damaged_text, said
 

@@ -28,6 +28,7 @@ from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.run_limits import Limits
 
 CONNECTIONS = (256, 2000)
 LATENCY = 0.2
@@ -97,7 +98,9 @@ async def measure(url: str, connections: int) -> dict[str, list[tuple[float, flo
         api_key="EMPTY", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=60)
     )
     session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=connections))
-    player = open_openai(f"m@{url}", PlayerContext(log=lambda attempt: None, game="mafia", concurrency=connections))
+    player = open_openai(
+        f"m@{url}", PlayerContext(log=lambda attempt: None, game="mafia", limits=Limits(concurrency=connections))
+    )
 
     def body(number: int) -> dict[str, Any]:
         return {"model": "m", "messages": [{"role": "user", "content": texts[number % len(texts)]}]}

@@ -18,8 +18,9 @@ from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.openai.verdict import Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import Response
 from liescope.generate.players.parsing.choice import storable
-from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext, Price
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.run_limits import Price
 
 _KEPT = 2000  # characters kept of a response without an answer
 _FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
@@ -76,8 +77,8 @@ class Budget:
     def __init__(self, context: PlayerContext) -> None:
         self.tokens = context.spent_tokens
         self.cost = context.spent_cost
-        self._max_tokens: float | None = context.max_tokens
-        self._max_cost = context.max_cost
+        self._max_tokens: float | None = context.limits.max_tokens
+        self._max_cost = context.limits.max_cost
         self._under_way = 0
         self._held = Spending(0.0, 0.0)
         self._ended = asyncio.Event()  # a request under way has ended

@@ -289,7 +289,7 @@ class BatchQueue:
         now = time.monotonic()
         self._full_since = self._full_since or now
         if not self._under_way:
-            if now - self._full_since >= self._context.give_up_after:
+            if now - self._full_since >= self._context.limits.give_up_after:
                 raise EndpointSilent(f"{self._base_url} takes no batch: {why} (--give-up-after says how long to wait)")
             self._most[kept.model] = max(kept.requests // 2, 1)
         ended = asyncio.create_task(self._end.wait())
@@ -313,7 +313,7 @@ class BatchQueue:
                 raise EndpointRefused(f"{self._base_url}: {self._hide(why)}") from None
             except BatchLater as later:
                 why = self._hide(str(later))
-                if time.monotonic() - since >= self._context.give_up_after:
+                if time.monotonic() - since >= self._context.limits.give_up_after:
                     raise EndpointSilent(
                         f"{self._base_url} has answered nothing about batches for {time.monotonic() - since:.0f} s; "
                         f"the last time, {why} (--give-up-after says how long to wait)"

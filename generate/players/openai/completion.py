@@ -10,7 +10,7 @@ from typing import Any
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.parsing.choice import storable
-from liescope.generate.players.player_protocol import Price
+from liescope.generate.players.run_limits import Price
 
 CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
 

@@ -24,8 +24,9 @@ from liescope.generate.players.openai.patience import ASK_TRIES, LOST, History, 
 from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
-from liescope.generate.players.player_protocol import VIA_BATCH, PlayerContext, Price
+from liescope.generate.players.player_protocol import VIA_BATCH, PlayerContext
 from liescope.generate.players.reply_cache import request_key
+from liescope.generate.players.run_limits import Price
 
 STALLED = "stalled, and sent a second time"
 
@@ -54,7 +55,7 @@ class Endpoint:
         shared = context.shared
         self._secrets = shared.once(Secrets, Secrets)
         self._secrets.add(key.secret)
-        make = lambda: Pace(self.host, context.halt, context.activity, context.concurrency)  # noqa: E731
+        make = lambda: Pace(self.host, context.halt, context.activity, context.limits.concurrency)  # noqa: E731
         self._pace = shared.once(Pace, make, self.host)
         self._estimate = shared.once(TokenEstimate, TokenEstimate, self.host)
         self._stalls = shared.once(Stalls, Stalls, self.host)
@@ -63,12 +64,12 @@ class Endpoint:
         self._accounts = Accounts(self.host, context, self._secrets)
         self._context = context
         self._activity = context.activity.at(self.host)
-        self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.give_up_after)
+        self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.limits.give_up_after)
         headers = _headers(key, self.host)
-        self._wire = Wire(base_url, headers, context.concurrency)
+        self._wire = Wire(base_url, headers, context.limits.concurrency)
         self._batches: BatchQueue | None = None
         if context.batches is not None:
-            client = BatchClient(base_url, headers, context.timeout)
+            client = BatchClient(base_url, headers, context.limits.timeout)
             self._batches = BatchQueue(base_url, client, key.variable, context, self._secrets.hide)
 
     def __repr__(self) -> str:
@@ -224,10 +225,10 @@ class Endpoint:
         async with self._pace.turn(sum(tokens)) as turn, self._accounts.budget.request(*tokens, request.price):
             self._context.halt.check()
             stalls = self._stalls.after(kind)
-            limit = limit or self._context.timeout
+            limit = limit or self._context.limits.timeout
             if sent is not None:
-                sent.set_result(stalls if self._context.hedge else None)
-                if stalls is not None and not self._context.hedge:
+                sent.set_result(stalls if self._context.limits.hedge else None)
+                if stalls is not None and not self._context.limits.hedge:
                     limit = min(limit, stalls)
             began = time.perf_counter()
             try:

@@ -38,10 +38,10 @@ from liescope.generate.players.openai.spec import (
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import Response
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
-from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext, Price
+from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined
-from liescope.generate.players.prices import price_of
 from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.run_limits import Price, price_of
 
 NO = "none"
 _STRIKES = 2  # refusals in a row, each of a request that succeeds without the format
@@ -387,15 +387,15 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     url = spec.base_url or default_url()
     check_url(url)
     own = not spec.base_url
-    key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.allowed_keys)
+    key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.limits.allowed_keys)
     persona, extra = (
         NamedText(name, file_text(name, context.files)) if name else None for name in (spec.options.persona, spec.extra)
     )
     fields = {} if spec.thinking is None else thinking_fields(host_of(url), spec.thinking)
     if extra is not None:
         fields |= read_extra(extra)
-    price = price_of(context.prices, context.currency, host_of(url), spec.label, spec.name)
-    if context.max_cost is not None and price is None:
+    price = price_of(context.limits.prices, context.limits.currency, host_of(url), spec.label, spec.name)
+    if context.limits.max_cost is not None and price is None:
         raise UsageError(
             f"a budget in money needs the price of {spec.name!r}, which is not known here: give --price "
             f"{spec.name}=PROMPT,COMPLETION, or a budget in tokens"

@@ -193,14 +193,6 @@ def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable
         raise UsageError(f"a spec wants to send the key in {variable} to {host}: {permit}")
 
 
-def check_allowed(allowed: Iterable[str]) -> None:
-    """Raises UsageError if an entry is not `VARIABLE@HOST`."""
-    for words in allowed:
-        variable, at, host = words.partition("@")
-        if not (variable and at and host) or "/" in host or any(sign.isspace() for sign in words):
-            raise UsageError(f"--allow-key takes VARIABLE@HOST, as in CORP_API_KEY@llm.example.com; got {words!r}")
-
-
 def is_this_machine(host: str) -> bool:
     """Whether a host, with or without its port, is a loopback address."""
     return _without_port(host) in _LOOPBACK

@@ -18,11 +18,11 @@ from uuid import uuid4
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
 from liescope.generate.players.openai.accounts import used_up
 from liescope.generate.players.player_protocol import AnswerRate, Halt, HostActivity
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.journal_tables import ENDPOINTS
 from liescope.generate.runs.open_run import OpenRun, Watch, opened
 from liescope.generate.runs.run_progress import COUNTERS, NUMBERS, RunProgress
-from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.shards.dealer import SHARDS, Dealer, Purse, read_books, take
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
 from liescope.generate.runs.shards.worker import describe, describe_error, make_error, make_pause

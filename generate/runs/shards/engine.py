@@ -51,7 +51,8 @@ class Engine(Protocol):
     workers: int
 
     async def start(self, config: dict[str, Any], folder: Path) -> Worker:
-        """A new worker. config: as in `WorkerSession`, without its folder; folder: where a shard on this machine may be.
+        """A new worker. config: as in `WorkerSession`, without its folder; folder: where a shard on this machine may
+        be.
 
         Raises UsageError if none can be started.
         """

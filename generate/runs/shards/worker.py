@@ -29,6 +29,7 @@ from liescope.common.errors import Interrupted, LiescopeError, RunPaused, UsageE
 from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.player_protocol import Halt, PlayerContext, Shared
 from liescope.generate.players.prompts import Templates
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Forking, Job, JudgingJob, Leases, Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import Piece
@@ -36,7 +37,6 @@ from liescope.generate.runs.moment import ForkPlan, read_moment
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import JudgePlan, Plan
 from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.dealer import free, keep_books, read_books, read_shard
 
@@ -253,7 +253,7 @@ class WorkerSession:
         with Journal.create(self.folder, config["plan"]) as journal:
             journal.absorb("", config["pieces"])
         shared, self._halt, self._loop = Shared(), Halt(), asyncio.get_running_loop()
-        context = limits.context(log=lambda _: None, game="")
+        context = PlayerContext(limits=limits, log=lambda _: None, game="")
         allowance = self._allowance = Allowance(context, self._hurry)
         allowance.allow(*config["allowance"])
         shared.once(Budget, lambda: allowance)

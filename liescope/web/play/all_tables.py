@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import LiescopeError, RunPaused
-from liescope.generate.runs.run_settings import Limits
+from liescope.generate.players.run_limits import Limits
 from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.table_setup import Setup, same_table
 from liescope.web.play.tables_file import State, TablesFile

@@ -18,9 +18,9 @@ from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Shared
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.runner import run
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
 from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of

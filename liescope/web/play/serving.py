@@ -16,7 +16,7 @@ from liescope.common.folders import take_lock
 from liescope.common.settings import split, takes
 from liescope.games.judging import ReaderSpec
 from liescope.generate.players.human import Pacing
-from liescope.generate.runs.run_settings import Limits, read_span
+from liescope.generate.players.run_limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.web_settings import ServeSettings
 

@@ -21,13 +21,13 @@ from liescope.common.model_names import consent_hash
 from liescope.games.record import GameRecord, Status
 from liescope.games.registry import PAGES, find_game
 from liescope.generate.players.human import Pacing, TablePatience
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import open_players
 from liescope.generate.runs.plan_games import table_plan
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import Plan, Served
-from liescope.generate.runs.run_settings import Limits
 from liescope.web.play.seat_lines import check_words
 from liescope.web.site import templates
 
@@ -177,7 +177,7 @@ async def check_players(setup: Setup) -> None:
     for spec in specs:
         if spec.partition(":")[0] == "human":
             raise UsageError("people take their seats by links: say how many there are, and give no spec for them")
-    context = Limits().context(log=lambda _: None, game=setup.game, prompts=setup.prompts, files=files_of(specs))
+    context = PlayerContext(log=lambda _: None, game=setup.game, prompts=setup.prompts, files=files_of(specs))
     async with AsyncExitStack() as stack:
         open_players(specs, context, stack)
 

@@ -13,8 +13,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.generate.players.player_protocol import Price
-from liescope.generate.players.prices import bundled_price, bundled_prices, price_of, read_prices
+from liescope.generate.players.run_limits import Limits, Price, bundled_price, bundled_prices, price_of, read_prices
 from liescope.generate.runs.forecast_result import forecast_lines
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
@@ -209,7 +208,7 @@ def test_a_budget_in_money_works_for_models_that_the_table_knows(
     from liescope.generate.players.openai.openai_player import open_openai
     from liescope.generate.players.player_protocol import PlayerContext
 
-    table = PlayerContext(log=lambda _: None, game="mini-mafia", max_cost=1.0)
+    table = PlayerContext(log=lambda _: None, game="mini-mafia", limits=Limits(max_cost=1.0))
     assert open_openai("gpt-4.1-mini", table)._price == Price(0.4, 1.6, 0.1)
 
 

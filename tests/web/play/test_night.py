@@ -14,8 +14,8 @@ from liescope.games.core import Phase, Reply
 from liescope.games.mafia import MiniMafia
 from liescope.games.registry import find_game
 from liescope.games.session import Session
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.run_folder import plan_settings
-from liescope.generate.runs.run_settings import Limits
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import Listener, PeopleTable
 from liescope.web.play.table_setup import make_setup, new_plan

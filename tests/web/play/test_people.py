@@ -17,8 +17,8 @@ import pytest
 from liescope.common.errors import BadData, RunPaused, UsageError
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import pseudonym, suggested
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.run_settings import Limits
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable

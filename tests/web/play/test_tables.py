@@ -20,9 +20,9 @@ from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.script.persona import parse_spec
 from liescope.generate.players.player_registry import PLAYERS
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.run_folder import JOURNAL_FILE
-from liescope.generate.runs.run_settings import Limits
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.table_setup import make_setup

@@ -29,6 +29,7 @@ from liescope.games import (
 from liescope.generate.players.openai import pace, patience
 from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
+from liescope.generate.players.run_limits import Limits
 from tests.generate.players.openai import stub, tiny_model
 
 Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
@@ -103,8 +104,13 @@ class Desk:
     def __init__(self, argument: str, **options: Any) -> None:
         self.attempts: list[Attempt] = []
         self.learned: list[EndpointFacts] = []
+        limits = {name: options.pop(name) for name in Limits.__dataclass_fields__ if name in options}
         self.table = PlayerContext(
-            log=self.attempts.append, game=options.pop("game", "mafia"), learn=self.learned.append, **options
+            log=self.attempts.append,
+            game=options.pop("game", "mafia"),
+            limits=Limits(**limits),
+            learn=self.learned.append,
+            **options,
         )
         self.player: OpenAIPlayer = open_openai(argument, self.table)
 

@@ -7,7 +7,7 @@ import pytest
 from liescope.common.errors import BudgetSpent
 from liescope.games.core import AskKind
 from liescope.generate.players.openai.completion import TokenUsage
-from liescope.generate.players.player_protocol import Price
+from liescope.generate.players.run_limits import Price
 
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10}
 

@@ -16,7 +16,8 @@ from liescope.games.core import AskKind
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.patience import ASK_TRIES, LONGEST_WAIT, PLAYER_TRIES, pause
 from liescope.generate.players.openai.verdict import retry_after
-from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext, Price
+from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
+from liescope.generate.players.run_limits import Limits, Price
 
 MESSAGE = '"I am a villager."'
 
@@ -396,7 +397,7 @@ def test_no_more_requests_are_under_way_than_the_table_allows(serve, stubs, aske
 
     stub = serve(script)
     attempts: list[Attempt] = []
-    table = PlayerContext(log=attempts.append, game="mafia", concurrency=3)
+    table = PlayerContext(log=attempts.append, game="mafia", limits=Limits(concurrency=3))
     players = [open_openai(f"{name}@{stub.url}", table) for name in ("one", "two")]
 
     async def run() -> None:

@@ -14,6 +14,7 @@ from liescope.games import AskKind, GameRecord, Mafia, MafiaSpec, Session, Sourc
 from liescope.games.core import EventKind, Replies
 from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.run_limits import Limits
 
 MINI = MafiaSpec(1, 1, 2, scripted_night=True, days=1, assess=True)
 
@@ -62,7 +63,9 @@ def test_games_over_the_wire_need_no_fallback_when_the_model_keeps_to_the_format
     attempts: list[Attempt] = []
     stub = serve(script)
     spec = MafiaSpec(2, 1, 3, assess=True)
-    games = play_games(f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", concurrency=8), spec, 3)
+    games = play_games(
+        f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", limits=Limits(concurrency=8)), spec, 3
+    )
     for game, replies in games:
         assert game.outcome is not None
         assert not fallbacks(game)
@@ -79,7 +82,7 @@ def test_a_flaky_endpoint_changes_no_game_and_each_request_is_logged(serve, stub
     attempts: list[Attempt] = []
     stub = serve(script)
     ((game, _),) = play_games(
-        f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", concurrency=1), MINI, 1
+        f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", limits=Limits(concurrency=1)), MINI, 1
     )
     assert game.outcome is not None
     assert [bool(attempt.problem) for attempt in attempts] == [n % 3 == 0 for n in range(len(stub.requests))]
@@ -94,7 +97,10 @@ def test_a_real_server_with_a_model_of_gibberish_is_played_with_to_the_end(tiny_
     attempts: list[Attempt] = []
     argument = f"{tiny_model_server.model}@{tiny_model_server.url}?max_tokens=24&temperature=1"
     games = play_games(
-        argument, PlayerContext(log=attempts.append, game="mafia", concurrency=2, prompts="minimal"), MINI, 2
+        argument,
+        PlayerContext(log=attempts.append, game="mafia", limits=Limits(concurrency=2), prompts="minimal"),
+        MINI,
+        2,
     )
     for game, replies in games:
         assert game.outcome is not None

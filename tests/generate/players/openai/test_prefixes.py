@@ -13,7 +13,8 @@ from liescope.games.core import AskKind
 from liescope.generate.players.openai.completion import read_completion
 from liescope.generate.players.openai.endpoint import Endpoint
 from liescope.generate.players.openai.spec import find_key
-from liescope.generate.players.player_protocol import PlayerContext, Price
+from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.run_limits import Price
 
 BEGINNING = "All have heard this. " * 300
 

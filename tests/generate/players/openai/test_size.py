@@ -82,7 +82,8 @@ BOMB = """
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
     problems = []
-    context = PlayerContext(log=lambda attempt: problems.append(attempt.problem), game="mafia", give_up_after=0.2)
+    limits = Limits(give_up_after=0.2)
+    context = PlayerContext(log=lambda attempt: problems.append(attempt.problem), game="mafia", limits=limits)
 
     async def main():
         player = open_openai(f"m@http://127.0.0.1:{listener.getsockname()[1]}/v1", context)

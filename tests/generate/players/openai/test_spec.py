@@ -8,8 +8,9 @@ from liescope.common.errors import MissingKey, UnknownName, UsageError
 from liescope.games.core import AskKind
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec
-from liescope.generate.players.player_protocol import PlayerContext, Price
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
+from liescope.generate.players.run_limits import Price
 
 
 def table(**options) -> PlayerContext:

@@ -1,27 +1,144 @@
-"""The settings that play, label and fork share, what is made of them, and the file that keeps them.
+"""What may differ each time a run is resumed: its limits, declared as settings, and the prices that its budget needs.
 
-Every run folder has a `run.toml`, with one section for the command, its keys named as the API names them:
-`liescope play --config runs/first/run.toml` resumes that run. Command-line options override the file.
+Prices are those that the user gives, in words or in a file, before those of a bundled table with dates and sources. A
+bundled price holds for one host, since others sell the same names at other prices, and for US dollars. A model without
+a price has none; nothing takes it for free.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting, default_of, split
-from liescope.generate.players.openai.spec import check_allowed
-from liescope.generate.players.player_protocol import MOST_REQUESTS, PlayerContext, Price
-from liescope.generate.players.prices import read_prices
-from liescope.generate.runs.run_folder import PLAN_FILE
+
+MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Price per million tokens."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def times(self, share: float) -> Price:
+        """A share of it."""
+        return Price(self.prompt * share, self.completion * share, None if self.cached is None else self.cached * share)
+
+
+CURRENCY = "USD"  # of the bundled prices
+_BUNDLED = Path(__file__).with_name("prices.toml")
+_DATED = re.compile(r"-(?:\d{4}-\d\d-\d\d|\d{8})$")  # gpt-4.1-mini-2025-04-14, claude-haiku-4-5-20251001
+
+_Amount = Annotated[float, Field(ge=0, lt=1e12, allow_inf_nan=False)]
+
+
+class _PriceTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str
+    as_of: date
+    sources: tuple[str, ...] = Field(min_length=1)
+    prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
+
+
+class _PriceFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prices: dict[str, Annotated[tuple[_Amount, ...], Field(min_length=2, max_length=3)]]
+
+
+@dataclass(frozen=True, slots=True)
+class BundledPrice:
+    """A price of the table. as_of: the day that its sources name for it."""
+
+    price: Price
+    as_of: date
+    sources: tuple[str, ...]
+
+
+@cache
+def bundled_prices() -> Mapping[tuple[str, str], BundledPrice]:
+    """The table, by host and model."""
+    tables = tomllib.loads(_BUNDLED.read_text(encoding="utf-8"))["table"]
+    return {
+        (table.host, model): BundledPrice(Price(*numbers), table.as_of, table.sources)
+        for table in map(_PriceTable.model_validate, tables)
+        for model, numbers in table.prices.items()
+    }
+
+
+def bundled_price(host: str, model: str) -> BundledPrice | None:
+    """The table's price of a model at a host, whether its name carries a date or not."""
+    found = bundled_prices()
+    return found.get((host, model)) or found.get((host, _DATED.sub("", model)))
+
+
+def price_of(prices: Mapping[str, Price] | None, currency: str, host: str, *names: str) -> Price | None:
+    """The price of a model: the given one under the first of its names, else the bundled one; None if neither is known.
+
+    names: as in the table of players, then as the endpoint calls it.
+    """
+    for name in names:
+        if prices and name in prices:
+            return prices[name]
+    known = bundled_price(host, names[-1]) if currency == CURRENCY else None
+    return None if known is None else known.price
+
+
+def read_prices(words: str) -> dict[str, Price]:
+    """The prices in MODEL=PROMPT,COMPLETION[,CACHED], or in a TOML file with such numbers under [prices].
+
+    Raises UsageError, and BadData for a file that cannot be read.
+    """
+    if "=" not in words and words.endswith(".toml"):
+        return _read_file(Path(words))
+    model, _, numbers = words.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not model or len(values) not in (2, 3) or not all(0 <= value < 1e12 for value in values):
+        raise UsageError(
+            f"--price {words!r} cannot be read; write MODEL=PROMPT,COMPLETION, MODEL=PROMPT,COMPLETION,CACHED or the "
+            "name of a TOML file"
+        )
+    return {model: Price(*values)}
+
+
+def _read_file(file: Path) -> dict[str, Price]:
+    try:
+        found = _PriceFile.model_validate(tomllib.loads(read_text(file, given=True)))
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"])) or "its table"
+        raise BadData(
+            f'{file} is no file of prices ({place}); write [prices] and lines such as "MODEL" = [PROMPT, COMPLETION]'
+        ) from None
+    except (OSError, ValueError) as error:
+        raise BadData(f"{file} cannot be read as a file of prices: {error}") from None
+    return {model: Price(*numbers) for model, numbers in found.prices.items()}
+
+
+def check_allowed(allowed: Iterable[str]) -> None:
+    """Raises UsageError if an entry is not `VARIABLE@HOST`."""
+    for words in allowed:
+        variable, at, host = words.partition("@")
+        if not (variable and at and host) or "/" in host or any(sign.isspace() for sign in words):
+            raise UsageError(f"--allow-key takes VARIABLE@HOST, as in CORP_API_KEY@llm.example.com; got {words!r}")
+
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -117,21 +234,6 @@ class Limits:
     log: Path | None = None
     batch: bool = False
 
-    def context(self, **more: Any) -> PlayerContext:
-        """What players need to know of these limits. more: the other fields of `PlayerContext`."""
-        return PlayerContext(
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            hedge=self.hedge,
-            give_up_after=self.give_up_after,
-            prices=dict(self.prices or {}),
-            max_tokens=self.max_tokens,
-            max_cost=self.max_cost,
-            allowed_keys=self.allowed_keys,
-            currency=self.currency,
-            **more,
-        )
-
 
 def limits_of(given: Mapping[str, Any]) -> Limits:
     """The limits that settings make. given: those that are not at their default, and maybe others, which are ignored.
@@ -171,58 +273,3 @@ def read_span(words: str | float, option: str) -> float:
     if not 0 < seconds <= 1e9:
         raise UsageError(f"{option} must be a span of time such as 90s, 10m or 2h, got {words!r}")
     return seconds
-
-
-CONFIG_FILE = "run.toml"
-NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
-
-
-@dataclass(slots=True)
-class RunConfig:
-    """The options given to a command. options: None and empty ones are not written."""
-
-    command: str
-    options: Mapping[str, Any]
-    _written: bool = field(default=False, init=False)
-
-    def write(self, folder: Path) -> None:
-        """Write the file into a run folder, once."""
-        if self._written:
-            return
-        file = folder / CONFIG_FILE
-        kept = {
-            name: value for name, value in self.options.items() if name not in NEVER and value not in (None, (), [], "")
-        }
-        lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
-        lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self._written = True
-
-
-def read_config(file: Path, command: str) -> dict[str, Any]:
-    """The options in a config file. For a file in a run folder, `out` is that folder.
-
-    Raises BadData for a file that cannot be read, is not TOML, or has no section for the command.
-    """
-    try:
-        data = tomllib.loads(read_text(file, given=True))
-    except (OSError, ValueError) as error:
-        raise BadData(f"{file} cannot be read as a config file: {error}") from None
-    section = data.get(command)
-    if not isinstance(section, dict):
-        raise BadData(f"{file} has no section [{command}]; its sections are: {', '.join(data) or '(none)'}")
-    options = {name.replace("-", "_"): value for name, value in section.items()}
-    if "out" not in options and (file.parent / PLAN_FILE).exists():
-        options["out"] = str(file.parent)
-    return options
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML. JSON strings are valid TOML strings except for the character DEL."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
