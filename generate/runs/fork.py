@@ -38,10 +38,9 @@ from liescope.generate.runs.moment import (
     rebuild,
 )
 from liescope.generate.runs.plan_games import stored_templates, templates_for
-from liescope.generate.runs.play import run_job
+from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import RunConfig, handed_on
 from liescope.generate.runs.run_plan import Group, short_hash
-from liescope.generate.runs.run_result import RunResult
 from liescope.generate.runs.shards.engine import open_engine
 
 if TYPE_CHECKING:

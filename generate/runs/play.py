@@ -12,19 +12,16 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, overload
 
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, split, takes
-from liescope.common.text import plain
-from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
 from liescope.generate.players.player_protocol import Halt
@@ -35,13 +32,102 @@ from liescope.generate.runs.open_run import BATCHES
 from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
-from liescope.generate.runs.run_result import RunResult
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import Engine, open_engine
-from liescope.labeling.agreement import ClaimAgreement, claim_agreement
-from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
-from liescope.labeling.model_claims import model_claims
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, repr=False)
+class RunResult:
+    """A run after `play` or `label`.
+
+    folder: the run's folder; about: what was asked for, beginning with the run and the game; tally: counts for the
+    whole run, its tokens, cost and failures; seconds: how long this call took; currency: the currency of the cost.
+    """
+
+    folder: Path
+    about: Mapping[str, Any]
+    tally: RunProgress
+    seconds: float
+    currency: str = "USD"
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned game was played to the end."""
+        return self.tally.done == self.tally.planned
+
+    @cached_property
+    def games(self) -> pl.DataFrame:
+        """One row for each game that has ended: game_id, cell, status ("done" or "failed"), winner, failure, days."""
+        import polars as pl
+
+        texts = ("game_id", "cell", "status", "winner", "failure")
+        schema = pl.Schema({**dict.fromkeys(texts, pl.String()), "days": pl.Int64()})
+        with Journal.open(self.folder) as journal:
+            rows = [
+                (
+                    game.game_id,
+                    game.cell,
+                    game.status.value,
+                    game.outcome and game.outcome.winner,
+                    game.failure,
+                    game.outcome and game.outcome.days,
+                )
+                for game in journal.records()
+            ]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as plain JSON data, as `--json` prints it."""
+        tally = self.tally
+        return dict(self.about) | {
+            "games": {"planned": tally.planned, "done": tally.done, "failed": tally.failed, "before": tally.before},
+            "winners": dict(sorted(tally.winners.items())),
+            "calls": tally.calls,
+            "from_cache": tally.from_cache,
+            "tokens": tally.tokens,
+            "cost": tally.cost,
+            "currency": self.currency,
+            "cached_tokens": sum(host.cached for host in tally.activity.hosts.values()),
+            "saved": sum(host.saved for host in tally.activity.hosts.values()),
+            "retries": dict(tally.activity.retries.most_common()),
+            "unrated": tally.unrated,
+            "endpoints": [asdict(facts) | {"served_models": list(facts.served_models)} for facts in tally.endpoints],
+            "kinds": _kinds(tally),
+            "seconds": round(self.seconds, 3),
+            "fallbacks": dict(tally.fallbacks.most_common()),
+            "failures": dict(tally.failures.most_common()),
+            "stopped": None if tally.stop is None else str(tally.stop),
+        }
+
+    def __repr__(self) -> str:
+        tally = self.tally
+        failed = f", {tally.failed} failed" if tally.failed else ""
+        return f"<RunResult {self.folder}: {tally.done} of {tally.planned} games of {self.about['game']} done{failed}>"
+
+
+def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
+    """Calls and tokens per game, by kind of ask, over the games that ended; nothing while none has."""
+    games = tally.done + tally.failed
+    if not games:
+        return {}
+
+    def each(count: int | None) -> float | None:
+        return None if count is None else count / games
+
+    return {
+        kind.kind: {
+            "calls_per_game": each(kind.replies),
+            "prompt_tokens_per_game": each(kind.prompt_tokens),
+            "cached_tokens_per_game": each(kind.cached_tokens),
+            "completion_tokens_per_game": each(kind.completion_tokens),
+        }
+        for kind in tally.kinds
+    }
+
 
 _STATE_EVERY = 2.0  # seconds between two states in the run's folder
 DRAIN = 10.0  # seconds that requests under way have to finish after Ctrl-C
@@ -326,64 +412,3 @@ def default_folder(run: Path, judge: str, link: str = "by") -> Path:
     """The folder next to the run, named after the judge without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
     return run.with_name(f"{run.resolve().name}-{link}-{slug}")
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
-    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
-    """
-
-    model: str
-    statements: int
-    unread: int
-    dropped: Mapping[str, int]
-    agreement: tuple[ClaimAgreement, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON data."""
-        rows = [{**asdict(row), "precision": row.precision, "recall": row.recall} for row in self.agreement]
-        return {**asdict(self), "agreement": rows}
-
-    def lines(self) -> Iterator[str]:
-        """At most 80 columns each."""
-        yield f"Claims found by {plain(self.model)} in {self.statements} statements ({self.unread} replies unreadable)."
-        for reason, count in self.dropped.items():
-            yield f"Left out: {count} ({reason})."
-        yield f"{'against the rules':18}{'rules':>8}{'model':>8}{'both':>8}{'precision':>11}{'recall':>8}{'kappa':>8}"
-        for row in self.agreement:
-            shares = f"{_share(row.precision):>11}{_share(row.recall):>8}{_share(row.kappa):>8}"
-            yield f"{plain(row.kind or 'all')[:17]:18}{row.first:>8}{row.second:>8}{row.both:>8}{shares}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
-    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
-    read: dict[str, list[str]] = {}
-    unread: Counter[str] = Counter()
-    dropped: dict[str, Counter[str]] = {}
-    claims: list[ClaimRow] = []
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            for event in game.events:
-                if event.kind is EventKind.CLAIMS_FOUND:
-                    model = event.data.get("judge", "")
-                    unread[model] += bool(event.fallback)
-                    found = read.setdefault(model, [])
-                    found += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
-            for model, lost in model_claims(game).dropped.items():
-                dropped.setdefault(model, Counter()).update(lost)
-            claims += claim_rows(game)
-    return tuple(
-        ClaimsReport(
-            model,
-            len(statements),
-            unread[model],
-            dict(dropped[model].most_common()),
-            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
-        )
-        for model, statements in read.items()
-    )

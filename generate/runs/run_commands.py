@@ -1,26 +1,205 @@
-"""The commands that make runs: play, fork, label."""
+"""The commands that make runs, play, fork and label, and what they print at the end."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from liescope.common.command_options import Given, with_settings
-from liescope.common.errors import UnknownName
+from liescope.common.console import emit, hang, put
+from liescope.common.errors import UnknownName, UsageError
+from liescope.common.text import plain
+from liescope.data_cards.tables import ClaimRow
+from liescope.games.core import EventKind
 from liescope.games.registry import GAMES, table_options
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.forecast import forecast, forecast_label
 from liescope.generate.runs.forecast_result import say_forecast
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
+from liescope.generate.runs.game_text import transcript
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings, claims_report
+from liescope.generate.runs.play import RatingSettings, RunResult
 from liescope.generate.runs.play import label as label_games
 from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.run_folder import NEVER, read_config
-from liescope.generate.runs.run_result import goes_on, show_first, summarise
+from liescope.labeling.agreement import ClaimAgreement, claim_agreement
+from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
+from liescope.labeling.model_claims import model_claims
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsReport:
+    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
+    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
+    """
+
+    model: str
+    statements: int
+    unread: int
+    dropped: Mapping[str, int]
+    agreement: tuple[ClaimAgreement, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        rows = [{**asdict(row), "precision": row.precision, "recall": row.recall} for row in self.agreement]
+        return {**asdict(self), "agreement": rows}
+
+    def lines(self) -> Iterator[str]:
+        """At most 80 columns each."""
+        yield f"Claims found by {plain(self.model)} in {self.statements} statements ({self.unread} replies unreadable)."
+        for reason, count in self.dropped.items():
+            yield f"Left out: {count} ({reason})."
+        yield f"{'against the rules':18}{'rules':>8}{'model':>8}{'both':>8}{'precision':>11}{'recall':>8}{'kappa':>8}"
+        for row in self.agreement:
+            shares = f"{_share(row.precision):>11}{_share(row.recall):>8}{_share(row.kappa):>8}"
+            yield f"{plain(row.kind or 'all')[:17]:18}{row.first:>8}{row.second:>8}{row.both:>8}{shares}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
+    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
+    read: dict[str, list[str]] = {}
+    unread: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {}
+    claims: list[ClaimRow] = []
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            for event in game.events:
+                if event.kind is EventKind.CLAIMS_FOUND:
+                    model = event.data.get("judge", "")
+                    unread[model] += bool(event.fallback)
+                    found = read.setdefault(model, [])
+                    found += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
+            for model, lost in model_claims(game).dropped.items():
+                dropped.setdefault(model, Counter()).update(lost)
+            claims += claim_rows(game)
+    return tuple(
+        ClaimsReport(
+            model,
+            len(statements),
+            unread[model],
+            dict(dropped[model].most_common()),
+            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
+        )
+        for model, statements in read.items()
+    )
+
+
+def summarise(result: RunResult, as_json: bool) -> None:
+    """Print the state of the run, then raise whatever stopped it."""
+    tally = result.tally
+    if as_json:
+        emit(result.to_json())
+    else:
+        _print(result.to_json())
+    sys.stdout.flush()
+    if tally.stop is not None:
+        raise tally.stop
+    if tally.failed:
+        reason = tally.failures.most_common(1)[0][0]
+        raise UsageError(
+            f"the run is incomplete: {tally.failed} of {tally.planned} games failed, most of them because of "
+            f"{plain(reason)}; solve that, then run the same command with --retry-failed"
+        )
+
+
+def _print(summary: dict[str, Any]) -> None:
+    games = summary["games"]
+    earlier = f", {games['before']} of them earlier" if games["before"] else ""
+    game = "game" if games["planned"] == 1 else "games"
+    _say(f"{games['done']} of {games['planned']} {game} of {summary['game']} done{earlier}; {games['failed']} failed.")
+    _say(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
+    cost = f", {summary['cost']:.4f} {summary['currency']}" if summary["cost"] else ""
+    _say(f"{summary['calls']:,} replies in {summary['seconds']:.1f} s; {summary['tokens']:,} tokens in all{cost}.")
+    if summary["from_cache"]:
+        _say(f"{summary['from_cache']} of the replies were in the cache and cost nothing.")
+    if summary["cached_tokens"]:
+        saved = f" and saved {summary['saved']:.4f} {summary['currency']}" if summary["saved"] else ""
+        _say(f"{summary['cached_tokens']:,} tokens of prompts were in the endpoints' caches{saved}.")
+    if summary["retries"]:
+        retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
+        _say(f"Requests that had to be sent again: {retries}.")
+    if summary["unrated"]:
+        _say(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
+    for facts in summary["endpoints"]:
+        if facts["json"] is not None:
+            takes = "takes no JSON schemas" if facts["json"] == "none" else f"takes JSON ({facts['json']})"
+            _say(f"{plain(facts['model'])} at {plain(facts['host'])} {takes}.")
+    _print_kinds(summary["kinds"])
+    if summary["fallbacks"]:
+        counts = ", ".join(f"{plain(model)} {count}" for model, count in summary["fallbacks"].items())
+        _say(f"Fallbacks (unusable replies that the rules had to replace): {counts}.")
+    for reason, count in list(summary["failures"].items())[:5]:
+        _say(f"Failed {count} times: {plain(reason)}")
+    _say(f"The run is in {summary['run']}; look at it with:")
+    put(f"liescope show {summary['run']}")
+
+
+def _say(line: str) -> None:
+    """Print a sentence, wrapped at words to the terminal's width."""
+    for part in hang(Text(line), Console(highlight=False)):
+        put(part.plain)
+
+
+def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
+    """At most 80 columns: the kinds have at most 20."""
+    if not kinds:
+        return
+    counted = any(row["prompt_tokens_per_game"] is not None for row in kinds.values())
+    head = ["calls", *(["prompt tokens", "cached", "completion"] if counted else [])]
+    put(f"{'per game, by kind':20}" + "".join(f"{name:>15}" for name in head))
+    total = [0.0] * len(head)
+    for kind, row in kinds.items():
+        values = list(row.values())[: len(head)]
+        total = [sum_ + (value or 0.0) for sum_, value in zip(total, values, strict=True)]
+        put(f"{kind:20}" + "".join(f"{'–' if value is None else f'{value:,.1f}':>15}" for value in values))
+    put(f"{'all':20}" + "".join(f"{value:>15,.1f}" for value in total))
+
+
+def show_first(run: Path, games: int) -> None:
+    """Print the transcripts of the first games of a run that have ended."""
+    from liescope.labeling.label import label_game
+
+    console = Console(highlight=False)
+    with Journal.open(run) as journal:
+        for game_id in journal.game_ids()[:games]:
+            record = journal.record(game_id)
+            for line in transcript(record, label_game(record), brackets=not console.is_terminal):
+                for part in hang(line, console):
+                    console.print(part, soft_wrap=True)
+            console.print(Text(""))
+
+
+def goes_on(result: RunResult) -> bool:
+    """Ask whether the run is to go on; without a terminal, say how it does."""
+    import typer
+
+    tally = result.tally
+    left = tally.planned - tally.done - tally.failed
+    asked = left and sys.stdin.isatty() and sys.stdout.isatty()
+    if asked and typer.confirm(f"Play the other {left:,} games?"):
+        return True
+    rest = "; the same command without --preview plays the rest" if left else ""
+    put(f"The run is in {plain(str(result.folder))}{rest}.")
+    return False
+
 
 app = typer.Typer()
 

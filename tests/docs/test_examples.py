@@ -26,7 +26,7 @@ from liescope.games.registry import GAMES
 from liescope.generate.exports.registry import EXPORTERS
 from liescope.generate.importers.registry import IMPORTERS
 from liescope.generate.players.player_registry import PLAYERS
-from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.play import RunResult
 from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says

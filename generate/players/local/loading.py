@@ -305,3 +305,18 @@ def _switches(options: LocalOptions) -> dict[str, Any]:
     """What is said to the template, under the names that makers of models use."""
     think = {} if options.think is None else {"enable_thinking": options.think, "thinking": options.think}
     return think | ({"reasoning_effort": options.reasoning_effort} if options.reasoning_effort else {})
+
+
+_GIB = 2**30
+_OF_FREE = 0.25
+
+
+def bytes_for_prefixes(options: LocalOptions, device: Any) -> int:
+    """How much of the memory may hold prompts that were already read."""
+    import torch
+
+    if options.prefixes is not None:
+        return int(options.prefixes * _GIB)
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0] * _OF_FREE)
+    return _GIB

@@ -3,8 +3,8 @@
     local:models/llama                                  a folder in Hugging Face format, safetensors
     local:Qwen/Qwen3-0.6B?think=false&temperature=0.7   a model from the Hub
 
-The asks of all games that run at once are written in batches (`batching`, `writing`); a reply depends on the seed, the
-ask and its prompt, not on the batch. Options: `SeatOptions` and `loading.LocalOptions`.
+The asks of all games that run at once are gathered into batches (`Batcher`): while one is written in a thread, the next
+one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and `loading.LocalOptions`.
 
 States are kept in a folder for probes: one safetensors file for each reply, in a folder for each game, with `states`
 (tokens, layers, width) in float16, `tokens` (their ids), and as metadata what was asked of whom and where the answer
@@ -14,10 +14,14 @@ round in common.
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,28 +30,219 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.errors import BadData, PlayerFailed, UsageError
+from liescope.common.errors import BadData, LiescopeError, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
-from liescope.generate.players.local.batching import ModelEngine
 from liescope.generate.players.local.loading import (
     Loaded,
     LocalSpec,
     answer_at,
+    bytes_for_prefixes,
+    load,
     prompt_ids,
     read_spec,
     reply_text,
     thinks,
 )
-from liescope.generate.players.local.writing import PromptRow, random_key
+from liescope.generate.players.local.writing import PromptRow, Writer, Written, random_key
 from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.openai.completion import Completion, TokenUsage, reply_of
 from liescope.generate.players.parsing.choice import storable
-from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.player_protocol import Attempt, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
+
+_SETTLE = 0.003  # seconds without a new ask after which a batch begins
+_LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    row: PromptRow
+    reply: asyncio.Future[Written]
+
+
+class Batcher:
+    """Gives each ask to the writer together with others that wait. most_rows, most_tokens: of one batch, with what is
+    written; a batch that is too large for the memory is halved, and so are all later ones. It belongs to the event loop
+    of its first ask.
+    """
+
+    def __init__(self, writer: Writer, most_rows: int, most_tokens: int, halt: Halt, retries: Counter[str]) -> None:
+        self.most_rows, self.most_tokens = most_rows, most_tokens
+        self.writer = writer
+        self._halt = halt
+        self._retries = retries
+        self._waiting: list[_Waiting] = []
+        self._work: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "local-model")
+
+    async def write(self, row: PromptRow) -> Written:
+        """The reply to one ask. Raises PlayerFailed if the model cannot write it, and the halt's reason if the run ends
+        before its turn.
+        """
+        self._halt.check()
+        mine = _Waiting(row, asyncio.get_running_loop().create_future())
+        self._waiting.append(mine)
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._run())
+            self._work.add_done_callback(self._ended)
+        return await mine.reply
+
+    def close(self) -> None:
+        """Frees what is held; a batch under way is waited for."""
+        self._thread.shutdown()
+        self.writer.prefixes.clear()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            await self._settle()
+            if self._halt.error is not None:
+                self._end(self._waiting, self._halt.error)
+                return
+            self._waiting = [one for one in self._waiting if not one.reply.done()]  # an ask may be cancelled
+            if not self._waiting:
+                return
+            batch = self._next()
+            try:
+                replies = await asyncio.get_running_loop().run_in_executor(
+                    self._thread, self._write, [one.row for one in batch]
+                )
+            except Exception as error:  # noqa: BLE001 - whatever a model raises is its players' failure
+                self._end(batch, error)
+                continue
+            if replies is None:
+                self._smaller(batch)
+                continue
+            self._waiting = [one for one in self._waiting if one not in batch]
+            for one, reply in zip(batch, replies, strict=True):
+                if not one.reply.done():
+                    one.reply.set_result(reply)
+
+    def _ended(self, work: asyncio.Task[None]) -> None:
+        """Whatever ended the work early reaches those who wait."""
+        if not work.cancelled() and isinstance(error := work.exception(), Exception):
+            self._end(self._waiting, error)
+
+    async def _settle(self) -> None:
+        """Wait until no more asks come at once."""
+        seen = -1
+        while seen < len(self._waiting) < self.most_rows:
+            seen = len(self._waiting)
+            await asyncio.sleep(_SETTLE)
+
+    def _next(self) -> list[_Waiting]:
+        """The batch of the ask that has waited longest: with it those most like it in kind and length."""
+        first, *others = self._waiting
+        unread = {one: self.writer.unread(one.row) for one in self._waiting}
+
+        def likeness(one: _Waiting) -> tuple[bool, int]:
+            return one.row.most != first.row.most, abs(unread[one] - unread[first])
+
+        batch = [first]
+        for one in sorted(others, key=likeness):
+            lengths = unread[first], unread[one]
+            alike = max(lengths) <= 2 * min(lengths) + _LONGER
+            width = _width([*batch, one])  # a row goes on, unread, while others are written
+            fits = width <= self.writer.loaded.context and width * (len(batch) + 1) <= self.most_tokens
+            if alike and fits and len(batch) < self.most_rows:
+                batch.append(one)
+        return batch
+
+    def _write(self, rows: Sequence[PromptRow]) -> list[Written] | None:
+        """The replies, or None if the memory is too small for so many."""
+        import torch
+
+        try:
+            return self.writer.write(rows)
+        except torch.OutOfMemoryError:
+            pass  # what the failed batch held is free only after this block
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return None
+
+    def _smaller(self, batch: Sequence[_Waiting]) -> None:
+        """Take back a batch that was too large, and make the next ones smaller; one ask alone gets all the memory."""
+        if len(batch) > 1:
+            self.most_tokens = _width(batch) * len(batch) // 2
+            self._retries["out of memory, batches halved"] += 1
+        elif self.writer.prefixes.size:
+            self.writer.prefixes.clear()
+            self._retries["out of memory, prompts read again"] += 1
+        else:
+            tokens = f"{len(batch[0].row.ids):,} tokens"
+            self._end(batch, PlayerFailed(f"the model ran out of memory with one prompt of {tokens} alone"))
+
+    def _end(self, batch: Sequence[_Waiting], error: Exception) -> None:
+        """These asks get no reply."""
+        if not isinstance(error, LiescopeError):
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            error = PlayerFailed(f"the model failed: {why}")
+        for one in batch:
+            if not one.reply.done():
+                one.reply.set_exception(error)
+        self._waiting = [one for one in self._waiting if one not in batch]
+
+
+def _width(batch: Sequence[_Waiting]) -> int:
+    """Tokens of each row of a batch, padding and reply included."""
+    return max(len(one.row.ids) for one in batch) + max(one.row.most for one in batch)
+
+
+_OWN = ("revision", "device", "dtype", "attention", "lora", "compile", "batch", "batch_tokens", "prefixes")
+_ROWS, _ROWS_ON_CPU = 64, 16
+_TOKENS, _TOKENS_ON_CPU = 2**16, 2**14
+
+
+class ModelEngine:
+    """One model; made by `ModelEngine.of`. Each player closes it once, and the last one frees it."""
+
+    def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
+        self._spec, self._context = spec, context
+        self._users = 0
+        self._loading = asyncio.Lock()
+        self._batcher: Batcher | None = None
+
+    @classmethod
+    def of(cls, spec: LocalSpec, context: PlayerContext) -> ModelEngine:
+        """The run's engine for these weights. Nothing is loaded yet."""
+        engine = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
+        engine._users += 1
+        return engine
+
+    async def ready(self) -> Batcher:
+        """Its batcher; the model is loaded when it is first asked for. Raises as `load`."""
+        async with self._loading:
+            if self._batcher is None:
+                self._batcher = await asyncio.to_thread(self._opened)
+        return self._batcher
+
+    def close(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._context.shared.drop(ModelEngine, _key(self._spec))
+            if self._batcher is not None:
+                self._batcher.close()
+
+    def _opened(self) -> Batcher:
+        options = self._spec.options
+        loaded = load(self._spec)
+        cpu = loaded.model.device.type == "cpu"
+        return Batcher(
+            Writer(loaded, bytes_for_prefixes(options, loaded.model.device)),
+            options.batch or (_ROWS_ON_CPU if cpu else _ROWS),
+            options.batch_tokens or (_TOKENS_ON_CPU if cpu else _TOKENS),
+            self._context.halt,
+            self._context.activity.at(self._spec.host).retries,
+        )
+
+
+def _key(spec: LocalSpec) -> tuple[object, ...]:
+    return (spec.name, *(getattr(spec.options, name) for name in _OWN))
+
 
 _FORMAT = "1"
 _TEXTS, _NUMBERS = ("game_id", "speaker", "kind", "phase"), ("step", "day", "round", "answer")

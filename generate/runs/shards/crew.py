@@ -1,4 +1,4 @@
-"""The run's side: deals a job out to workers, merges what they have kept, and replaces workers that die.
+"""The run's side: deals a job and its budget out to workers, merges what they have kept, and replaces those that die.
 
 Nothing is dealt before the leftovers of an earlier start are merged, and a worker's chains are handed over only once
 all that it kept is in the run. So no two workers ever ask for the same reply.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,11 +22,103 @@ from liescope.generate.players.player_protocol import AnswerRate, Halt, HostActi
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.journal_tables import ENDPOINTS
-from liescope.generate.runs.open_run import OpenRun, Watch, opened
+from liescope.generate.runs.open_run import SHARDS, OpenRun, Watch, opened, read_books, take
 from liescope.generate.runs.run_progress import COUNTERS, NUMBERS, RunProgress
-from liescope.generate.runs.shards.dealer import SHARDS, Dealer, Purse, read_books, take
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
 from liescope.generate.runs.shards.worker import describe, describe_error, make_error, make_pause
+
+_LEAST = 1e-3  # of a budget: an allowance below this share is not worth asking for
+
+
+class Dealer:
+    """Deals the chains of a job that have not ended, a few at a time and fewer towards the end, so that all workers
+    have something to do until there is nothing left.
+
+    Chains with recorded replies go to workers that are about to start, which are given the replies.
+    """
+
+    def __init__(self, job: Job, ended: Set[str], begun: Set[str]) -> None:
+        self._job = job
+        self._begun: deque[Chain] = deque()
+        if begun:
+            found = (chain for chain in job.chains(ended) if any(game.game_id in begun for game in chain))
+            self._begun.extend(tuple(game.number for game in chain) for chain in found)
+        self._fresh: Iterator[Chain] = (
+            tuple(game.number for game in chain)
+            for chain in job.chains(ended)
+            if not any(game.game_id in begun for game in chain)
+        )
+        self.left = len(job) - len(ended)  # games that were not dealt
+        self.exhausted = False  # every chain was dealt
+        self._dealt: dict[str, list[Chain]] = {}
+
+    def first(self, worker: str, most: int, workers: int) -> list[Chain]:
+        """The chains that a new worker begins with. most: how many it plays at once; workers: that are yet to start,
+        this one included.
+        """
+        begun = [self._begun.popleft() for _ in range(-(-len(self._begun) // workers))]
+        self._note(worker, begun)
+        return begun + self._next(worker, min(most - len(begun), -(-self.left // workers)))
+
+    def more(self, worker: str, taken: int, before: int, workers: int) -> list[Chain]:
+        """More chains for a worker that has begun `taken` of its own, `before` of them when it last asked."""
+        stock = len(self._dealt[worker]) - taken
+        wanted = min(2 * (taken - before), -(-self.left // (2 * workers)))
+        return self._next(worker, max(wanted, 1) - stock)
+
+    def take_over(self, dead: str, worker: str, ended: Set[str]) -> list[Chain]:
+        """What is left of the chains of a worker that died, for the one that replaces it."""
+        games = ([(number, self._job.planned(number).game_id) for number in chain] for chain in self._dealt.pop(dead))
+        left = (tuple(number for number, game_id in chain if game_id not in ended) for chain in games)
+        self._dealt[worker] = [chain for chain in left if chain]
+        return list(self._dealt[worker])
+
+    def _next(self, worker: str, count: int) -> list[Chain]:
+        chains = list(islice(self._fresh, max(count, 0)))
+        self.exhausted |= len(chains) < count
+        self._note(worker, chains)
+        return chains
+
+    def _note(self, worker: str, chains: list[Chain]) -> None:
+        self._dealt.setdefault(worker, []).extend(chains)
+        self.left -= sum(map(len, chains))
+
+
+class Purse:
+    """A budget of which each worker is allowed a part; all parts together never exceed it.
+
+    limit: None for no limit; spent: before the workers started.
+    """
+
+    def __init__(self, limit: float | None, spent: float) -> None:
+        self.limit = limit
+        self._before = spent
+        self._spent: dict[str, float] = {}
+        self._allowed: dict[str, float] = {}
+
+    @property
+    def spent(self) -> float:
+        return self._before + sum(self._spent.values())
+
+    def allow(self, worker: str, spent: float, workers: int) -> float | None:
+        """What a worker may have spent in all, given what it has spent; no more than that once nothing is left."""
+        if self.limit is None:
+            return None
+        self._spent[worker] = spent
+        left = self.limit - self.spent
+        others = sum(max(self._allowed[one] - self._spent.get(one, 0.0), 0.0) for one in self._allowed if one != worker)
+        part = min(left / (2 * workers), left - others) if workers > 1 else left - others
+        if part >= _LEAST * self.limit / workers:
+            self._allowed[worker] = max(self._allowed.get(worker, 0.0), spent + part)
+        return self._allowed.setdefault(worker, spent)
+
+    def close(self, worker: str, spent: float) -> None:
+        """A worker ended: what it did not spend is free again. spent: by the whole run, as far as that was kept; what
+        nobody has told yet is the worker's last.
+        """
+        self._allowed.pop(worker, None)
+        self._spent[worker] = self._spent.get(worker, 0.0) + max(spent - self.spent, 0.0)
+
 
 _SUMMED = tuple(name for name in NUMBERS if name not in ("planned", "before"))
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from liescope.common.errors import MissingExtra, UnknownName, UsageError
 from liescope.common.text import plain
-from liescope.generate.runs.shards.dealer import drop, read_shard
+from liescope.generate.runs.open_run import drop, read_shard
 from liescope.generate.runs.shards.worker import DRAIN, SIZE, Actor, pack, rest_of, unpack
 
 LOCAL, RAY = "local", "ray"

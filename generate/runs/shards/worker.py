@@ -34,11 +34,11 @@ from liescope.generate.runs.job import Forking, Job, JudgingJob, Leases, Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.moment import ForkPlan, read_moment
+from liescope.generate.runs.open_run import free, keep_books, read_books, read_shard
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import JudgePlan, Plan
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
-from liescope.generate.runs.shards.dealer import free, keep_books, read_books, read_shard
 
 _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with and without anything new
 DRAIN = 10.0  # seconds that requests under way have to finish once the run is gone

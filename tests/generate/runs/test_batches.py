@@ -16,8 +16,7 @@ import pytest
 from liescope.common.errors import BadData, EndpointRefused, EndpointSilent, UsageError
 from liescope.generate.players.openai import batch_queue
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import label, play
-from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.play import RunResult, label, play
 from tests.generate.players.openai.batch_server import (
     DROPPED,
     STATES,

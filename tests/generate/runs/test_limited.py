@@ -13,8 +13,7 @@ from liescope.common.errors import EndpointRefused, EndpointSilent
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.openai import pace
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import label, play
-from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.play import RunResult, label, play
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, as_json, by_chance, outage
 
 Serve = Callable[..., LimitedServer]

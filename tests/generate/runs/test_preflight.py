@@ -20,8 +20,7 @@ from liescope.generate.players.openai import openai_player, pace, patience
 from liescope.generate.players.openai.patience import FIRST_WORDLESS, MOST_WORDLESS
 from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import label, play
-from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.play import RunResult, label, play
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
 
 Serve = Callable[[Script], Stub]

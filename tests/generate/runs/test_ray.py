@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.generate.runs.play import label, play
-from liescope.generate.runs.run_result import RunResult
+from liescope.generate.runs.play import RunResult, label, play
 from tests.generate.runs.test_kill import Server
 from tests.generate.runs.test_workers import rows
 

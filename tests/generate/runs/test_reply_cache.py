@@ -18,8 +18,8 @@ from liescope.generate.players.openai import patience
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import make_plan
-from liescope.generate.runs.play import label, play
-from liescope.generate.runs.run_result import RunResult, summarise
+from liescope.generate.runs.play import RunResult, label, play
+from liescope.generate.runs.run_commands import summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, by_chance
 

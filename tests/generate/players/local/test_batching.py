@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from liescope.common.errors import Interrupted, PlayerFailed
-from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.loading import Loaded
+from liescope.generate.players.local.local_player import Batcher
 from liescope.generate.players.local.writing import PromptRow, Writer, Written
 from liescope.generate.players.player_protocol import Halt
 from tests.generate.players.local.conftest import Rows, together

@@ -16,9 +16,8 @@ import pytest
 from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
-from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.loading import Loaded, answer_at, read_spec
-from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
+from liescope.generate.players.local.local_player import Batcher, LocalPlayer, keep_states, open_local, read_states
 from liescope.generate.players.local.writing import Written
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
