@@ -4,7 +4,8 @@
     local:Qwen/Qwen3-0.6B?think=false&temperature=0.7   a model from the Hub
 
 The asks of all games that run at once are gathered into batches (`Batcher`): while one is written in a thread, the next
-one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and `loading.LocalOptions`.
+one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and
+`loading.LocalOptions`.
 
 States are kept in a folder for probes: one safetensors file for each reply, in a folder for each game, with `states`
 (tokens, layers, width) in float16, `tokens` (their ids), and as metadata what was asked of whom and where the answer

@@ -63,7 +63,7 @@ BOMB = """
     from liescope.games import AskKind, Mafia, MafiaSpec, start
     from liescope.generate.players.openai.openai_player import open_openai
     from liescope.generate.players.player_protocol import PlayerContext
-from liescope.generate.players.run_limits import Limits
+    from liescope.generate.players.run_limits import Limits
 
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     begin, block = (packer.compress(b"a" * 2**20) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
