@@ -22,12 +22,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.shards import engine
-<<<<<<< HEAD
-from liescope.generate.runs.shards.dealer import Dealer, Purse
-from liescope.generate.runs.shards.worker import Allowance
-=======
 from liescope.generate.runs.shards.crew import Dealer, Purse
->>>>>>> 7a4bce7 (Runs: what play, fork and label print stands with their commands; dealing stands with the crew, shards with the opening of a run)
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
 
