@@ -17,12 +17,14 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.shards import engine
 from liescope.generate.runs.shards.crew import Dealer, Purse
+from liescope.generate.runs.shards.worker import Allowance
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
 
@@ -325,6 +327,7 @@ def test_a_worker_that_has_spent_its_allowance_to_the_last_token_asks_for_more()
         allowance.allow(200, None)
 
     asked: list[bool] = []
-    allowance = Allowance(PlayerContext(log=lambda attempt: None, game="", max_tokens=100, spent_tokens=100), ask)
+    context = PlayerContext(log=lambda attempt: None, game="", limits=Limits(max_tokens=100), spent_tokens=100)
+    allowance = Allowance(context, ask)
     allowance.check()
     assert asked == [True]
