@@ -22,7 +22,7 @@ from liescope.generate.players.openai.spec import BASE_URL, default_url, host_of
 from liescope.generate.players.player_protocol import Halt, PlayerContext
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits, limits_of
-from liescope.generate.runs.play import finish
+from liescope.generate.runs.open_run import finish
 
 KIND = "openai:"
 T = TypeVar("T")

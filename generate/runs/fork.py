@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from liescope.common.errors import UnknownName, UsageError
@@ -19,7 +18,7 @@ from liescope.games.record import GameRecord, Source
 from liescope.games.session import Session
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
-from liescope.generate.players.run_limits import RunSettings, limits_of
+from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import number_in
@@ -41,10 +40,11 @@ from liescope.generate.runs.plan_games import stored_templates, templates_for
 from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import RunConfig, handed_on
 from liescope.generate.runs.run_plan import Group, short_hash
-from liescope.generate.runs.shards.engine import open_engine
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from liescope.common.report.contents import Report
 
 
 MEASURES = ("won", "votes")
@@ -104,16 +104,30 @@ class ForkResult(RunResult):
     def to_json(self) -> dict[str, Any]:
         return super().to_json() | {"effects": self.effects.to_dicts()}
 
-    def lines(self) -> Iterator[str]:
-        """The effects as text, at most 80 columns."""
+    @property
+    def report(self) -> Report:
+        """The effects as they are printed: what each group is, and its measures with 95% intervals."""
+        import polars as pl
+
+        from liescope.common.report.contents import Column, Report, Section, Table
+
+        columns = (
+            Column("group"),
+            Column("measure"),
+            Column("games"),
+            Column("mean", "mean, 95%", format=".2f", interval=True),
+            Column("difference", "less the first", format="+.2f", interval=True),
+        )
         words = {"won": "its side won", "votes": "votes for it"}
         groups = self.effects["group"].unique(maintain_order=True).to_list()
-        for number, group in enumerate(groups, 1):
-            yield from wrap(f"{number:>2}  {plain(group)}", 80, subsequent_indent="    ")
-        yield f"{plain(str(self.about['seat'])):28}games{'mean':>8}{'95%':>14}{'less the first':>17}"
-        for row in self.effects.to_dicts():
-            head = f"{groups.index(row['group']) + 1:>2}  {words[row['measure']]}"
-            yield f"{head:28}{row['games']:>5}{_interval(row, 'mean', ''):>23}{_interval(row, 'difference', '+'):>23}"
+        frame = self.effects.rename({"lo": "mean_lo", "hi": "mean_hi"}).with_columns(
+            pl.col("group").replace_strict(groups, [str(number) for number in range(1, len(groups) + 1)]),
+            pl.col("measure").replace_strict(words),
+        )
+        names = tuple(f"{number}: {group}" for number, group in enumerate(groups, 1))
+        title = f"{self.about['seat']}, by group"
+        section = Section("effects", title, names, table=Table.of(frame, columns), printed=True)
+        return Report(sections=(section,), tables={"effects": self.effects})
 
 
 _ROW = (
@@ -155,15 +169,6 @@ def _values(endings: Mapping[int, Ending], measure: str) -> dict[int, float]:
 
 def _mean(values: Sequence[float]) -> tuple[float | None]:
     return (fmean(values) if values else None,)
-
-
-def _interval(row: Mapping[str, Any], name: str, sign: str) -> str:
-    lo, hi = ("lo", "hi") if name == "mean" else (f"{name}_lo", f"{name}_hi")
-    if row[name] is None:
-        return "–"
-    if row[lo] is None:
-        return f"{row[name]:{sign}.2f}"
-    return f"{row[name]:{sign}.2f} [{row[lo]:{sign}.2f}, {row[hi]:{sign}.2f}]"
 
 
 _PERSON = "human:"  # the beginning of the specs of people
@@ -364,9 +369,8 @@ def fork(
     plan = recorded.plan(asked, groups, own["others"], own["times"], own["seed"], templates)
     options = {"run": source, "game": recorded.game_id, "step": step, **saved(ForkSettings, own)}
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
-    job, where = Forking(plan, recorded.moment, templates), open_engine(own["engine"], own["workers"])
-    config = RunConfig("fork", options)
-    done = run_job(job, folder, limits_of(own), own["retry_failed"], about, config, progress, where)
+    job = Forking(plan, recorded.moment, templates)
+    done = run_job(job, folder, own, about, RunConfig("fork", options), progress)
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
 
 

@@ -10,15 +10,20 @@ import asyncio
 import json
 import os
 import shutil
+import signal
+import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from liescope.common.errors import BudgetSpent, UsageError
+from liescope.common.console import end_by, heeded, let_go_of_terminal
+from liescope.common.errors import BudgetSpent, Interrupted, UsageError
 from liescope.common.folders import take_lock
 from liescope.games.record import GameRecord, Source
 from liescope.generate.players.human import Paced, Pacing
@@ -40,6 +45,10 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import ENDPOINTS
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, write_whole
 from liescope.generate.runs.run_progress import RunProgress
+
+if TYPE_CHECKING:
+    pass
+
 
 SHARDS = "shards"  # the folder of the shards in a run's folder
 _WAIT = 20.0  # seconds that a worker without a run may take to end
@@ -297,3 +306,58 @@ async def _prepare(players: Sequence[Player]) -> None:
     for error in errors:
         if error is not None and not isinstance(error, BudgetSpent):
             raise error
+
+
+DRAIN = 10.0  # seconds that requests under way have to finish after Ctrl-C
+SHORT_DRAIN = 8.0  # and after another signal: docker stop kills 10 s after SIGTERM
+
+T = TypeVar("T")
+
+
+def finish(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    """Run the coroutine from `make` to its end; it stops early when its Halt is set. say: inform the user on standard
+    error.
+
+    Also works inside a running event loop, as in a notebook. Raises what `end_by` gives if it was cut off:
+    KeyboardInterrupt, or SystemExit.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(make, say)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_run, make, say).result()
+
+
+def _run(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    halt = Halt()
+    try:
+        return asyncio.run(_interruptible(make, halt, say))
+    except asyncio.CancelledError:
+        raise end_by(halt.error.number if isinstance(halt.error, Interrupted) else signal.SIGINT) from None
+
+
+async def _interruptible(make: Callable[[Halt], Coroutine[Any, Any, T]], halt: Halt, say: bool) -> T:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def asked(number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            let_go_of_terminal()
+        if halt.error is not None:
+            if number == signal.SIGINT:  # the others often come twice, from a shell and from what ended it
+                task.cancel()
+            return
+        stop = Interrupted("interrupted")
+        stop.number = int(number)
+        halt.set(stop)
+        loop.call_later(DRAIN if number == signal.SIGINT else SHORT_DRAIN, task.cancel)
+        if say:
+            why, again = ("", " again") if number == signal.SIGINT else (f" ({number.name})", "")
+            sys.stderr.write(f"\nstopping{why}: waiting for the requests under way; Ctrl-C{again} to stop at once\n")
+            sys.stderr.flush()
+
+    if threading.current_thread() is threading.main_thread():
+        for number in heeded():
+            loop.add_signal_handler(number, asked, number)
+    return await make(halt)

@@ -5,39 +5,45 @@ Ctrl-C, SIGTERM or SIGHUP: requests under way may finish; a Ctrl-C after that en
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, overload
 
-from liescope.common.console import end_by, heeded, let_go_of_terminal
+from liescope.common.console import end_by
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, split, takes
+from liescope.data_cards.tables import ClaimRow
+from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
 from liescope.generate.players.player_protocol import Halt
-from liescope.generate.players.run_limits import Limits, RunSettings, limits_of
+from liescope.generate.players.run_limits import RunSettings, limits_of
 from liescope.generate.runs.job import Job, JudgingJob, Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import BATCHES
+from liescope.generate.runs.open_run import BATCHES, finish
 from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
-from liescope.generate.runs.shards.engine import Engine, open_engine
+from liescope.generate.runs.shards.engine import open_engine
+from liescope.labeling.agreement import ClaimAgreement, claim_agreement
+from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
+from liescope.labeling.model_claims import model_claims
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from liescope.common.report.contents import Report
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,27 +136,25 @@ def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
 
 
 _STATE_EVERY = 2.0  # seconds between two states in the run's folder
-DRAIN = 10.0  # seconds that requests under way have to finish after Ctrl-C
-SHORT_DRAIN = 8.0  # and after another signal: docker stop kills 10 s after SIGTERM
-
-T = TypeVar("T")
 
 
 def run_job(
     job: Job,
     out: Path,
-    limits: Limits,
-    retry_failed: bool,
+    settings: RunSettings,
     about: Mapping[str, Any],
     config: RunConfig,
     progress: bool,
-    engine: Engine | None = None,
+    alone: bool = False,
 ) -> RunResult:
-    """Do the job in a run folder and write the config there. progress: show it on standard error; engine: where workers
-    play, None for this process alone.
+    """Do the job in a run folder and write the config there. settings: complete; progress: show it on standard error;
+    alone: in this process, whatever the settings say of workers.
 
     Also works inside a running event loop, as in a notebook.
     """
+    limits, engine = limits_of(settings), open_engine(settings["engine"], settings["workers"])
+    if alone:
+        engine = None
     if engine is not None and limits.batch:
         raise UsageError("batches are made by one process; leave --workers out")
     if not limits.batch:
@@ -176,8 +180,8 @@ def run_job(
 
         def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
             if engine is None:
-                return run(job, out, limits, retry_failed, watch, halt)
-            return run_sharded(job, out, limits, engine, retry_failed, watch, halt)
+                return run(job, out, limits, settings["retry_failed"], watch, halt)
+            return run_sharded(job, out, limits, engine, settings["retry_failed"], watch, halt)
 
         try:
             tally = finish(work, progress)
@@ -211,55 +215,6 @@ def _check_batches(out: Path) -> None:
 def _say_how_to_resume(out: Path, wanted: bool) -> None:
     if wanted and out.exists():
         sys.stderr.write(f"\nstopped; run the same command again to go on with {out}\n")
-
-
-def finish(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
-    """Run the coroutine from `make` to its end; it stops early when its Halt is set. say: inform the user on standard
-    error.
-
-    Also works inside a running event loop, as in a notebook. Raises what `end_by` gives if it was cut off:
-    KeyboardInterrupt, or SystemExit.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run(make, say)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_run, make, say).result()
-
-
-def _run(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
-    halt = Halt()
-    try:
-        return asyncio.run(_interruptible(make, halt, say))
-    except asyncio.CancelledError:
-        raise end_by(halt.error.number if isinstance(halt.error, Interrupted) else signal.SIGINT) from None
-
-
-async def _interruptible(make: Callable[[Halt], Coroutine[Any, Any, T]], halt: Halt, say: bool) -> T:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def asked(number: signal.Signals) -> None:
-        if number == signal.SIGHUP:
-            let_go_of_terminal()
-        if halt.error is not None:
-            if number == signal.SIGINT:  # the others often come twice, from a shell and from what ended it
-                task.cancel()
-            return
-        stop = Interrupted("interrupted")
-        stop.number = int(number)
-        halt.set(stop)
-        loop.call_later(DRAIN if number == signal.SIGINT else SHORT_DRAIN, task.cancel)
-        if say:
-            why, again = ("", " again") if number == signal.SIGINT else (f" ({number.name})", "")
-            sys.stderr.write(f"\nstopping{why}: waiting for the requests under way; Ctrl-C{again} to stop at once\n")
-            sys.stderr.flush()
-
-    if threading.current_thread() is threading.main_thread():
-        for number in heeded():
-            loop.add_signal_handler(number, asked, number)
-    return await make(halt)
 
 
 class PlaySettings(PlanSettings, RunSettings, total=False):
@@ -314,13 +269,10 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
     own, table = split(PlaySettings, settings)
     templates = templates_for(own["prompts"], game, folder)
     plan = plan_games(played, own, table, templates)
-    where = open_engine(own["engine"], own["workers"])
     config = RunConfig("play", {"game": game, **saved(PlaySettings, own), **_listed(table)})
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
     job = Playing(plan, folder, templates, own["preview"])
-    engine = where if own["preview"] is None else None
-    limits = limits_of(own)
-    return run_job(job, folder, limits, own["retry_failed"], about, config, progress, engine)
+    return run_job(job, folder, own, about, config, progress, alone=own["preview"] is not None)
 
 
 def _listed(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -381,10 +333,9 @@ def label(
     source, own = Path(run), resolve(LabelSettings, settings)
     folder, asked, spec = judging_of(source, judge, claims_by, out, own)
     job = JudgingJob.of(source, asked, spec, own["prompts"], folder)
-    where, limits = open_engine(own["engine"], own["workers"]), limits_of(own)
     options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
-    return run_job(job, folder, limits, own["retry_failed"], about, RunConfig("label", options), progress, where)
+    return run_job(job, folder, own, about, RunConfig("label", options), progress)
 
 
 def judging_of(
@@ -412,3 +363,62 @@ def default_folder(run: Path, judge: str, link: str = "by") -> Path:
     """The folder next to the run, named after the judge without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
     return run.with_name(f"{run.resolve().name}-{link}-{slug}")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsReport:
+    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
+    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
+    """
+
+    model: str
+    statements: int
+    unread: int
+    dropped: Mapping[str, int]
+    agreement: tuple[ClaimAgreement, ...]
+
+    @property
+    def report(self) -> Report:
+        """How far the model and the rules agree, as it is printed."""
+        from liescope.common.report.contents import Column, Report, Section, Table
+
+        shares = (Column(name, format=".3f") for name in ("precision", "recall", "kappa"))
+        columns = (Column("kind", "against the rules"), Column("rules"), Column("model"), Column("both"), *shares)
+        rows = [
+            (row.kind or "all", row.first, row.second, row.both, row.precision, row.recall, row.kappa)
+            for row in self.agreement
+        ]
+        read = f"Claims found by {self.model} in {self.statements} statements ({self.unread} replies unreadable)."
+        lost = [f"Left out: {count} ({reason})." for reason, count in self.dropped.items()]
+        table = Table(columns, rows)
+        section = Section("claims", "Claims of the model against those of the rules", table=table, printed=True)
+        return Report(findings=(read,), notes=tuple(lost), sections=(section,))
+
+
+def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
+    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
+    read: dict[str, list[str]] = {}
+    unread: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {}
+    claims: list[ClaimRow] = []
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            for event in game.events:
+                if event.kind is EventKind.CLAIMS_FOUND:
+                    model = event.data.get("judge", "")
+                    unread[model] += bool(event.fallback)
+                    found = read.setdefault(model, [])
+                    found += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
+            for model, lost in model_claims(game).dropped.items():
+                dropped.setdefault(model, Counter()).update(lost)
+            claims += claim_rows(game)
+    return tuple(
+        ClaimsReport(
+            model,
+            len(statements),
+            unread[model],
+            dict(dropped[model].most_common()),
+            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
+        )
+        for model, statements in read.items()
+    )

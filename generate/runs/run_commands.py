@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +14,6 @@ from liescope.common.command_options import Given, with_settings
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import plain
-from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import EventKind
 from liescope.games.registry import GAMES, table_options
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.forecast import forecast, forecast_label
@@ -29,77 +23,15 @@ from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings, RunResult
+from liescope.generate.runs.play import RatingSettings, RunResult, claims_report
 from liescope.generate.runs.play import label as label_games
 from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.run_folder import NEVER, read_config
-from liescope.labeling.agreement import ClaimAgreement, claim_agreement
-from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
-from liescope.labeling.model_claims import model_claims
 
 if TYPE_CHECKING:
+    from liescope.common.report.contents import Report
+
     pass
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
-    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
-    """
-
-    model: str
-    statements: int
-    unread: int
-    dropped: Mapping[str, int]
-    agreement: tuple[ClaimAgreement, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON data."""
-        rows = [{**asdict(row), "precision": row.precision, "recall": row.recall} for row in self.agreement]
-        return {**asdict(self), "agreement": rows}
-
-    def lines(self) -> Iterator[str]:
-        """At most 80 columns each."""
-        yield f"Claims found by {plain(self.model)} in {self.statements} statements ({self.unread} replies unreadable)."
-        for reason, count in self.dropped.items():
-            yield f"Left out: {count} ({reason})."
-        yield f"{'against the rules':18}{'rules':>8}{'model':>8}{'both':>8}{'precision':>11}{'recall':>8}{'kappa':>8}"
-        for row in self.agreement:
-            shares = f"{_share(row.precision):>11}{_share(row.recall):>8}{_share(row.kappa):>8}"
-            yield f"{plain(row.kind or 'all')[:17]:18}{row.first:>8}{row.second:>8}{row.both:>8}{shares}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
-    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
-    read: dict[str, list[str]] = {}
-    unread: Counter[str] = Counter()
-    dropped: dict[str, Counter[str]] = {}
-    claims: list[ClaimRow] = []
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            for event in game.events:
-                if event.kind is EventKind.CLAIMS_FOUND:
-                    model = event.data.get("judge", "")
-                    unread[model] += bool(event.fallback)
-                    found = read.setdefault(model, [])
-                    found += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
-            for model, lost in model_claims(game).dropped.items():
-                dropped.setdefault(model, Counter()).update(lost)
-            claims += claim_rows(game)
-    return tuple(
-        ClaimsReport(
-            model,
-            len(statements),
-            unread[model],
-            dict(dropped[model].most_common()),
-            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
-        )
-        for model, statements in read.items()
-    )
 
 
 def summarise(result: RunResult, as_json: bool) -> None:
@@ -150,6 +82,13 @@ def _print(summary: dict[str, Any]) -> None:
         _say(f"Failed {count} times: {plain(reason)}")
     _say(f"The run is in {summary['run']}; look at it with:")
     put(f"liescope show {summary['run']}")
+
+
+def _print_report(report: Report) -> None:
+    from liescope.common.report.plain_text import terminal  # loads the library of tables
+
+    for line in terminal(report):
+        put(line)
 
 
 def _say(line: str) -> None:
@@ -291,8 +230,7 @@ def fork(
     """
     result = fork_game(run, game, step, out=out, progress=True, **given)
     if not as_json:
-        for line in result.lines():
-            typer.echo(line)
+        _print_report(result.report)
     summarise(result, as_json)
 
 
@@ -331,6 +269,5 @@ def label(
     result = label_games(run, judge, claims_by=claims_by, out=out, progress=True, **given)
     if claims_by is not None and not as_json:
         for report in claims_report(result.folder):
-            for line in report.lines():
-                typer.echo(line)
+            _print_report(report.report)
     summarise(result, as_json)

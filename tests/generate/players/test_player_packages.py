@@ -74,6 +74,8 @@ def test_without_the_package_its_run_says_what_is_missing_and_a_new_one_which_pl
 ) -> None:
     assert play(tmp_path / "run", 1, site).returncode == 0
     again, new = play(tmp_path / "run", 1), play(tmp_path / "new", 1)
-    assert again.returncode and "needs the package 'quiet-player'" in again.stderr
-    assert new.returncode and "unknown player 'quiet:mouse'" in new.stderr
+    assert again.returncode
+    assert "needs the package 'quiet-player'" in again.stderr
+    assert new.returncode
+    assert "unknown player 'quiet:mouse'" in new.stderr
     assert not (tmp_path / "new").exists()
