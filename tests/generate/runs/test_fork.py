@@ -273,7 +273,7 @@ def test_the_command_prints_the_comparison_and_its_run_is_like_any_other(
     assert cli.main(words) == 0
     printed = capsys.readouterr().out
     assert all(len(line) <= 80 for line in printed.splitlines() if run.name not in line)
-    assert ' 1  "Hello."' in printed
+    assert '1: "Hello."' in printed
     folder = run.with_name(f"{run.name}-fork-3-0")
     assert cli.main(["fork", "--config", str(folder / "run.toml"), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
