@@ -177,7 +177,8 @@ def pseudonym(name: str) -> str:
     name = " ".join(name.split())
     if any(sign in name for sign in "@/:") or name.casefold().startswith("www.") or _NUMBER.search(name):
         raise UsageError(
-            "a pseudonym is no address, link, handle or number of yours; take one that tells nobody who you are"
+            "a pseudonym must not be an address, link, handle or number of yours; take one that tells nobody who you "
+            "are"
         )
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME or name.casefold() in _NO_NAMES:
         raise UsageError(f"a pseudonym has 1 to {LONGEST_NAME} letters, digits, spaces or - . ' and is not 'human'")

@@ -98,7 +98,7 @@ def number(words: str, name: str, least: float, most: float) -> float:
     except ValueError:
         value = float("nan")
     if not least <= value <= most:
-        raise UsageError(f"{name} must be a number from {least:.15g} to {most:.15g}, not {words!r}")
+        raise UsageError(f"{name} must be a number from {least:.15g} to {most:.15g}, got {words!r}")
     return value
 
 

@@ -60,7 +60,7 @@ class AnswerFile:
         with self.guarded():
             folder.mkdir(parents=True, exist_ok=True)
             if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
-                raise BadData(f"{self.file} is no ordinary file; {self.advice}")
+                raise BadData(f"{self.file} is not an ordinary file; {self.advice}")
             self.base = sqlite3.connect(f"{self.file.resolve().as_uri()}?mode=rwc", uri=True, timeout=_PATIENCE)
             try:
                 self._prepare()

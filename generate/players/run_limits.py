@@ -125,7 +125,7 @@ def _read_file(file: Path) -> dict[str, Price]:
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "its table"
         raise BadData(
-            f'{file} is no file of prices ({place}); write [prices] and lines such as "MODEL" = [PROMPT, COMPLETION]'
+            f'{file} is not a file of prices ({place}); write [prices] and lines such as "MODEL" = [PROMPT, COMPLETION]'
         ) from None
     except (OSError, ValueError) as error:
         raise BadData(f"{file} cannot be read as a file of prices: {error}") from None

@@ -34,7 +34,7 @@ def read_record(text: str, where: str) -> GameRecord:
         game = record_from_json(_whole(_read(text), text))
         check_record(game)
     except _FAULTS as error:
-        raise BadData(f"{where} is no game of this format: {_short(error)}") from None
+        raise BadData(f"{where} is not a game of this format: {_short(error)}") from None
     return game
 
 
@@ -49,7 +49,7 @@ def read_kept_reply(text: str, raw: str, where: str) -> Reply:
         if reply.assessment is not None and reply.assessment.type not in _TYPES:
             raise NotARecord(f"there is no deception type {reply.assessment.type!r}")
     except _FAULTS as error:
-        raise BadData(f"{where} is no reply of this format: {_short(error)}") from None
+        raise BadData(f"{where} is not a reply of this format: {_short(error)}") from None
     return reply
 
 
@@ -66,7 +66,7 @@ def _whole(data: Any, text: str) -> Any:
 
 def _no_number(word: str) -> NoReturn:
     """Reject NaN and Infinity: they are not valid JSON, although Python's reader accepts them."""
-    raise NotARecord(f"{word} is no number")
+    raise NotARecord(f"{word} is not a number")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
@@ -354,7 +354,7 @@ class JournalReader:
         """The rows of a query whose first column is a game's id."""
         found = self._sql(query)
         if not all(isinstance(row[0], str) for row in found):
-            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is no text; restore it from a copy")
+            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is not text; restore it from a copy")
         return found
 
     def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:

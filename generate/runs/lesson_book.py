@@ -196,7 +196,7 @@ class LessonBook:
                 else:
                     self._kept.append(_KeptLesson(line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
         except (ValueError, KeyError, TypeError) as error:
-            raise BadData(f"{self._path} is no book of lessons ({error}); restore it from a copy") from error
+            raise BadData(f"{self._path} is not a book of lessons ({error}); restore it from a copy") from error
 
 
 @lru_cache(maxsize=1)

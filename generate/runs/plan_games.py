@@ -131,7 +131,7 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
 def _games(text: str | None, where: str) -> int:
     words = (text or "").strip()
     if not (words.isascii() and words.isdigit() and len(words) < 9 and int(words) >= 1):
-        raise BadData(f"{where}: games is {words!r}; it must be a whole number, one or more")
+        raise BadData(f"{where}: games must be a whole number of at least 1, got {words!r}")
     return int(words)
 
 
@@ -246,7 +246,7 @@ def _levels(learning: str | None, design: str) -> list[bool]:
         word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
     ]
     if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
-        raise UsageError(f"--learning takes off, on or off,on; not {learning!r}")
+        raise UsageError(f"--learning must be off, on or off,on, got {learning!r}")
     if words != ["off"] and design not in ("self", "factorial"):
         raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
     return [word == "on" for word in words]
@@ -277,11 +277,11 @@ def make_plan(
     if seating not in SEATINGS:
         raise UnknownName("way to deal roles", seating, SEATINGS)
     if games < 1:
-        raise UsageError("a cell needs at least one game")
+        raise UsageError(f"--games must be at least 1, got {games}")
     if games * len(cells) > MOST_GAMES:
         raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
     if seed not in SEEDS:
-        raise UsageError(f"--seed must lie between {SEEDS[0]} and {SEEDS[-1]}")
+        raise UsageError(f"--seed must be {SEEDS[0]} to {SEEDS[-1]}, got {seed}")
     if any(learning) and played.learner not in roles_in_play(spec):
         who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")

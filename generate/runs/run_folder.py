@@ -58,7 +58,7 @@ def guard(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _plain(path, error) from error
     except (KeyError, ValueError, TypeError) as error:
-        raise BadData(f"{path / JOURNAL_FILE} holds what is no game or reply of this format: {error}") from error
+        raise BadData(f"{path / JOURNAL_FILE} holds what is not a game or reply of this format: {error}") from error
     except OSError as error:
         why = f"{error.strerror}; check its permissions and the space that is left"
         raise UsageError(f"{path} cannot be read or written: {why}") from error
@@ -139,7 +139,7 @@ def read_head(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError, OSError) as error:
         raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
     if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
-        raise BadData(f"{file} is no plan of a run; restore it from a copy")
+        raise BadData(f"{file} is not the plan of a run; restore it from a copy")
     number = head.get("format")
     if number != FORMAT:
         raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")

@@ -53,9 +53,9 @@ class Assignment:
         if split is not None and split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
         if not 0 < spec.share <= 1:
-            raise UsageError("the share of the statements to judge is a number above 0, up to 1")
+            raise UsageError(f"the share of the statements to judge must be above 0 and at most 1, got {spec.share:g}")
         if games is not None and games < 1:
-            raise UsageError("the number of games to judge is 1 or more")
+            raise UsageError(f"the number of games to judge must be at least 1, got {games}")
         with Journal.open(run) as journal:
             if JudgePlan.KEY in journal.plan:
                 raise UsageError(

@@ -182,7 +182,7 @@ def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable
     if variable in _OWN_HOSTS:
         hosts = _OWN_HOSTS[variable]
         if not any(fnmatchcase(bare, pattern) for pattern in hosts):
-            home = f"belongs to {' and '.join(hosts)}" if hosts else "is no key of a model's endpoint"
+            home = f"belongs to {' and '.join(hosts)}" if hosts else "is not the key of a model's endpoint"
             raise UsageError(f"the key in {variable} {home}; a spec wants to send it to {host}: {permit}")
     elif not _LOOKS_LIKE_A_KEY.search(variable):
         raise UsageError(

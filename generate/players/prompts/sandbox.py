@@ -153,7 +153,7 @@ def read_template(folder: Path, name: str) -> str | None:
     if not real.is_relative_to(folder.resolve()):
         raise UsageError(f"the prompt template {path} is a link out of its folder; copy the file there")
     if not real.is_file():
-        raise UsageError(f"the prompt template {path} is no file")
+        raise UsageError(f"the prompt template {path} is not a file")
     if real.stat().st_size > LARGEST_FILE:
         raise UsageError(f"the prompt template {path} is larger than {LARGEST_FILE:,} bytes")
     try:

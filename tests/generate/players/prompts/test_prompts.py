@@ -294,7 +294,7 @@ def test_a_file_that_is_too_large_or_no_file_is_refused(folder: Path) -> None:
         load_prompts(folder, "mafia")
     (folder / "speak.jinja").unlink()
     os.mkfifo(folder / "speak.jinja")
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is not a file"):
         load_prompts(folder, "mafia")
 
 
