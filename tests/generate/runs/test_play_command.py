@@ -160,7 +160,7 @@ def test_prices_reach_the_players(say: Say, run: Path, monkeypatch: pytest.Monke
     seen: list[object] = []
 
     def open_fake(name: str, table: object) -> FakePlayer:
-        seen.append(table.prices)
+        seen.append(table.limits.prices)
         return FakePlayer(name, table, endpoint)
 
     monkeypatch.setitem(player_registry.PLAYERS, "fake", open_fake)

@@ -90,7 +90,10 @@ def test_games_of_equal_cells_differ() -> None:
         ("mafioso,detective,villager\na,b,c,d\n", "line 2"),
         ("mafioso,detective,villager\n", "no cells"),
         ("mafioso,detective,villager,games\na,b,c,0\n", "line 2: games must be a whole number of at least 1, got '0'"),
-        ("mafioso,detective,villager,games\na,b,c,2\na,b,c,\n", "line 3: games is ''"),
+        (
+            "mafioso,detective,villager,games\na,b,c,2\na,b,c,\n",
+            "line 3: games must be a whole number of at least 1, got ''",
+        ),
         ("mafioso,detective,villager,games\na,b,c,9999999\n", "at most 1,000,000"),
         ("", "lacks the columns"),
     ],
