@@ -10,7 +10,7 @@ from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
-from liescope.generate.players.run_limits import Price
+from liescope.generate.players.run_limits import Limits, Price
 
 
 def table(**options) -> PlayerContext:
@@ -135,7 +135,7 @@ def test_a_named_key_is_sent(serve, stubs, desk, asked, monkeypatch) -> None:
 
 def test_a_budget_in_money_needs_a_price() -> None:
     with pytest.raises(UsageError, match="needs the price of 'm'"):
-        open_openai("m@http://localhost:1/v1", table(max_cost=1.0, prices={"other": Price(1, 1)}))
+        open_openai("m@http://localhost:1/v1", table(limits=Limits(max_cost=1.0, prices={"other": Price(1, 1)})))
 
 
 def test_prompts_that_do_not_work_are_refused_when_the_player_is_opened(tmp_path) -> None:
