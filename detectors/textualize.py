@@ -14,7 +14,7 @@ from functools import lru_cache
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.detectors.examples import Example
-from liescope.labeling.nicknames import nicknames
+from liescope.labeling.masking import nicknames
 
 # In lower case, these are more likely words than names: "let me be frank", "I will".
 _ALSO_WORDS = frozenset(

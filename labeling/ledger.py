@@ -9,6 +9,9 @@ The class of a claim that is no promise:
 
 Claims come from one origin or more: the rules, an importer, a model. They are never mixed: each claim is classed by the
 claims of its own origin, and the labels are made of the claims of one.
+
+A promise is kept or not by the act that followed. It states an intention, people change their minds during a
+discussion, and the log shows acts, not intentions: a broken promise alone is never a lie, and has a label of its own.
 """
 
 from __future__ import annotations
@@ -19,16 +22,37 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import Event, EventKind
+from liescope.games.core import Event, EventKind, Phase
 from liescope.games.facts import ClaimData
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES, WORDS
-from liescope.games.vocabulary import PROMISES, FoundClaim
+from liescope.games.vocabulary import PROMISES, FoundClaim, Promise
 from liescope.labeling.claims import find_claims
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.model_claims import model_claims
-from liescope.labeling.promises import check_promise
-from liescope.labeling.truth import FALSE, TRUE, UNVERIFIABLE, Checked, Truth, holds
+from liescope.labeling.truth import FALSE, TRUE, UNDECIDED, UNVERIFIABLE, Checked, Truth, holds
+
+
+def check_promise(promise: Promise, claim: FoundClaim, statement: Event, record: GameRecord) -> Checked:
+    """The promise compared with the speaker's next such act, or with the vote that the statement is the reason for. It
+    stays open if there is no such act, if the rules drew the act, and if the words leave open whom the act is for.
+    """
+    act = _act(promise, statement.actor, statement, record)
+    other = _act(promise, claim.object, statement, record) if promise.follows else None
+    proof = tuple(sorted(event.index for event in (act, other) if event))
+    target = other.target if other else "" if promise.follows else claim.object
+    if act is None or not target or any(event and event.fallback for event in (act, other)):
+        return UNDECIDED
+    return Checked(TRUE if (act.target == target) != claim.denied else FALSE, proof, known=False)
+
+
+def _act(promise: Promise, actor: str | None, statement: Event, record: GameRecord) -> Event | None:
+    explained = statement.phase is Phase.VOTING and promise.act is EventKind.VOTE
+    for event in record.events if explained else record.events[statement.index :]:
+        if event.kind is promise.act and event.actor == actor and 0 <= event.day - statement.day <= promise.days:
+            return event
+    return None
+
 
 RULES = "rules"
 BY_IMPORTER = "import:"  # the beginning of the origin of claims that a source brings

@@ -2,6 +2,8 @@
 
 The two axes are those of the Triadic Werewolf paper (sections 3.2 and 5.6, Appendix N); the definitions and the rules
 are Liescope's own. The rules are lexical: they read only the words of the lesson, in English.
+
+Gaps between words are counted in words and bounded, so that matching time is proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -9,19 +11,248 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from liescope.labeling.lesson_words import (
-    AUDIENCE,
-    CONTRAST,
-    DENIAL,
-    FACTIONS,
-    IDENTITY,
-    LOOKED_AT_AS,
-    ONLOOKERS,
-    OTHERS_SEEN,
-    PERCEPTION,
-    READING,
-    STRATEGIES,
+FACTIONS = {
+    "wolf": "wolf",
+    "wolves": "wolf",
+    "villager": "village",
+    "villagers": "village",
+    "village": "village",
+    "town": "village",
+    "jester": "jester",
+}  # word -> faction
+
+_ONE = r"(wolf|villager|village|town|jester)"
+_SOME = r"(wolves|wolf|villagers|villager|village|town|jester)"
+_ARTICLE = r"(?:both )?(?:an? |the |another |any )?"
+_GAP = r"(?:[ ,]+(?!(?:not|to|for|and|but|by|while|when|before|after)\b)[\w'-]+){0,4}?[ ,]+"
+_OTHERS = r"(?:others|players|villagers|wolves|everyone|they|them|people)"
+
+# How the actor is seen: what it looks like, what it is taken for, what goes on in the others' minds.
+_SEEMING = (
+    r"(?:appear(?:s|ing|ance)?\b(?! (?:in|on|at)\b)|seem(?:s|ing)?\b|sound(?:s|ing)?\b|resembl(?:e|es|ing)\b|"
+    r"look(?:s|ing)?\b(?! (?:for|at|into|up|out|back|ahead)\b)|com(?:e|es|ing) (?:across|off)\b|"
+    r"pass(?:es|ing)? (?:as|for)\b)"
 )
+_TAKEN = (
+    r"(?:(?:be|been|being|get|getting|is|am|are) (?:\w+ly )?(?:seen|perceived|viewed|read|taken|mistaken|judged|"
+    r"labell?ed|recogni[sz]ed|identified|considered|trusted|distrusted|suspected|accused)\b|"
+    r"mis(?:take|taken|taking|read)\b|tak(?:e|es|ing) (?:me|you) for\b|read(?:s|ing)? (?:me|you) as\b|"
+    r"accus(?:ed|ations?) of\b)"
+)
+_MINDS = (
+    r"(?:perceive|perception|impression|cent(?:er|re) of attention\b|suspicious(?:ly|ness)?\b(?! (?:players?|of)\b)|"
+    rf"(?:make|makes|making|let|lets|letting|lead|leads|leading) (?:{_OTHERS}|the \w+|other \w+) (?:to )?"
+    r"(?:think|believe|suspect|wonder|doubt|conclude|see)\b|"
+    rf"{_OTHERS} (?:will |would |might |may |to |can )?"
+    r"(?:think|believe|see|suspect|perceive|read|view|take)s? (?:that )?(?:me|you|i)\b)"
+)
+_ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
+
+# The same in longer phrases: what others come to think of the actor, what draws their trust or suspicion, what gives
+# it away, how a manner is read.
+_ANYBODY = (
+    r"(?:others?|players?|people|everyone|everybody|anyone|anybody|someone|somebody|nobody|group|table|room|rest|crowd"
+    r"|they|them|villagers?|village|town|townies?|wolves|wolf|doctor|seer)"
+)
+_THINK = (
+    r"(?:think|thinks|thought|believe\w*|suspect\w*|doubt\w*|distrust\w*|trust\w*|assum\w*|guess\w*|conclud\w*|reali[sz]\w*"
+    r"|notic\w*|remember\w*|wonder\w*|consider\w*|sees?|saw|seen|reads?|takes?|took|counts?|counted|treat\w*|label\w*"
+    r"|finds?|found|link\w*|recogni[sz]\w*|recall\w*|decid\w*|convinced|sure|certain|figur\w* out|works? out|know\w*"
+    r"|knew|learn\w*|saw through|sees? through|view\w*|regard\w*|mark\w*|settl\w* on)"
+)
+_ME = r"(?:me|my|i|i'm|i'd|you|your)\b"
+_SUSPICION = r"(?:suspicions?|attention|trust|doubts?|eyes|distrust|credibility|scrutiny)\b"
+_SIGN = r"(?:guilt\w*|innocen\w*|weakness|loyalty|strength|proof|sign)\b"
+_VIEWED = (
+    rf"(?:{_ANYBODY} (?:[\w'-]+ ){{0,4}}?{_THINK} (?:[\w'-]+ ){{0,5}}?{_ME})"
+    rf"|{_ANYBODY} (?:[\w'-]+ ){{0,4}}?{_THINK} (?:of |that |it is |i am )?(?:the |an? )?['\"]?{_ONE}\b"
+    rf"|{_THINK} (?:that )?(?:i am|i'm|i was|me|you are|you're)\b"
+    r"|(?:draw|attract|rais|gain|earn|los|invit|arous|win|keep|creat|build|plant|bring)\w* (?:[\w'-]+ ){0,3}?"
+    rf"{_SUSPICION}"
+    r"(?! (?:on|of|against|toward|towards|in) (?:the |an? |other |another |some|players?))"
+    r"|(?:trusted|distrusted|suspected|blamed|believed|doubted|considered|shielded|unmasked|exposed)\b"
+    r"|(?:their|everyone's|others'|villagers'|wolves'|village's) (?:\w+ )?"
+    r"(?:trust|opinion|view|impression|belief|suspicion)s?\b"
+    r"|eyes of\b|trust keeps\b"
+    r"|(?:g[ai]ve|giv\w+) (?:[\w'-]+ ){0,3}?away\b|(?:see|saw|seen) through\b|(?:pretend\w*|guessing)\b"
+    r"|reads? (?:it |this |that )?as\b|(?:be|been|being|get|gets|got) (?:\w+ )?(?:fooled|deceived|misled)\b"
+    r"|clear(?:s|ed|ing)? (?:me|you)\b"
+    rf"|(?:seen|taken|reads?|sees?|counts?) (?:[\w'-]+ ){{0,3}}?as (?:an? |the )?{_SIGN}"
+    r"|mak\w+ (?:me|you|my|it) (?:[\w'-]+ ){0,2}?(?:suspect|suspicious|guilty|innocent|odd|trustworthy)\b"
+    rf"|(?:convinc|persuad|fool|deceiv|mislead|confus)\w* (?:[\w'-]+ ){{0,3}}?{_ANYBODY}\b"
+    r"|(?:prime|main|likely) (?:\w+ )?(?:suspect|wolf)\b|explanation left\b"
+    rf"|(?:point|hint|lead|steer)\w* (?:[\w'-]+ ){{0,2}}?to {_ONE}\b"
+)
+PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
+
+# How someone else is made to look, or what someone else is said to be, says nothing about the actor.
+_SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
+OTHERS_SEEN = re.compile(
+    rf"\bmak(?:e|es|ing) (?!{_SELF}\b)(?:the |an? |other )?[\w'-]+ (?:look|seem|appear|sound)\b"
+    rf"|\baccus(?:e|es|ing) (?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?of (?:being |acting like |acting as )?{_ARTICLE}{_SOME}\b"
+    rf"|\b(?:claim|say|suggest|argu|insist|hint|impl|assert)\w* (?:that )?(?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?"
+    rf"(?:is|are|was|were|may be|might be|must be) (?:acting |behaving |playing )?(?:like |as )?{_ARTICLE}{_SOME}\b"
+)
+
+# What the actor is taken for, and who sees it that way; every group is a word of FACTIONS. Matches are empty, so that
+# they may overlap.
+READING = re.compile(
+    rf"\b(?={_ALIGNED}"
+    rf"|(?:like|as|for|being|than|not|nor|neither|either|both) {_ARTICLE}{_ONE}\b(?!['-])"
+    rf"(?:,? (?:and|or|nor|but not|not|rather than|instead of) {_ARTICLE}{_ONE}\b(?!['-]))?"
+    rf"|(?:{_SEEMING}|{_TAKEN}){_GAP}{_ONE}\b(?!['-]))"
+)
+AUDIENCE = re.compile(
+    rf"\b(?=(?:to|by|in the eyes of) (?:the |other |any |both |fellow )?(?:\w+ed )?{_SOME}\b"
+    rf"(?: and (?:the )?{_SOME}\b)?"
+    rf"|(?:make|let|lead)s? (?:the )?{_SOME} (?:to )?(?:think|believe|suspect|see)\b"
+    rf"|(?:while|but|and|so|yet) (?:the )?{_SOME} (?:\w+ )?(?:think|believe|suspect|see|read|take|find)s?\b)"
+)
+
+
+# Two identities, or two audiences, and a word that sets them against each other. In the singular or as an adjective, a
+# faction is what someone is taken for, unless an action is aimed at it; in the plural, it is the audience.
+_AIMED = (
+    r"(?:accus\w+|defend\w*|attack\w*|press\w*|protect\w*|blam\w+|support\w*|target\w*|kill\w*|nam\w+|ask\w*|clear\w*|sav\w+"
+    r"|vot\w+ (?:for|against|out)|against|with|for|confirmed|real|known|actual|beside) "
+)
+IDENTITY = re.compile(
+    rf"(?<![\w-])(?P<aimed>{_AIMED})?(?:an? |the |another |any |'|\")?(?P<faction>wolf|villager|townie|town|jester)\b"
+    r"(?!(?:'s)? (?:suspects?|himself|kill|night|talk)\b)(?! (?:has|does|will|who)\b)"
+)
+_WHO = r"(?P<{}>wolves|villagers|townies|village|town|rest|everyone else|everybody else|all others)\b(?!-)"
+_WILL = r"(?:should|must|will|would|want\w*|need\w*|joined|fear\w*|go|kill|may|might)"
+ONLOOKERS = re.compile(
+    r"\b(?:to|by|from|of|for|mak\w+|let|get\w*|giv\w+|keep\w*|kept|convinc\w*|fool\w*|while|whereas|only|when|once|until|but"
+    rf"|so|leav\w+) (?:the |both |other |real |fellow )?{_WHO.format('after')}"
+    rf"|{_WHO.format('before')} (?:[\w'-]+ ){{0,2}}?(?:{_THINK}|{_WILL})\b"
+)
+LOOKED_AT_AS = {
+    "wolf": "wolf",
+    "wolves": "wolf",
+    "villager": "village",
+    "villagers": "village",
+    "townie": "village",
+    "townies": "village",
+    "town": "village",
+    "village": "village",
+    "jester": "jester",
+    "rest": "rest",
+    "everyone else": "rest",
+    "everybody else": "rest",
+    "all others": "rest",
+}  # word -> faction, or "rest" for everyone not named
+CONTRAST = re.compile(
+    r"\b(?:but|yet|not|never|instead|rather|while|whereas|though|although|otherwise|only|without|unlike|than|or|nor|avoid\w*"
+    r"|hid(?:e|es|ing)|den(?:y|ies|ying)|cannot|nobody|no one|however|even if|because|since|so)\b|n't\b|[;:,.]"
+)
+DENIAL = re.compile(r"\b(?:not|never|rather than|instead of|unlike|than|would)\b|n't\b")
+
+
+def _any(*forms: str) -> re.Pattern[str]:
+    """Matches where a word begins with any of the forms."""
+    return re.compile(rf"\b(?:{'|'.join(forms)})")
+
+
+STRATEGIES = {
+    "wolf_mimicry": _any(
+        r"wolf-?(?:like|ish|y)\b",
+        rf"(?:like|as|being|imitat\w+|mimic\w*|pretend\w*(?: to be)?|impersonat\w+|copy\w*|play\w*) {_ARTICLE}"
+        r"wol(?:f|ves)\b",
+        rf"(?:{_SEEMING}|{_TAKEN}){_GAP}wolf\b",
+        r"wol(?:f|f's|ves|ves') (?:behaviou?rs?|patterns?|tactics?|persona|tells?|would)\b",
+    ),
+    "inconsistency": _any(
+        r"inconsisten",
+        r"contradict",
+        r"erratic",
+        r"unpredictab",
+        r"flip-?flop",
+        r"waver",
+        r"(?:chang|switch|revers|shift)\w* (?:my |your |one's |the )?"
+        r"(?:story|stories|mind|sides?|stances?|positions?|opinions?|claims?|targets?|votes?)\b",
+    ),
+    "aggression": _any(
+        r"aggress",
+        r"attack",
+        r"confront",
+        r"escalat",
+        r"accus(?:e|es|ing)\b",
+        r"(?:mak|launch|throw|initiat|hurl|level)\w* (?:\w+ ){0,2}accusations?",
+        r"press(?:es|ing|ure|uring)?\b",
+        r"hostil",
+        r"relentless",
+        r"forceful",
+        r"push(?:ing)? (?:hard|for the exile|back)\b",
+    ),
+    "subtle_indirection": _any(
+        r"subtl",
+        r"indirect",
+        r"deflect",
+        r"redirect",
+        r"divert",
+        r"hint(?:s|ing|ed)?\b",
+        r"impl(?:y|ies|ying)\b",
+        r"insinuat",
+        r"vague",
+        r"ambig",
+        r"low profile",
+        r"quietly",
+        r"in the background",
+        r"without (?:\w+ ){0,2}(?:directly|openly|initiating|naming)\b",
+    ),
+    "passive_provocation": _any(
+        r"silen(?:t|ce)",
+        r"(?:stay|remain|keep|be)\w* quiet",
+        r"passiv",
+        r"evasive|evad(?:e|ing)\b",
+        r"hesitat",
+        r"withh(?:old|eld)",
+        r"(?:not|never|\w+n't|avoid|refus\w+|without|fail\w*|declin\w+)(?: to)? (?:\w+ )?"
+        r"(?:defend|answer|explain|respond|justify)",
+        r"no (?:clear )?(?:defen[cs]e|explanation|answer|reasons?)\b",
+        r"weak(?:ly)? (?:defen|answer|excuse|alibi)",
+        r"defend\w* (?:\w+ )?(?:weakly|badly|poorly|half-heartedly)",
+        r"bait|provo[kc]",
+    ),
+    "anti_jester_tells": _any(
+        r"(?:over|too |overly )(?:do|act|eager|obvious|blatant|strong|hard|much|keen|theatrical|dramatic)",
+        r"obvious(?:ly)?\b(?! suspects?)",
+        r"blatant",
+        r"(?:reveal|betray|expos|giv)\w* (?:away )?(?:(?:my|your|the|that i am|that you are|being) )?(?:the )?"
+        r"(?:jester|true role)",
+        r"(?:not|never|\w+n't|avoid\w*|without) (?:\w+ ){0,4}?(?:jester|want\w* to be (?:exiled|voted))",
+        r"my true role",
+        r"(?:ask|beg|volunteer|invit)\w* (?:\w+ ){0,3}(?:exile|exiled|voted out)\b",
+    ),
+    "vote_manipulation": _any(
+        r"(?:re)?vot(?:e|es|ed|ing)\b(?! (?:me|you) out\b)",
+        r"ballot",
+        r"bandwagon",
+        r"(?:against|non-?)[ -]?(?:the )?(?:consensus|majority)\b",
+    ),
+    "meta_modeling": _any(
+        r"expect(?:s|ed|ation|ations)?\b",
+        r"anticipat",
+        r"predict(?!ab)",
+        r"perce(?:ive|ption)",
+        r"how (?:the )?(?:others|players|villagers|wolves|people|they)\b",
+        r"what (?:the )?(?:others|players|villagers|wolves|people|they)\b",
+        rf"{_OTHERS} (?:\w+ )?(?:think|believe|suspect|assume|conclude|wonder|reason|infer)\b",
+        r"exploit\w* (?:[\w']+ ){0,3}(?:suspicion|fear|logic|reasoning|distrust|assumption|belief)",
+        r"(?:gauge|read|adapt to|adjust\w* to) (?:\w+ ){0,3}(?:behaviou?rs?|reactions?|strateg\w+|moods?)",
+        r"create (?:\w+ )?(?:ambiguity|doubt|confusion|uncertainty)",
+    ),
+    "questioning": _any(
+        r"question",
+        r"ask(?:s|ing|ed)?\b",
+        r"quer(?:y|ies|ying)\b",
+        r"interrogat",
+        r"inquir",
+        r"prob(?:e|es|ing)\b",
+    ),
+}
+
 
 CATEGORIES = {
     "wolf_mimicry": "act, talk or vote as a Werewolf would, so as to be taken for one",

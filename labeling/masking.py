@@ -1,15 +1,29 @@
-"""A statement with its names masked, which remembers where every character of it stands in the text as it was said."""
+"""A statement with its names masked, which remembers where every character of it stands in the text as it was said; and
+what a player is called besides the name: in "Player 2: lime", both "lime" and "Player 2".
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
 from liescope.games.vocabulary import NAME
-from liescope.labeling.nicknames import nicknames
+
+_NUMBERED = re.compile(r"(?P<number>[A-Za-z]+ ?#?\d+)(?:\s*[:–-]\s*|\s*\(\s*)(?P<own>[^\W\d_][\w '-]{0,30}?)\s*\)?")
+
+
+def nicknames(names: Sequence[str]) -> Mapping[str, str]:
+    """By what only one of the players can be called, that player's name; without the names themselves."""
+    found = [
+        (part, name) for name in dict.fromkeys(names) if (match := _NUMBERED.fullmatch(name)) for part in match.groups()
+    ]
+    often = Counter(part.casefold() for part in (*dict.fromkeys(names), *(part for part, _ in found)))
+    return {part: name for part, name in found if often[part.casefold()] == 1}
+
 
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD

@@ -1,4 +1,4 @@
-"""A masked statement as sentences, with what its pronouns mean."""
+"""A masked statement as sentences, with what its pronouns mean; and the words that claims are looked for by."""
 
 from __future__ import annotations
 
@@ -6,8 +6,187 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from liescope.games.vocabulary import NAME
-from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, DEAD_SO, OWN_DEATH, VICTIM
+from liescope.games.vocabulary import FILL, I_DID, NAME, NO_NAME_WORD
+
+ADVERB = (
+    r"(?: (?:[a-z]{2,14}ly|just|also|indeed|still|now|here|not|100%|likely|maybe|perhaps|too|even|either|neither|"
+    r"already|in fact|for sure|without (?:a )?(?:doubt|question)|beyond doubt|being),?){0,3}"
+)
+SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|discovered|shown)(?: (?:as|to be))?)?"
+
+SUBJECT = rf"{NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?"
+OWN_DEATH = re.compile(
+    r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)"
+    r"|(?: was| is| got| has been)(?: found| already)? (?:dead|killed|murdered)(?!\w)| (?:dead|died)(?!\w)"
+)
+DEAD_SO = re.compile(
+    rf"({NAME}) (?:was|is|got|has been) (?:found )?(?:dead|killed|murdered)(?: by the \w+)?"
+    rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?,? "
+    r"(?:so|meaning|which means)(?: that)? $"
+)
+VICTIM = re.compile(r"(?:kill|murder)(?:s|ed|ing)? $")
+BECAUSE = re.compile(r"(?:because|since|as|confirming|proving|showing|revealing|meaning|which means)(?: that)? $")
+ACTING = re.compile(
+    r"(?: \w+ly| just| also| already| now| still)? (?:is|was|has|had|could|can|may|might|will|would|"
+    r"\w{3,}(?:s|ed))(?!\w)"
+)
+ACCUSED = re.compile(r"(?:vot(?:e|ing)(?: for| out| against)?|arrest(?:ing)?|eliminat(?:e|ing)|exil(?:e|ing)) $")
+AS_OWN = re.compile(r"(?: (?:in|of|here|for|with|who)[^,]{0,30})?,? (?:i|my|let me|it(?:'s| is) (?:\w+ ){0,3}my)(?!\w)")
+GUILT_OF = re.compile(
+    rf"(?P<subject>{NAME}(?='s)|{NO_NAME_WORD}(?:his|her))(?:'s)? guilt (?:is|was|has been)(?: now| already| \w+ly)?"
+    rf" (?:confirmed|proven|proved|certain|established|undeniable)(?!\w)"
+)
+KILLED = re.compile(
+    rf"(?P<subject>{NO_NAME_WORD}(?:i|you|he|she)|{NAME})(?:'ve)?"
+    rf"(?P<aux>(?: (?:have|has|had|also|already|definitely|clearly|just|did|didn't|did not|haven't|have not|never|"
+    rf"not)){{0,2}})"
+    rf" (?P<verb>killed|murdered|kill|murder) (?:{NAME}|him|her|them|anyone|anybody|someone)(?!\w|'s)"
+)
+
+# Investigations
+
+FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
+TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
+INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
+_TO_LOOK = (
+    rf"{I_DID}{FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
+)
+_NOT_AN_IDEA = (  # "Investigating him makes no sense" reports no act
+    rf"(?!investigating (?:{NAME}|you|him|her|them)(?: \w+)? "
+    r"(?:would|could|should|will|might|may|makes?|is|isn't|doesn't)(?!\w))"
+)
+_PLANNED = r"(?<!start )(?<!begin )(?<!starting )(?<!beginning )"
+INVESTIGATED = re.compile(
+    rf"(?:{_TO_LOOK} |(?:(?P<i>{I_DID}{FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*{_NOT_AN_IDEA})"
+    rf"(?:(?:been )?investigat(?:ed|ing)|did(?: indeed| in fact)? investigate|checked(?: out)?|"
+    rf"inspected|scanned|examined)(?: and \w+)? ){TARGET}"
+    rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
+)
+LOOKED = (
+    rf"{I_DID}{FILL} (?:investigated|checked|inspected|examined) (?:{NAME}|you|him|her|them)"
+    rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?"
+)
+ONE_INVESTIGATED = re.compile(
+    rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
+    rf"whom )?i(?:'ve)?{FILL} investigated"
+)
+INVESTIGATION_OF = re.compile(
+    rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)"
+    rf"|{_PLANNED}(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|ed)) "
+    rf"{TARGET}(?!\w|'s (?!role|identity|alignment))"
+)
+MY_INVESTIGATION = re.compile(
+    rf"(?<!\w)my (?:\w+ ){{0,2}}?(?:investigat(?:ion|ive)|findings?)"
+    rf"|(?<!\w)the investigation (?:that )?{I_DID}{FILL} (?:conducted|did|made|performed|carried out)"
+    rf"|{I_DID}{FILL} investigated(?= last night| and |[.,;!])"
+    rf"|(?<!\w)what {I_DID}{FILL} (?:found|discovered|learned|learnt|uncovered)(?! out about)(?!\w)"
+    rf"|(?:{I_DID}{FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
+    rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
+)
+LOOKING = re.compile(f"investigat|finding|{FOUND}")  # what MY_INVESTIGATION cannot do without
+OWN_LOOK = re.compile(
+    rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{I_DID}{FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
+)
+POINTS_TO = re.compile(
+    rf"(?:point(?:s|ed)?|leads?|led)(?: \w+ly| straight| right)? to {TARGET}(?!\w|'s (?!guilt|being))"
+)
+
+# Protections
+
+_PROTECTED = "protect|guard|shield|sav|heal"
+PROTECTING = re.compile(_PROTECTED)
+PROTECTED = re.compile(
+    rf"(?:{I_DID}{FILL} (?:(?:{_PROTECTED})ed|"
+    rf"(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
+    rf"|{I_DID}{FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
+    rf"|(?<!\w)my (?:protection|shield|save) (?:was|went) (?:on|to)) (?P<target>{NAME}|you|him|her|them|myself)"
+    rf"(?!\w|'s)(?! from (?:the |being )?(?:vot|exile|suspicion|accus|blame|critic)| for (?:last|later|tomorrow)(?!\w)|"
+    r"(?: yesterday| earlier| today)? (?:with my (?:vote|words)|by (?:voting|arguing|speaking)|in the (?:debate|vote|"
+    r"discussion)))"
+)
+
+PRETENDING = re.compile("lying|lied|pretend|fals|posing|faking|imperson")
+
+# What a player has: "Bob's guilty look" does not say what Bob is
+
+TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
+
+# What governs a clause
+
+OWN_FINDING = re.compile(rf"{I_DID}{FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
+ENDS_FINDING = re.compile(
+    rf"(?:{FOUND})(?<!revealed)(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that|:)? $"
+)
+SAYS = (
+    "claim|say|said|stat(?:e|ing)|accus|suggest|think|thought|believ|argu|insist|assert|tell|told|declar|mention|call|"
+    "impl[yi]|pretend|suspect|investigat(?!ion)|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
+    "fram|paint|convinc|show|learn|assum|want"
+)
+ASIDE = (
+    r"(?: (?:both|all|also|has|have|had|just|already|only|even|keeps?|clearly|never|did|does|do|didn't|may|might|"
+    r"could|would|"
+    r"truly|really|now|then|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
+)
+OPINION = re.compile(
+    r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|suspicions? that|feel|"
+    r"feels|felt|guess\w*|"
+    r"assum\w+|suppos\w+|bet|doubt\w*|"
+    r"imagin\w+|reckon|"
+    r"presum\w+|wonder\w*|hop(?:e|ing)|fear|afraid|worr\w+|concerned|seems?|seemed|seeming|appears?|looks? like|"
+    r"sounds? like|"
+    r"suggest\w*|indicat\w+|impl(?:y|ies)|hint\w*|possib\w+|(?:im)?probab\w+|potential\w*|(?:un)?likely|maybe|perhaps|chance|"
+    r"leaning|inclined|"
+    r"opinion|gut|theory|hunch|(?:could|might|may|would) (?:be|mean|indicate|say)|i'd say|"
+    r"was (?:so |pretty )?(?:sure|certain|convinced)|"
+    r"whether|accus\w+ that|claims? that|idea|notion|evidence points|until|pretend\w*|(?:no|any|what|without|need|"
+    r"lack of) (?:\w+ )?"
+    r"(?:evidence|proof|reason|indication)|not (?:\w+ )?(?:sure|certain|convinced|saying|claiming|confirm\w*|mean|"
+    r"know)|"
+    r"not that|enough (?:evidence|proof)|(?:explain\w*|questions?) how|how \S+ knows?)(?!\w)|"
+    r"n't have (?:\w+ ){0,2}(?:evidence|proof)(?!\w)|"
+    r"n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
+)
+REASON = re.compile(r"(?:because|since|as) $")
+OWN_THEORY = re.compile(
+    rf"{NO_NAME_WORD}i(?: still| just| really| also| strongly| now)? (?:think|believe|suspect|feel|guess|assume)"
+    rf"(?: that)? (?:{NAME}|he|she|they|you)(?!\w)"
+)
+HEDGE = re.compile(
+    r"likely|probab|possib|potential|presumab|suppos|alleged|apparent|maybe|perhaps|seeming|necessari|either|neither"
+)
+TRAILING_OPINION = re.compile(
+    r",? (?:i (?:think|guess|believe|suspect|suppose)|in my opinion|probably|perhaps|maybe)\W*$|\W+right\W*$"
+)
+SUPPOSED = re.compile(
+    r"(?<!\w)(?:if|unless|suppose|supposing|assuming|what if|in case|imagine|whether|even if|were i)(?!\w)"
+)
+CLAUSE = re.compile(
+    rf";|—|–| - |--|(?<!\w)(?:but|because|since|however|though|although|while|whereas|now that|given that)(?!\w)|"
+    rf"(?<!\w)as (?=i |he |she |they |{NAME})|, (?:and|so) (?=i\W)"
+)
+BREAK = re.compile(r";|—|–| - |--")
+QUESTION = re.compile(
+    r"(?:^|[,;:—–]|-) ?(?:so |and |but |then )?(?:why|how|what|who|when|where|which|do|does|did|can|could|would|"
+    r"should|are|is|will|have|has|"
+    r"don't|isn't|aren't)(?!\w)"
+)
+
+BEFORE = re.compile(
+    r"(?<!\w)(?:would|could|should|might|may|am|is|are|was|did|do|does|can|will|or|nor|neither|either|one of|how|"
+    r"who|when|why|"
+    r"where|whom|before|until|like|either \w+ and) $"
+)
+LAST_SUBJECT = re.compile(
+    rf"({NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|"
+    rf"did|took|chose|\w+ed)(?!\w))"
+)
+
+# What others would know of the speaker is so: "if he had looked, he'd know I'm innocent"
+WOULD_KNOW = re.compile(
+    r"(?:(?:would|'d|should)(?: already| also)? (?:have )?|investigated me(?: last night)? and )known?(?: that)? $"
+)
+OWN_CONDITION = re.compile(r"(?<!\w)(?:if|unless|suppose|whether) i(?!\w)")
+
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 _CAPITAL = re.compile("[A-Z]+")

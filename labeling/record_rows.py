@@ -1,10 +1,10 @@
-"""A record as rows of the tables games and events, and the record again from these rows."""
+"""A record as the rows of every table, for corpora and analyses alike, and the record again from its rows of events."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 from liescope.common.leaks import all_without_addresses, without_addresses
@@ -13,8 +13,19 @@ from liescope.games.checks import NotARecord, check_record
 from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.withdrawal import withdrawn_from
-from liescope.labeling.acts import FATES, TURNS
+from liescope.labeling.acts import (
+    FATES,
+    TURNS,
+    bid_rows,
+    lesson_rows,
+    lesson_tag_rows,
+    night_act_rows,
+    role_guess_rows,
+    vote_rows,
+)
 from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
+from liescope.labeling.label import rating_rows, statement_rows
+from liescope.labeling.ledger import claim_rows
 
 _VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
 
@@ -210,3 +221,37 @@ def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
 
 def _targets(record: GameRecord, kinds: Collection[EventKind]) -> tuple[str, ...]:
     return tuple(event.target for event in record.events if event.kind in kinds and event.target is not None)
+
+
+def game_tables(
+    record: GameRecord, run: str = "", transcript: bool = False, only: Collection[str] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """The (table, row) pairs of one game: its games row, its events and, for a finished game, the rows of every other
+    table but calls, which only a journal has. A failed game is incomplete, so its statements have no labels.
+
+    run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables
+    wanted, None for all.
+    """
+    if only is None or "games" in only:
+        yield "games", game_row(record, run)
+    if only is None or "events" in only:
+        for event in event_rows(record):
+            yield "events", event
+    if record.status is not Status.DONE or record.outcome is None:
+        return
+    ledger, ratings = cache(lambda: claim_rows(record)), cache(lambda: rating_rows(record))
+    makers: dict[str, Callable[[], Iterable[Any]]] = {
+        "statements": lambda: statement_rows(record, ledger(), ratings(), transcript),
+        "claims": ledger,
+        "ratings": ratings,
+        "votes": lambda: vote_rows(record, ratings()),
+        "night_acts": lambda: night_act_rows(record),
+        "bids": lambda: bid_rows(record),
+        "lessons": lambda: lesson_rows(record),
+        "lesson_tags": lambda: lesson_tag_rows(record),
+        "role_guesses": lambda: role_guess_rows(record),
+    }
+    for table, make in makers.items():
+        if only is None or table in only:
+            for row in make():
+                yield table, row

@@ -10,7 +10,7 @@ villager's wrong accusation is false but not a lie.
 
 An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place;
 anything an investigation leaves open about a player, its speaker does not know. Promises are another matter, for
-`liescope.labeling.promises`.
+`liescope.labeling.ledger`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import POSITIVE
 from liescope.games.core import Phase
-from liescope.games.drawn import DRAWN
+from liescope.games.record import DRAWN
 from liescope.games.werewolf import JESTER
 from liescope.labeling.label import CUT_NOTES, LOST_TEXT
 

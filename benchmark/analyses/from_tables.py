@@ -18,7 +18,7 @@ from liescope.common.errors import BadData
 from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.registry import GAMES
 from liescope.games.werewolf import JESTER
-from liescope.generate.corpus.turns import silent_turns
+from liescope.generate.corpus.read import silent_turns
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 Tables = Mapping[str, pl.DataFrame]

@@ -12,7 +12,7 @@ from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import Audited, share_of
 from liescope.detectors.audit.findings import AuditRow, Finding, graded
 from liescope.detectors.examples import target_column
-from liescope.generate.corpus.turns import silent_turns
+from liescope.generate.corpus.read import silent_turns
 
 _MOST = 20  # values of each column; rarer ones count as one
 _ENOUGH = 30  # rows of a value; rarer ones are left out, since their V is mostly chance

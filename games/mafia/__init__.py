@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from liescope.common.colours import COLOURS
-from liescope.games.mafia.narration import PROMPTS
 from liescope.games.mafia.rules import (
     DETECTIVE,
     MAFIA,
@@ -19,7 +18,7 @@ from liescope.games.mafia.rules import (
     MiniMafia,
 )
 from liescope.games.mafia.script import answer
-from liescope.games.mafia.words import WORDS
+from liescope.games.mafia.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.voting import one_of_most
 

@@ -16,9 +16,8 @@ from random import Random
 
 from liescope.games.core import Ask
 from liescope.games.mafia.rules import DETECTIVE, MAFIOSO
-from liescope.games.script.draws import SURE, favourite, pick, weights
 from liescope.games.script.knowledge import Knowledge, Table
-from liescope.games.script.persona import Skills
+from liescope.games.script.persona import SURE, Skills, favourite, pick, weights
 
 POINTED = 0.3  # for being accused at all, whatever the strength
 REPORTED = 0.2  # if the accuser reports an investigation

@@ -6,8 +6,8 @@ is open to every role: liars and truth-tellers differ in what is true, not in wh
 
 from __future__ import annotations
 
-from liescope.games.script.draws import templates
 from liescope.games.script.grammar import JOINS, Phrasebook
+from liescope.games.script.persona import templates
 
 _PARTS = templates(
     """

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from liescope.common.colours import COLOURS
-from liescope.games.one_night.narration import PROMPTS
 from liescope.games.one_night.rules import (
     NEEDED,
     SEER,
@@ -19,7 +18,7 @@ from liescope.games.one_night.rules import (
     OneNightWerewolf,
 )
 from liescope.games.one_night.script import answer
-from liescope.games.one_night.words import WORDS
+from liescope.games.one_night.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.voting import all_with_most
 

@@ -1,20 +1,113 @@
-"""How scripted players of one-night werewolf think: what they say, whom they vote for, what they rate and name."""
+"""How scripted players of one-night werewolf think and talk: whom they suspect, what they say, rate and name.
+
+What others say is read in two ways: for its firmness, as in every game, and for its claims, as labels are made.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment
-from liescope.games.one_night.beliefs import believe, claims_seer, public_suspicion, reports
-from liescope.games.one_night.phrases import WORDS
-from liescope.games.one_night.rules import SEER, VILLAGER, WEREWOLF
+from liescope.games.one_night.rules import SEER, VILLAGER, WEREWOLF, OneNightWerewolf
 from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
-from liescope.games.script.draws import SURE, chance, favourite
-from liescope.games.script.grammar import SPREAD, Intent
+from liescope.games.script.grammar import JOINS, SPREAD, Intent, Phrasebook
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
-from liescope.games.script.persona import Skills
+from liescope.games.script.persona import SURE, Skills, chance, favourite, templates
 from liescope.games.script.player import Leaning, Mind
 from liescope.games.taxonomy import DeceptionType as Kind
+from liescope.games.vocabulary import FoundClaim
+
+_PARTS = templates(
+    """
+villager: I'm just a villager | I am just a villager | I'm a villager | I'm only a villager | I'm a plain villager |
+    my role is villager
+seer: I'm the seer | I am the seer | my role is seer | I'm your seer
+looked: I looked at {x}'s card | last night I looked at {x}'s card | I investigated {x} | I checked {x}'s card |
+    I peeked at {x}'s card
+guilty: {x} is a werewolf | {x} is one of the werewolves | {x} is a wolf
+clean: {x} is a villager | {x} is not a werewolf | {x} is innocent
+vote: I'm voting for {x} | I vote for {x} | my vote goes to {x} | I will vote for {x} | I'll vote for {x}
+talk: talk | speak up | hear from everyone | compare what we know
+we: we | all of us | the village
+"""
+) | {"and": JOINS}
+
+# What a statement does. The key is the intent's name, or that name with the variant after a slash.
+_MOVES = templates(
+    """
+report/guilty: <seer><and><looked><and><guilty> | <looked><and><guilty> | <seer>. <looked>: <guilty>
+report/clean: <seer><and><looked><and><clean> | <looked><and><clean> | <seer>. <looked>: <clean>
+claim_villager: <villager> | <villager>, I saw nothing last night | <villager> and I slept all night
+accuse: <guilty> | I suspect {x} | {x} is lying to us | {x} is hiding something |
+    of everyone here {x} is the most suspicious | we should exile {x}
+doubt: I don't believe {x} | I doubt {x} | what {x} says doesn't add up | I don't trust {x}
+deny: I'm not a werewolf, {x} | {x} is wrong, I'm not a werewolf | I'm innocent, whatever {x} says
+defend: I trust {x} | {x} sounds honest | I believe {x}
+question: {x}, what was your role last night? | did anybody look at a card? | {x}, what do you say to that? |
+    who is the seer?
+vote_promise: <vote> | <vote>, and <we> should too | when it comes to it, <vote>
+centre: perhaps the werewolves lie in the centre | there may be no werewolf here at all
+small_talk: let's <talk> | <we> have one vote, so let's <talk> | good morning, let's <talk>
+"""
+)
+
+_ABOUT_SOMEBODY = frozenset({"accuse", "doubt", "defend"})
+WORDS = Phrasebook(_MOVES, _PARTS, _ABOUT_SOMEBODY, _ABOUT_SOMEBODY | {"vote_promise", "report/guilty"})
+
+
+POINTED = 0.3  # for being accused at all
+REPORTED = 1.2  # for being reported as a werewolf by a seer
+CLEARED = 0.5  # subtracted, for being reported as not one
+RIVAL = 2.0  # for claiming a role whose only card the observer holds
+
+
+def reports(seen: Knowledge, said: Heard) -> Iterator[tuple[str, bool]]:
+    """Whose card the speaker claims to have seen, and whether it was a werewolf's."""
+    for claim in _claims(seen, said):
+        if claim.kind == "investigation" and claim.value:
+            yield claim.subject, claim.value == WEREWOLF
+
+
+def claims_seer(seen: Knowledge, said: Heard) -> bool:
+    """Whether the speaker claims to be the seer, or to have seen a card."""
+    claims = _claims(seen, said)
+    own = any((claim.kind, claim.subject, claim.value) == ("role", said.actor, SEER) for claim in claims)
+    return own or any(claim.kind == "investigation" for claim in claims)
+
+
+def _claims(seen: Knowledge, said: Heard) -> tuple[FoundClaim, ...]:
+    return seen.find_claims(said.text, said.actor, seen.table.names, OneNightWerewolf.name)
+
+
+def public_suspicion(seen: Knowledge) -> dict[str, float]:
+    """How suspect each player seems to someone who knows no card, on the scale of log-odds."""
+    scores = dict.fromkeys(seen.table.names, 0.0)
+    for said in seen.table.said:
+        scores[said.actor] -= 0.5 * said.reading.strength
+        for name, weight in said.reading.accused:
+            if name != said.actor:
+                scores[name] += weight * (POINTED + 0.5 * said.reading.strength)
+        for name, guilty in reports(seen, said):
+            scores[name] += REPORTED if guilty else -CLEARED
+    return scores
+
+
+def believe(seen: Knowledge) -> dict[str, float]:
+    """How suspect each other player is to this seat, from what was said and what it saw at night."""
+    scores = public_suspicion(seen)
+    only_seer = seen.role == SEER and seen.table.counts.get(SEER) == 1
+    for said in seen.table.said:
+        if only_seer and said.actor != seen.me and claims_seer(seen, said):
+            scores[said.actor] += RIVAL
+    others = [name for name in seen.table.names if name != seen.me]  # also those who were exiled
+    for name in others:
+        if seen.evil:
+            scores[name] = SURE if name in seen.partners else -SURE
+        elif name in seen.results:
+            scores[name] = SURE if seen.results[name] == WEREWOLF else -SURE
+    return {name: scores[name] for name in others}
+
 
 # What a move is when a werewolf makes it, which always knows better than it says.
 _LIES: dict[str, Kind] = {

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from liescope.games.core import Assessment
-from liescope.games.script.draws import chance
 from liescope.games.script.hearing import MessageContent
-from liescope.games.script.persona import Skills
+from liescope.games.script.persona import Skills, chance
 from liescope.games.taxonomy import DeceptionType as Kind
 
 # What speakers mistake each kind of deception for, in themselves and in others.

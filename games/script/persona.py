@@ -1,10 +1,17 @@
-"""Who a scripted player is: its name, its planted skills, and the spec strings that name them."""
+"""Who a scripted player is: its name, its planted skills, the spec strings that name them; and its random draws.
+
+A draw has a fresh generator for each point of a game, the same in every process. Choices are drawn by belief, a number
+for each name on the scale of log-odds.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from random import Random
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.core import Ask, Event, Reply
@@ -43,7 +50,7 @@ class Persona:
 
 Script = Callable[[Persona, Ask, Sequence[Event]], Reply]
 """How scripted players of a game answer: from the player, an ask and its seat's view to the reply, without I/O. Draws
-come from `liescope.games.script.draws`, so that the same place in a game always gives the same answer.
+come from `liescope.games.script.persona`, so that the same place in a game always gives the same answer.
 """
 
 MOST = 100  # no skill is further from 0
@@ -95,3 +102,55 @@ def _number(argument: str, skill: str, value: str) -> float:
 def _plain(value: float) -> str:
     """The shortest digits that reproduce the number, without a trailing .0."""
     return repr(value).removesuffix(".0")
+
+
+SURE = 9.0  # the belief in what the seat knows from the rules or from its night
+
+
+def draws(model: str, *place: object) -> Random:
+    """The draws of the player with this name at a place: the game's id, the step or turn, the seat, what is drawn."""
+    key = "\0".join(map(str, (*place, model)))
+    return Random(int.from_bytes(blake2b(key.encode(), digest_size=8).digest()))
+
+
+def chance(score: float) -> float:
+    """The logistic function."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: float) -> list[float]:
+    """Probabilities of the options, proportional to exp(sensitivity · score)."""
+    values = [sensitivity * scores.get(name, 0.0) for name in options]
+    top = max(values)
+    grown = [math.exp(value - top) for value in values]
+    total = math.fsum(grown)
+    return [value / total for value in grown]
+
+
+@lru_cache(maxsize=256)
+def lean(names: tuple[str, ...], model: str, *place: object) -> Mapping[str, float]:
+    """A Gumbel draw for each name: choosing the option with the largest sensitivity · score + draw is the same as
+    drawing from a softmax of the scores. A seat that keeps its draws all day names the suspects it will vote for.
+    model, place: as `draws` takes them.
+    """
+    key = draws(model, *place, "lean")
+    return {name: -math.log(-math.log(key.random() or 0.5)) for name in names}
+
+
+def favourite(
+    scores: Mapping[str, float], options: Sequence[str], sensitivity: float, leaning: Mapping[str, float]
+) -> str:
+    """The option with the largest sensitivity · score + leaning."""
+    return max(options, key=lambda name: sensitivity * scores.get(name, 0.0) + leaning.get(name, 0.0))
+
+
+def pick(scores: Mapping[str, float], options: Sequence[str], sensitivity: float, random: Random) -> str:
+    """An option drawn with these weights."""
+    return random.choices(options, weights(scores, options, sensitivity))[0]
+
+
+def templates(text: str) -> dict[str, tuple[str, ...]]:
+    """Templates by name, from lines "name: template | template"; lines that begin with spaces go on."""
+    entries = text.strip().replace("\n  ", " ").splitlines()
+    named = (entry.partition(":") for entry in entries)
+    return {name: tuple(each.strip() for each in rest.split("|")) for name, _, rest in named}

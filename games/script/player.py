@@ -12,10 +12,9 @@ from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
 from liescope.games.script.assessments import report_self, suspected_kind
-from liescope.games.script.draws import draws, lean
 from liescope.games.script.grammar import Composed, Intent, Phrasebook, compose
 from liescope.games.script.knowledge import Follower, Heard, Knowledge, Log
-from liescope.games.script.persona import Persona, Skills
+from liescope.games.script.persona import Persona, Skills, draws, lean
 from liescope.games.taxonomy import DeceptionType
 
 Leaning = Mapping[str, float]

@@ -8,7 +8,6 @@ from pathlib import Path
 from liescope.common.colours import COLOURS
 from liescope.games.playable import PlayableGame, Sides
 from liescope.games.voting import more_than_half
-from liescope.games.werewolf.narration import PROMPTS
 from liescope.games.werewolf.rules import (
     DOCTOR,
     DYADIC_TABLE,
@@ -25,7 +24,7 @@ from liescope.games.werewolf.rules import (
     WerewolfSpec,
 )
 from liescope.games.werewolf.script import answer
-from liescope.games.werewolf.words import WORDS
+from liescope.games.werewolf.words import PROMPTS, WORDS
 
 __all__ = [
     "DOCTOR",

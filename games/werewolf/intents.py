@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from random import Random
 
 from liescope.games.core import Ask, Phase
-from liescope.games.script.draws import chance, favourite, pick
 from liescope.games.script.grammar import SECOND, SPREAD, Intent
 from liescope.games.script.knowledge import Knowledge
-from liescope.games.script.persona import Skills
+from liescope.games.script.persona import Skills, chance, favourite, pick
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER
 from liescope.games.werewolf.beliefs import believe, jesterish, public_suspicion, wary

@@ -5,8 +5,8 @@ Every move but an investigation is open to every role; liars differ in what is t
 
 from __future__ import annotations
 
-from liescope.games.script.draws import templates
 from liescope.games.script.grammar import JOINS, Phrasebook
+from liescope.games.script.persona import templates
 
 _PARTS = templates(
     """

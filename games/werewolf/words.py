@@ -1,7 +1,32 @@
-"""The words of Werewolf, with or without a jester."""
+"""The words of Werewolf, with or without a jester, and how it is told to a model: the public log in the third person,
+the same for every seat; separately, what only this seat knows.
+
+Since the log contains nothing private, the prompts of all seats about one statement begin alike, and an endpoint that
+caches prefixes reads the log once for all of them. Only a jester's lessons come before the log: they are long, and stay
+the same throughout the game.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from liescope.games.core import AskKind, Event, EventKind, LessonKind, Phase
+from liescope.games.narration import (
+    ASSESSED,
+    CHOICE,
+    RULES,
+    SPEECH,
+    STRATEGY,
+    TYPES,
+    Narration,
+    PromptFamily,
+    counted,
+    drawn,
+    listing,
+    quoted,
+)
 from liescope.games.vocabulary import CLEARED, END, GUILTY, NAME, NOT_ONESELF, Vocabulary
 from liescope.games.werewolf.rules import SEER
 
@@ -42,4 +67,156 @@ WORDS = Vocabulary(
     innocence=frozenset({"villagers", "villager", "not werewolf"}),
     protects=True,
     seer=SEER,
+)
+
+
+_HEADS = {
+    Phase.DISCUSSION: "debate",
+    Phase.VOTING: "first vote, with reasons",
+    Phase.DEFENCE: "defence",
+    Phase.REVOTE: "final vote",
+}
+_LISTS = {
+    LessonKind.TO_DO.value: "To do",
+    LessonKind.TO_AVOID.value: "To avoid",
+    LessonKind.WINNING_TACTIC.value: "Tactics that won",
+}
+
+
+def _narrate(view: Sequence[Event], seat: str) -> Narration:
+    """Lessons and the public log; then what the seat alone knows."""
+    return Narration((*_lessons(view), "", "# What has happened", *_public(view)), (*_private(view, seat), ""))
+
+
+def _lessons(view: Sequence[Event]) -> Iterator[str]:
+    for event in view:
+        if event.kind is not EventKind.LESSONS:
+            continue
+        yield from ("", "# What you learned as the jester in earlier games")
+        for kind, words in _LISTS.items():
+            texts = [text for of, text in event.data["lessons"] if of == kind]
+            if texts:
+                yield f"{words}:"
+                yield from (f"- {' '.join(text.split())}" for text in texts)
+
+
+def _public(view: Sequence[Event]) -> Iterator[str]:
+    place: tuple[int, Phase] | None = None
+    for event in view:
+        if event.audience is not None:
+            continue
+        line = _line(event)
+        if line is None:
+            continue
+        if event.phase in _HEADS and (event.day, event.phase) != place:
+            place = event.day, event.phase
+            yield f"## Day {event.day}, {_HEADS[event.phase]}"
+        yield line
+
+
+def _line(event: Event) -> str | None:
+    """A public event in one line."""
+    who, target = event.actor, event.target
+    match event.kind:
+        case EventKind.NIGHT:
+            return f"## Night {event.day}"
+        case EventKind.DEATH:
+            return f"{target} was found dead in the morning."
+        case EventKind.QUIET:
+            return "Nobody died in the night."
+        case EventKind.STATEMENT:
+            return f'{who}: "{quoted(event.text)}"'
+        case EventKind.SILENCE:
+            return f"{who} remained silent."
+        case EventKind.VOTE:
+            return f"{who} voted for {target}{drawn(event, 'vote')}."
+        case EventKind.EXILE:
+            return f"{target} was exiled: {event.data['votes']} votes, {event.data['needed']} were needed."
+        case EventKind.NO_EXILE:
+            return f"Nobody was exiled: nobody had the {event.data['needed']} votes that were needed."
+        case EventKind.END:
+            return f"The game is over. Winner: {event.data['winner']}."
+        case _:
+            return None
+
+
+def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
+    """What only this seat knows, one item per line; of its suspicions, only those shown to it now, before a vote."""
+    yield "# What only you know"
+    for event in view:
+        if event.audience is None:
+            continue
+        who = "you" if event.actor == seat else event.actor
+        match event.kind:
+            case EventKind.ROLE:
+                yield f"You are {seat}, the {event.data['role']}."
+            case EventKind.PARTNERS:
+                others = [name for name in event.data["names"] if name != seat]
+                yield f"The other werewol{'ves are' if len(others) > 1 else 'f is'} {listing(others)}."
+            case EventKind.PROPOSAL:
+                yield f"Night {event.day}: {who} proposed to kill {event.target}{drawn(event, 'choice')}."
+            case EventKind.KILL:
+                yield f"Night {event.day}: the werewolves attacked {event.target}."
+            case EventKind.PROTECTION:
+                whom = "yourself" if event.target == seat else event.target
+                yield f"Night {event.day}: you protected {whom}{drawn(event, 'choice')}."
+            case EventKind.INVESTIGATION:
+                role = event.data["role"]
+                found = f"not a {role.removeprefix('not ')}" if role.startswith("not ") else f"a {role}"
+                yield f"Night {event.day}: you investigated {event.target}{drawn(event, 'choice')}, who is {found}."
+            case EventKind.SUSPICION if event is view[-1]:
+                shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
+                yield f"How suspicious you found the others so far, from 0 to 1: {shown}."
+
+
+def _facts(setup: Event, _seat: str) -> dict[str, Any]:
+    """Werewolf's rules are the same for all seats."""
+    counts = setup.data["composition"]
+    return {
+        "names": listing(setup.data["names"]),
+        "composition": counted(counts.items()),
+        "roles": tuple(role for role, count in counts.items() if count),
+        "werewolves": counts.get("werewolf", 0),
+        "debate_turns": setup.data["debate_turns"],
+        "defence_turns": setup.data["defence_turns"],
+        "days": setup.data["days"],
+        "types": TYPES,
+    }
+
+
+PROMPTS = PromptFamily(
+    Path(__file__).parent / "prompts",
+    ("full",),
+    {
+        RULES: frozenset(
+            {"names", "composition", "roles", "werewolves", "debate_turns", "defence_turns", "days", "types"}
+        ),
+        STRATEGY: frozenset({"name", "role", "roles", "werewolves"}),
+        AskKind.KILL: CHOICE | {"round"},
+        AskKind.PROTECT: CHOICE,
+        AskKind.INVESTIGATE: CHOICE,
+        AskKind.BID: frozenset({"name", "day", "phase", "round", "rounds"}),
+        AskKind.SPEAK: SPEECH | {"phase"},
+        AskKind.EXPLAINED_VOTE: CHOICE | {"limit"},
+        AskKind.VOTE: CHOICE,
+        **ASSESSED,
+        AskKind.REFLECTION: frozenset({"name"}),
+        AskKind.TAG_LESSON: frozenset({"statement", "categories", "orders"}),
+    },
+    frozenset({AskKind.NAME_ROLES, AskKind.TAG_LESSON}),
+    _facts,
+    _narrate,
+    {
+        "names": "Alice, Bob and Charlie",
+        "composition": "1 werewolf and 2 villagers",
+        "role": "villager",
+        "roles": ("villager", "werewolf", "jester"),
+        "werewolves": 2,
+        "debate_turns": 12,
+        "defence_turns": 6,
+        "days": 20,
+        "types": TYPES,
+    },
+    frozenset({STRATEGY}),
+    temperature=1.0,
 )

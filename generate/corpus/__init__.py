@@ -1,11 +1,9 @@
 """The corpus: labelled games as Parquet files for `datasets.load_dataset(folder, config)`, with a dataset card."""
 
-from liescope.generate.corpus.build import CorpusResult, build, pack
+from liescope.generate.corpus.build import CorpusResult, as_corpus, build, pack
 from liescope.generate.corpus.facts import CorpusFacts
-from liescope.generate.corpus.from_run import as_corpus
 from liescope.generate.corpus.publish import Published, publish
-from liescope.generate.corpus.read import check, collected, corpus_folder, is_corpus, read, read_facts
-from liescope.generate.corpus.splits import split_of
+from liescope.generate.corpus.read import check, collected, corpus_folder, is_corpus, read, read_facts, split_of
 
 __all__ = [
     "CorpusFacts",

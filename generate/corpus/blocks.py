@@ -28,11 +28,11 @@ from liescope.common.leaks import without_addresses
 from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import withdrawn_from
-from liescope.generate.corpus.splits import split_game
+from liescope.generate.corpus.read import split_game
 from liescope.generate.corpus.write import chars_of, row_arrays
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.shards.worker import describe_error, make_error
-from liescope.labeling.tables import game_tables
+from liescope.labeling.record_rows import game_tables
 
 GAMES = 128  # in a block
 _AHEAD = 3  # blocks for each process that are labelled or wait to be written

@@ -1,4 +1,7 @@
-"""Builds a corpus folder from runs: stream the games, label them, write Parquet, count, write the card."""
+"""Builds a corpus folder from runs: stream the games, label them, write Parquet, count, write the card.
+
+A run that is given where a corpus is expected is used as one, with equal results.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from liescope.common.console import progress as bar
@@ -21,15 +25,26 @@ from liescope.common.model_names import spellings
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
+from liescope.data_cards.tables import TABLES
 from liescope.games.record import GameRecord
 from liescope.games.registry import CARDS, GAMES
 from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
-from liescope.generate.corpus.read import CARD_FILE, CROISSANT_FILE, FACTS_FILE, is_corpus, read, read_built
-from liescope.generate.corpus.splits import siblings_of, split_game
+from liescope.generate.corpus.read import (
+    CARD_FILE,
+    CROISSANT_FILE,
+    FACTS_FILE,
+    Source,
+    corpus_folder,
+    is_corpus,
+    read,
+    read_built,
+    siblings_of,
+    split_game,
+)
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.run_folder import plan_terms, plan_texts
+from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms, plan_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -338,3 +353,16 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def _unwatched(_: int) -> None: ...
+
+
+@contextmanager
+def as_corpus(source: Source) -> Iterator[Path]:
+    """The folder of a corpus. A run is labelled and packaged as `build` does, in a folder that is deleted at the end
+    of the block; a corpus on the Hub ("USER/NAME") is a copy in the Hub's cache.
+    """
+    run = Path(source)
+    if not (run / PLAN_FILE).is_file():
+        yield corpus_folder(source, *TABLES)
+        return
+    with TemporaryDirectory() as scratch:
+        yield build(run, out=Path(scratch) / "corpus").folder

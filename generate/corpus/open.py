@@ -21,7 +21,7 @@ from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.write import GROUP_ROWS, column_array
 from liescope.generate.runs.journal import Journal
-from liescope.labeling.tables import game_tables
+from liescope.labeling.record_rows import game_tables
 
 _AGAIN = "build the corpus again"
 

@@ -1,12 +1,16 @@
-"""Reading a corpus, from a folder or from the Hub: lazily, and only if its files are unchanged since `build`."""
+"""Reading a corpus, from a folder or from the Hub: lazily, and only if its files are unchanged since `build`.
+
+Splits are made by game: all rows of a game, and of its siblings, are in the same split, in every config. Turns to speak
+are found from the tables, used or not.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +18,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liescope.common.errors import BadData, UnknownName
+from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text, regular
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, polars_schema
+from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download, hub_repo
+from liescope.labeling.record_rows import family_of
 
 FORMAT = 5
 FACTS_FILE, CARD_FILE, CROISSANT_FILE = "corpus.json", "README.md", "croissant.json"
@@ -178,3 +184,65 @@ def sha256_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001
     """
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()
+
+
+def silent_turns(spoken: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
+    """One row per turn to speak in rounds of discussion (game_id, day, speaker, speaker_model, speaker_role, silent).
+
+    A silence leaves no statement; it is found as a player who was in the game in a round without speaking. Only games
+    in which this finds as many silences as the game counted are used: games with other ways to get the floor drop out.
+    spoken, games: those tables of a corpus.
+    """
+    talk = spoken.filter(pl.col("phase") == "discussion")
+    rounds = talk.group_by("game_id", "day", "round").agg(
+        speaker=pl.col("alive").explode(empty_as_null=False, keep_nulls=False).unique(), said=pl.col("speaker")
+    )
+    turns = rounds.explode("speaker", empty_as_null=False, keep_nulls=False).with_columns(
+        silent=~pl.col("said").list.contains(pl.col("speaker"))
+    )
+    counted = turns.group_by("game_id").agg(derived=pl.col("silent").sum())
+    sure = games.join(counted, on="game_id").filter(pl.col("derived") == pl.col("silences")).select("game_id", "seats")
+    seats = (
+        sure.explode("seats")
+        .unnest("seats")
+        .select("game_id", speaker="name", speaker_model="model", speaker_role="role")
+    )
+    found = turns.join(seats, on=["game_id", "speaker"]).sort("day", "round", "speaker")
+    ordered = games.select("game_id").join(found, on="game_id", maintain_order="left_right")
+    return ordered.select("game_id", "day", "speaker", "speaker_model", "speaker_role", "silent")
+
+
+SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
+
+
+def split_of(game_id: str) -> str:
+    """The split of a game by a hash of its id: 70% train, 15% validation, 15% test.
+
+    It depends on nothing else, so a game keeps its split when a corpus grows or is rebuilt.
+    """
+    draw = int.from_bytes(sha256(game_id.encode("utf-8", "surrogatepass")).digest()[:8]) / 2**64
+    if draw < SHARES["train"]:
+        return "train"
+    return "validation" if draw < SHARES["train"] + SHARES["validation"] else "test"
+
+
+def siblings_of(game: GameRecord) -> str:
+    """The game whose beginning a game shares, because it goes on from it or plays it again: its own id, if neither."""
+    return family_of(game) or game.game_id
+
+
+def split_game(game: GameRecord, hold_out: Collection[str], held_out_siblings: Collection[str] = ()) -> str:
+    """The split of a game: the official one, if its publishers gave it one; "test" if a held-out model plays in it or
+    in a game that it shares its beginning with (held_out_siblings, as `siblings_of` names them); otherwise by the game
+    that it goes back to, so that games with a common beginning are never parted.
+
+    Raises UsageError if an official train or validation game would have to be held out.
+    """
+    root, official = siblings_of(game), game.meta.get("split")
+    held_out = root in held_out_siblings or any(seat.model in hold_out for seat in game.seats)
+    if official and held_out and official != "test":
+        raise UsageError(
+            f"a held-out model plays in game {game.game_id!r}, which its publishers put into {official}; an official "
+            "split is kept, so build without --hold-out-model, or build those games apart"
+        )
+    return official or ("test" if held_out else split_of(root))

@@ -26,10 +26,10 @@ from liescope.generate.corpus.read import (
     is_corpus,
     read,
     read_facts,
+    split_game,
     unreadable,
     whole_file,
 )
-from liescope.generate.corpus.splits import split_game
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.record_rows import record_of
 

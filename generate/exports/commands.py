@@ -12,8 +12,8 @@ from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import plain
 from liescope.data_cards.licences import may_not_be_shared
+from liescope.generate.exports.exporter_registry import EXPORTERS
 from liescope.generate.exports.exporting import export as export_games
-from liescope.generate.exports.registry import EXPORTERS
 
 app = typer.Typer()
 

@@ -21,7 +21,7 @@ from liescope.generate.corpus.read import corpus_folder, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, recorded_games
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import plan_terms
-from liescope.labeling.tables import game_tables
+from liescope.labeling.record_rows import game_tables
 
 
 @dataclass(frozen=True, slots=True)

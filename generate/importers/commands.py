@@ -12,8 +12,8 @@ from liescope.common.command_options import with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import plain
+from liescope.generate.importers.importer_registry import IMPORTERS
 from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
-from liescope.generate.importers.registry import IMPORTERS
 
 _SHOWN_NOTES = 8
 _WIDTH = 80

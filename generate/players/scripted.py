@@ -8,8 +8,7 @@ from random import Random
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
 from liescope.games.registry import SCRIPTS
-from liescope.games.script.draws import draws
-from liescope.games.script.persona import Persona, Skills, parse_spec
+from liescope.games.script.persona import Persona, Skills, draws, parse_spec
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.labeling.claims import find_claims
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag

@@ -20,7 +20,7 @@ from liescope.games.judging import JudgeSpec, Reader, ReaderSpec
 from liescope.games.record import GameRecord, person_of
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
-from liescope.generate.corpus.splits import split_game
+from liescope.generate.corpus.read import split_game
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, handed_on

@@ -10,8 +10,8 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
-from liescope.games.drawn import DRAWN, not_chosen
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.record import DRAWN, not_chosen
 from liescope.games.registry import find_game
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec

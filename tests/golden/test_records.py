@@ -13,7 +13,7 @@ from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
 from liescope.games.record import GameRecord, record_to_json
 from liescope.generate.corpus.records import record_in, recorded_games, records
-from liescope.labeling.tables import game_tables
+from liescope.labeling.record_rows import game_tables
 from tests.golden.world import CORPORA, World
 
 

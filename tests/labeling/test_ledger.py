@@ -12,8 +12,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.games.vocabulary import FoundClaim, Promise
 from liescope.labeling.label import label_game
-from liescope.labeling.ledger import NO_CLAIM, NO_PROMISE, NO_SETTLED_PROMISE, claim_rows
-from liescope.labeling.promises import check_promise
+from liescope.labeling.ledger import NO_CLAIM, NO_PROMISE, NO_SETTLED_PROMISE, check_promise, claim_rows
 
 # Alice is the mafioso, Bob the detective; Charlie or Diana dies.
 

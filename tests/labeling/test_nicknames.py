@@ -10,7 +10,7 @@ from liescope.detectors.view.candidate import ABOUT, REST, Candidate, pieces
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from liescope.labeling.accusing import accused
 from liescope.labeling.claims import find_claims
-from liescope.labeling.nicknames import nicknames
+from liescope.labeling.masking import nicknames
 
 NAMES = ("Player 1: red", "Player 2: lime", "Player 3: rose", "Player 4: dark blue")
 

@@ -5,8 +5,7 @@ from math import inf
 from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.script.draws import chance, draws, pick
-from liescope.games.script.persona import Persona
+from liescope.games.script.persona import Persona, chance, draws, pick
 from liescope.games.taxonomy import DeceptionType
 from two_truths.rules import PLAYER, TOPICS
 

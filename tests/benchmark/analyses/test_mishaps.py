@@ -10,7 +10,7 @@ import pytest
 from liescope.benchmark.analyses.conduct import cut_statements, mishaps, statement_lengths
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.games.core import EventKind
-from liescope.games.drawn import DRAWN
+from liescope.games.record import DRAWN
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia, werewolf

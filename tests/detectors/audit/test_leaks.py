@@ -16,7 +16,7 @@ from liescope.detectors.audit.copies import copies, without_copies
 from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.probes import MASKED, TAGGED, texts_of, word_probe
 from liescope.detectors.likeness import near_copies
-from liescope.generate.corpus.turns import silent_turns
+from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Planted, Row, Rows, words
 
 Plant = Callable[..., Planted]

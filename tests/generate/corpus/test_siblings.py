@@ -16,7 +16,7 @@ from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of
 from liescope.games.facts import ForkMeta
 from liescope.games.record import GameRecord, Seat, Source, Status
-from liescope.generate.corpus.splits import siblings_of, split_game, split_of
+from liescope.generate.corpus.read import siblings_of, split_game, split_of
 from liescope.generate.runs.journal import Journal
 
 FAMILY = pl.col("siblings").fill_null(pl.col("game_id"))

@@ -12,7 +12,7 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind
-from liescope.generate.corpus.splits import split_of
+from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.journal import Journal

@@ -12,7 +12,7 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.data_cards.tables import StatementRow
-from liescope.generate.corpus.splits import split_of
+from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal

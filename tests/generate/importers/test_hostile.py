@@ -22,7 +22,7 @@ from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, import_games, importing, read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.importers.json_lines import DEEPEST, Line, read_lines, read_objects
-from liescope.generate.importers.sqlite import SafeDatabase
+from liescope.generate.importers.mini_mafia.database import SafeDatabase
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]

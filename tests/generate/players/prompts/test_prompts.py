@@ -19,8 +19,8 @@ from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
 from liescope.games.core import EventKind
 from liescope.games.mafia import MINI_MAFIA
-from liescope.games.mafia.narration import PROMPTS as MAFIA
-from liescope.games.mafia.narration import memory
+from liescope.games.mafia.words import PROMPTS as MAFIA
+from liescope.games.mafia.words import memory
 from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, load_prompts
 from liescope.generate.players.prompts.render import read_templates, sample_asks

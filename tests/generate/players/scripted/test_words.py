@@ -12,8 +12,7 @@ import pytest
 
 from liescope.games.core import EventKind
 from liescope.games.mafia.phrases import WORDS
-from liescope.games.script.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
-from liescope.games.script.grammar import compose
+from liescope.games.script.grammar import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS, compose
 from liescope.games.script.hearing import read, tone
 from liescope.games.script.persona import PROFILES
 from liescope.games.taxonomy import DeceptionType
