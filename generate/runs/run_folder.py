@@ -320,10 +320,10 @@ TERMS, TEXTS = "terms", "game_texts"
 def plan_terms(plan: Mapping[str, Any]) -> dict[str, Terms]:
     """The terms of each format that a run's games were imported from; none for games that were played here."""
     given = {str(plan["import"]): plan} if "import" in plan else plan.get(TERMS)
-    return {str(name): _terms(facts) for name, facts in given.items()} if isinstance(given, Mapping) else {}
+    return {str(name): stated_terms(facts) for name, facts in given.items()} if isinstance(given, Mapping) else {}
 
 
-def _terms(facts: Any) -> Terms:
+def stated_terms(facts: Any) -> Terms:
     """What is not stated plainly counts as not allowed."""
     facts = facts if isinstance(facts, Mapping) else {}
     origin, licence, name = (str(facts.get(key) or "") for key in ("origin", "licence", "licence_id"))

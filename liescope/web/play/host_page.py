@@ -213,6 +213,29 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
         hub.add(setup)
         return RedirectResponse(link(request, f"/host/{secret}"), 303)
 
+    @router.get("/withdraw")
+    async def people(request: Request, secret: str) -> Response:
+        check(secret)
+        seats = [  # without their names in the game: a host may be at the table, too
+            {"table": table.id, "person": table.person(name), "leaving": table.leaving(name)}
+            for table in hub.tables.values()
+            for name in sorted(table.seats, key=table.person)
+            if table.person(name)
+        ]
+        token = forms.token(secret)
+        return page(request, "play/withdraw_any.html", base=f"/host/{secret}", form_token=token, seats=seats)
+
+    @router.post("/withdraw")
+    async def withdraw(request: Request, secret: str) -> Response:
+        given = await sent(request, secret)
+        table, person = hub.tables.get(str(given.get("table", ""))), str(given.get("person", ""))
+        named = [name for name in table.seats if table.person(name) == person] if table and person else []
+        if table is None or not named:
+            raise HTTPException(404, "There is nobody of that name at that table.")
+        for name in named:
+            await table.withdraw(name)
+        return RedirectResponse(link(request, f"/host/{secret}/withdraw"), 303)
+
     @router.post("/{table}/{what}")
     async def act(request: Request, secret: str, table: str, what: str) -> Response:
         await sent(request, secret)

@@ -27,7 +27,7 @@ try:
     from liescope.web.judge_mode import JudgeDesk, judge_routes
     from liescope.web.play.all_tables import Hub
     from liescope.web.play.host_page import host_routes
-    from liescope.web.play.seat_routes import seat_routes, withdraw_routes
+    from liescope.web.play.seat_routes import seat_routes
     from liescope.web.play.table_setup import TO_JUDGE, check_players, make_setup, read_consent
     from liescope.web.play.tables_file import TablesFile
     from liescope.web.server import listen, public_address, run_server, told_of
@@ -72,7 +72,7 @@ def site_of(
             if desk is not None:
                 desk.close()
 
-    routes = [front_routes(), withdraw_routes(hub), seat_routes(hub), host_routes(hub, public)]
+    routes = [front_routes(), seat_routes(hub), host_routes(hub, public)]
     if desk is not None:
         routes.append(judge_routes(desk, Forms(hub.form_secret.encode())))
     name = urlsplit(public).hostname

@@ -10,7 +10,7 @@ import base64
 import gzip
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
-from liescope.generate.runs.run_folder import plan_terms, read_head
+from liescope.generate.runs.run_folder import plan_terms, read_head, stated_terms
 from liescope.labeling.conditions import origin_of
 from liescope.web.event_words import all_looks
 from liescope.web.site import HERE, templates
@@ -54,23 +54,17 @@ def _given(source: GameSource) -> Mapping[str, Sequence[Terms]]:
     if source.kind == "run":
         return {name: (terms,) for name, terms in plan_terms(read_head(source.path)["plan"]).items()}
     found: dict[str, list[Terms]] = defaultdict(list)
-    for name, terms in _licences(read_facts(source.path)):
-        found[name].append(terms)
+    for one in read_facts(source.path).get("licences", ()):
+        found[str(one.get("name", ""))].append(stated_terms(one.get("terms")))
     return found
-
-
-def _licences(facts: Mapping[str, Any]) -> Iterator[tuple[str, Terms]]:
-    """What is not stated plainly in a corpus counts as not allowed."""
-    for one in facts.get("licences", ()):
-        stated = one.get("terms", {})
-        origin, licence, name = (str(stated.get(key, "")) for key in ("origin", "licence", "licence_id"))
-        yield str(one.get("name", "")), Terms(origin, licence, name, stated.get("redistributable") is True)
 
 
 def check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: str) -> None:
     """Raises UsageError if words may not be passed on and nobody is said to permit it."""
     bound = [
-        f"{terms.origin} ({games:,} games; {terms.licence.rstrip('.')})" for terms, games in words if not allowed(terms)
+        f"{terms.origin} ({games:,} games; {terms.licence.rstrip('.')})"
+        for terms, games in words
+        if not terms.redistributable
     ]
     if bound and not permission.strip():
         raise UsageError(
@@ -78,10 +72,6 @@ def check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: s
             'published them; if they agree, say so with --permission "WHO, WHEN". To look at them here needs no file: '
             f"liescope view {name}"
         )
-
-
-def allowed(terms: Terms) -> bool:
-    return terms.redistributable
 
 
 def warnings(games: Iterable[GameRecord], permission: str) -> tuple[str, ...]:
