@@ -36,10 +36,10 @@ def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> p
 @pytest.mark.parametrize("games", [1, 3, 20, 100])
 @pytest.mark.parametrize("scatter", [0.0, 0.5])
 def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
-    """Of 24 pairs, of few and of many games, with and without differences between the sources, none."""
+    """Of 16 pairs, of few and of many games, with and without differences between the sources, none."""
     random = np.random.default_rng(games)
     fired = 0
-    for _ in range(24):
+    for _ in range(16):
         logits = random.normal(size=125)
         one, other = (
             counts(random, games, 1 / (1 + np.exp(-logits - scatter * random.normal(size=125)))) for _ in range(2)
@@ -51,7 +51,7 @@ def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) 
 @pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 1.0), (100, 0.9), (100, 0.5)])
 def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: float) -> None:
     random = np.random.default_rng(3)
-    for _ in range(5):
+    for _ in range(2):
         one = counts(random, games, random.uniform(0.1, 0.9, size=125))
         (found,) = too_alike({"one": one, "other": some_of(random, one, share)})
         assert found.p < 1e-4

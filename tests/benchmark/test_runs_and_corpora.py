@@ -7,11 +7,9 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from polars.testing import assert_frame_equal
 
 from liescope.benchmark.analyses.frames import SCHEMAS
 from liescope.benchmark.analyses.sources import load_games, settings
-from liescope.benchmark.analysing import analyse
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
@@ -63,16 +61,6 @@ def test_what_an_analysis_needs_is_in_the_corpus(made: Path) -> None:
     assert [name for name in SCHEMAS if getattr(frames, name).is_empty()] == ["turns"], (
         "these players bid for the floor"
     )
-
-
-def test_every_table_of_an_analysis_is_the_same(made: Path) -> None:
-    """But for the last digits: polars adds the parts of a sum in the order in which its threads finish."""
-    runs, corpora = SETS["players and a judge"]
-    played, packed = analyse([made / name for name in runs]), analyse(named(made, corpora))
-    assert played.tables.keys() == packed.tables.keys()
-    for name, table in played.tables.items():
-        assert_frame_equal(table, packed.tables[name], rel_tol=1e-12)
-    assert (played.nothing, played.games, played.winners) == (packed.nothing, packed.games, packed.winners)
 
 
 def test_a_fit_counts_the_same_games(made: Path) -> None:

@@ -6,22 +6,23 @@ import json
 import os
 import pty
 import re
-import subprocess
+import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.controls import CONTROLS
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.registry import DETECTORS
-from liescope.detectors.saved import load
 
 Corpus = Callable[..., Path]
 
@@ -151,47 +152,38 @@ def test_two_trainings_into_one_folder_are_one_too_many(corpus: Path, tmp_path: 
         run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
 
 
-def test_processes_that_train_into_one_folder_at_once_leave_one_whole_model(corpus: Path, tmp_path: Path) -> None:
-    words = ["train", "tfidf", "--corpus", str(corpus), "--folds", "0", "--overwrite", "--out", str(tmp_path / "m")]
-    trainings = [
-        subprocess.Popen(
-            [sys.executable, "-m", "liescope", *words],
-            cwd=Path(__file__).parents[2],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    errors = [training.communicate(timeout=120)[1] for training in trainings]
-    assert 0 in [training.returncode for training in trainings]
-    for training, error in zip(trainings, errors, strict=True):
-        assert training.returncode == 0 or "is being written by another process" in error.splitlines()[-1]
-    assert load(tmp_path / "m").score(["I investigated Bob. He is the mafioso."]).height == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+@contextmanager
+def small_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The limit on the size of files stands in for a disk that is full."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # or compiled modules are cut at the limit, for everybody
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("action", ["train", "evaluate"])
-def test_a_full_disk_leaves_nothing_half_made(action: str, corpus: Path, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_half_made(
+    action: str,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     model, out = tmp_path / "m", tmp_path / "out"
     train = ["train", "tfidf", "--corpus", str(corpus), "--folds", "0", "--out"]
     if action == "evaluate":
         run(*train, str(model))
     evaluate = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out"]
     words = [*(train if action == "train" else evaluate), str(out)]
-    code = f"""
-import resource, sys
-sys.dont_write_bytecode = True  # or compiled modules are cut at the limit, for everybody
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-from liescope.cli import main
-raise SystemExit(main({words!r}))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+    with small_files(monkeypatch):
+        code = cli.main(words)
+    assert code == 1
+    said = capsys.readouterr().err
+    assert "cannot be written" in said.splitlines()[-1]
+    assert "Traceback" not in said
     assert {path.name for path in tmp_path.iterdir()} == ({"m"} if action == "evaluate" else set())
 
 
@@ -204,15 +196,14 @@ def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("typed", [b"", b"I am the detective.\n"])
-def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(corpus: Path, tmp_path: Path, typed: bytes) -> None:
+def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(corpus: Path, tmp_path: Path) -> None:
     run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
     process, terminal = pty.fork()
     if process == 0:
         os.execv(sys.executable, [sys.executable, "-m", "liescope", "score", str(tmp_path / "m")])
     _read_until(terminal, b"reading statements, one a line, from standard input; Ctrl-D ends it")
     time.sleep(1)  # it waits for a line, where polars has worked before
-    os.write(terminal, typed)
+    os.write(terminal, b"I am the detective.\n")
     time.sleep(0.3)
     os.write(terminal, b"\x03")
     ended = time.monotonic() + 20

@@ -32,7 +32,7 @@ from tests.generate.runs.fakes import FakeEndpoint
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 CONCURRENCY = 8
-KILLS = 5
+KILLS = 3
 
 
 class Server:

@@ -79,7 +79,7 @@ def test_a_run_by_workers_is_the_run_that_one_process_makes(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    code, said, complained = end(begin(by_workers(server, run, 3)))
+    code, said, complained = end(begin(by_workers(server, run, 2)))
     assert code == 0, complained
     summary = json.loads(said)
     assert summary["games"] == {"planned": GAMES, "done": GAMES, "failed": 0, "before": 0}
@@ -107,14 +107,14 @@ def test_a_run_and_its_workers_killed_at_random_moments_lose_nothing_and_ask_not
 ) -> None:
     """A worker whose run is killed finishes its requests, and keeps them for the next start."""
     random, run, seen = Random(3), tmp_path / "run", Counter[str]()
-    for workers in (3, 1):
+    for workers in (2, 1):
         process = begin(by_workers(server, run, workers))
         seen.update(server.wait_for(random.randrange(10, len(whole[1]) // 5)))  # how many it takes depends on the port
         process.kill()
         end(process)
         time.sleep(0.2)  # requests on their way, of workers that the system has not yet told
         seen.update(server.rest())
-    code, _, complained = end(begin(by_workers(server, run, 3)))
+    code, _, complained = end(begin(by_workers(server, run, 2)))
     assert code == 0, complained
     seen.update(server.rest())
     assert Counter(whole[1]) - seen == Counter()
