@@ -92,6 +92,7 @@ def test_published_scores_stay_where_they_are_when_a_model_is_added(old: Path) -
         assert np.abs(kept[name] - report.scores[name]).max() > 4 * close  # what would happen otherwise
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_part_names_what_is_new_and_what_moved(old: Path) -> None:
     report = read_report(old)
     scores = scored(anchored(laplace(played(tuple(SKILLS), 400)), report.reference))

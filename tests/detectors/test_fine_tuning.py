@@ -40,7 +40,7 @@ MODELS = ("model-a", "model-b", "model-c", "model-d")
 @pytest.fixture(scope="module")
 def four(make_corpus: Corpus) -> Path:
     """A corpus in which four models speak."""
-    return make_corpus(games=100, models=MODELS)
+    return make_corpus(games=60, models=MODELS)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, f
         return replace(example, text=f"{own} {text}" if example.speaker_model == aside else text)
 
     examples = tuple(said(example, bool(lie)) for example, lie in zip(data.examples, data.y, strict=True))
-    detector = fit(replace(data, examples=examples), max_steps=0, epochs=10.0, patience=0)
+    detector = fit(replace(data, examples=examples), max_steps=0, epochs=20.0, patience=0)
     plain = [replace(examples[0], text=f"{words} look at this") for words in ("trust trust", "certain certain")]
     lie, honest = detector.predict_proba(plain)[:, 1]
     assert lie > honest + 0.3
