@@ -229,7 +229,27 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     else bundled ones (`liescope.generate.players.run_limits`); a model without one has no cost. Budgets, `timeout` and
     other limits of a run change nothing.
 
-    Raises as `play` does for settings that do not fit together.
+    Parameters
+    ----------
+    game : str
+        A name in `liescope.games.registry.GAMES`.
+    out : str or path, optional
+        The folder of a run that has begun, which is only read.
+    **settings
+    **table
+        The game's own options, as `play` takes them.
+
+    Returns
+    -------
+    Forecast
+        Estimates with the bounds that their assumptions leave open.
+
+    Raises
+    ------
+    UsageError
+        For settings that do not fit together, as `play` does.
+    PlanChanged
+        If the folder holds a run with a different plan.
     """
     played, (own, table) = find_game(game), split(PlaySettings, settings)
     kept = templates_for(own["prompts"], game, None if out is None else Path(out))

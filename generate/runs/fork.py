@@ -346,6 +346,11 @@ def fork(
         Show a live display on standard error.
     **settings
 
+    Returns
+    -------
+    ForkResult
+        Its `effects` compare the groups, and its `report` shows them.
+
     Raises
     ------
     UsageError

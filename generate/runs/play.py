@@ -323,6 +323,11 @@ def label(
         Show a live display on standard error.
     **settings
 
+    Returns
+    -------
+    RunResult
+        Of the judged games; of claims, `claims_report` says how far they agree with the rules.
+
     Raises
     ------
     UsageError

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +33,6 @@ from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.run_folder import write_whole
 
 STATE_FILE = "status.json"
-NUMBERS = (
-    "planned",
-    "done",
-    "failed",
-    "before",
-    "playing",
-    "calls",
-    "from_cache",
-    "unrated",
-    "retried",
-    "tokens",
-    "cost",
-)
-COUNTERS = ("winners", "failures", "fallbacks")
 Counts = dict[str, NonNegativeInt]
 
 
@@ -100,6 +86,10 @@ class RunProgress:
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
         self.fallbacks = self.fallbacks - _replaced(game)
+
+
+NUMBERS = tuple(one.name for one in fields(RunProgress) if one.type in ("int", "float"))
+COUNTERS = tuple(one.name for one in fields(RunProgress) if one.type == "Counter[str]")
 
 
 def _replaced(game: GameRecord) -> Counter[str]:
