@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from liescope.common.errors import MissingExtra, UnknownName, UsageError
 from liescope.common.text import plain
 from liescope.generate.runs.open_run import drop, read_shard
-from liescope.generate.runs.shards.worker import DRAIN, SIZE, Actor, pack, rest_of, unpack
+from liescope.generate.runs.shards.worker import DRAIN, Actor, pack, rest_of, unpack
 
 LOCAL, RAY = "local", "ray"
 ENGINES = (LOCAL, RAY)
@@ -61,6 +61,7 @@ class Engine(Protocol):
     async def close(self) -> None: ...
 
 
+_LARGEST = 2**30  # bytes of a message
 LOG = "worker.log"  # what a worker wrote to standard error
 
 
@@ -79,6 +80,7 @@ class LocalEngine:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
+                limit=_LARGEST,
                 start_new_session=True,  # Ctrl-C is the run's to handle
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )
@@ -104,17 +106,14 @@ class LocalWorker:
     async def exchange(self, orders: dict[str, Any]) -> dict[str, Any]:
         await self.send(orders)
         assert self._process.stdout is not None
-        try:
-            size = int.from_bytes(await self._process.stdout.readexactly(SIZE))
-            return unpack(await self._process.stdout.readexactly(size))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            raise self._died() from None
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            return unpack(await self._process.stdout.readuntil())
+        raise self._died()
 
     async def send(self, message: dict[str, Any]) -> None:
-        data = pack(message)
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(len(data).to_bytes(SIZE) + data)
+            self._process.stdin.write(pack(message))
             await self._process.stdin.drain()
         except ConnectionError:
             raise self._died() from None

@@ -19,7 +19,7 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -44,7 +44,6 @@ _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with
 DRAIN = 10.0  # seconds that requests under way have to finish once the run is gone
 
 
-SIZE = 8  # bytes before each message with its length
 GONE_AFTER = 120.0  # seconds without an exchange after which a worker takes its run as gone
 SUPPLIED = "supplied"  # the run in a shard's folder that holds the games to judge
 _LIMITS = TypeAdapter(Limits)
@@ -54,7 +53,8 @@ _BYTES = "base64"
 
 
 def pack(message: dict[str, Any]) -> bytes:
-    return json.dumps(message, separators=(",", ":"), default=_plain).encode()
+    """A message as one line of JSON."""
+    return json.dumps(message, separators=(",", ":"), default=_plain).encode() + b"\n"
 
 
 def unpack(data: bytes) -> dict[str, Any]:
@@ -337,15 +337,13 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     orders, news = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between the messages
-    config = _read(orders)
-    if config is None:
+    if not (config := orders.readline()).endswith(b"\n"):
         return
     session = WorkerSession(unpack(config))
-    while (message := _read(orders)) is not None:
+    while (message := orders.readline()).endswith(b"\n"):
         answer = session.exchange(unpack(message))
-        data = pack(answer)
         try:
-            news.write(len(data).to_bytes(SIZE) + data)
+            news.write(pack(answer))
             news.flush()
         except BrokenPipeError:
             break
@@ -353,13 +351,6 @@ def main() -> None:
             os._exit(1 if "died" in answer["end"] else 0)
     session.abandon()
     os._exit(0)  # threads that wait for nothing must not keep the process
-
-
-def _read(stream: BinaryIO) -> bytes | None:
-    """The next message; None once the run is gone."""
-    size = stream.read(SIZE)
-    data = stream.read(int.from_bytes(size)) if len(size) == SIZE else b""
-    return data or None
 
 
 if __name__ == "__main__":
