@@ -18,6 +18,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
+from liescope.common.model_names import consent_hash
 from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import EventData
@@ -31,7 +32,7 @@ from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.sitting import PERSON, Assignment, Sitting, SittingQuestion
 from liescope.labeling.label import label_game
 from liescope.web.event_words import HEADINGS, MEASURED, check_told
-from liescope.web.play.table_setup import TO_JUDGE, Consent
+from liescope.web.play.table_setup import TO_JUDGE, Paragraphs
 from liescope.web.play.tables_file import TablesFile, has_left
 from liescope.web.site import Forms, link, page
 
@@ -55,7 +56,12 @@ class JudgeDesk:
     """
 
     def __init__(
-        self, assignment: Assignment, store: TablesFile, judges: int, tells: bool = False, consent: Consent = TO_JUDGE
+        self,
+        assignment: Assignment,
+        store: TablesFile,
+        judges: int,
+        tells: bool = False,
+        consent: Paragraphs = TO_JUDGE,
     ) -> None:
         """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
         beside the store. Raises UsageError for a number that cannot be, UndeclaredGame for a game whose events the page
@@ -93,7 +99,7 @@ class JudgeDesk:
             raise UsageError("this pseudonym is taken; choose another")
         chair.sitting = self._sit(name)
         chair.person = name
-        self._store.agree(secret, name, self.consent.hash)
+        self._store.agree(secret, name, consent_hash(self.consent))
 
     def offered(self) -> str:
         """A pseudonym that is nobody's here yet, no player's of the games either."""
@@ -150,7 +156,7 @@ class JudgeDesk:
                 chair.sitting.close()
 
     def _sit(self, person: str) -> Sitting:
-        return Sitting(self.assignment, person, self._place(person), self.consent.paragraphs)
+        return Sitting(self.assignment, person, self._place(person), self.consent)
 
     def _place(self, person: str) -> Path:
         return self._store.folder / f"{self.assignment.run.resolve().name}-by-{_slug(person)}"

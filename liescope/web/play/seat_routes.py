@@ -14,13 +14,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response, Streamin
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
+from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask
 from liescope.games.registry import find_game
 from liescope.generate.players.human import suggested
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.seat_lines import chairs, form_of, lines, role_of
-from liescope.web.play.table_setup import Consent, rules_of
+from liescope.web.play.table_setup import rules_of
 from liescope.web.play.tables_file import State, has_left
 from liescope.web.site import Forms, link, page
 
@@ -160,7 +161,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         try:
             if given.get("agree") != "yes":
                 raise UsageError("You can only play if you agree.")
-            at.table.take(at.name, chosen, Consent(at.table.setup.consent).hash)
+            at.table.take(at.name, chosen, consent_hash(at.table.setup.consent))
         except UsageError as error:
             return taking(request, at, 422, str(error), chosen)
         return RedirectResponse(link(request, at.base), 303)

@@ -132,7 +132,7 @@ def serve(
     terms: dict[str, Any] = {"pacing": Pacing()} if own["pace"] else {}
     terms_file = None if own["consent"] is None else read_consent(Path(own["consent"]))
     if terms_file is not None:
-        terms["consent"] = terms_file.paragraphs
+        terms["consent"] = terms_file
     limits = Limits(give_up_after=read_span(own["give_up_after"], "--give-up-after"))
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:

@@ -16,12 +16,12 @@ from urllib.request import urlopen
 import pytest
 
 import liescope
+from liescope.common.model_names import consent_hash
 from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game
 from liescope.web.judge_mode import JudgeDesk
-from liescope.web.play.table_setup import Consent
 from liescope.web.play.tables_file import TablesFile
 from tests.web.judge.hidden import GAMES, TOKEN, allowed, make
 from tests.web.server import Server
@@ -165,7 +165,7 @@ def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path
 
 
 def test_judges_agree_to_the_text_of_the_host_and_the_card_tells_it(run: Path, tmp_path: Path) -> None:
-    own, drawn = Consent(("We keep <all> of it.",)), Assignment.draw(run, ReaderSpec(), 1)
+    own, drawn = ("We keep <all> of it.",), Assignment.draw(run, ReaderSpec(), 1)
     desk = JudgeDesk(drawn, TablesFile(tmp_path / "out"), 1, consent=own)
     (link,) = desk.links
     desk.agree(link, "ada")
@@ -182,8 +182,8 @@ def test_judges_agree_to_the_text_of_the_host_and_the_card_tells_it(run: Path, t
     liescope.build([judged], out=tmp_path / "corpus")
     card = (tmp_path / "corpus" / "README.md").read_text("utf-8")
     assert "1 person judged games" in card
-    assert f"`{own.hash}`" in card
-    assert "all" in card.partition(own.hash)[2]
+    assert f"`{consent_hash(own)}`" in card
+    assert "all" in card.partition(consent_hash(own))[2]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from liescope.common.errors import BadData, RunPaused, UsageError
+from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.players.run_limits import Limits
@@ -57,8 +58,8 @@ def test_the_host_s_own_text_is_plain_paragraphs_of_a_limited_size(tmp_path: Pat
     file = tmp_path / "consent.txt"
     file.write_text("We record\nall of it.\n\n\nWrite to <host>.\n", "utf-8")
     consent = read_consent(file)
-    assert consent.paragraphs == ("We record all of it.", "Write to <host>.")
-    assert consent.hash != CONSENT.hash
+    assert consent == ("We record all of it.", "Write to <host>.")
+    assert consent_hash(consent) != consent_hash(CONSENT)
     for text in ("", "x" * (LONGEST + 1)):
         file.write_text(text, "utf-8")
         with pytest.raises(BadData, match=r"empty|longer"):
@@ -105,7 +106,7 @@ def spoken(ask: Ask) -> bool:
 def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp_path: Path) -> None:
     async def game() -> None:
         hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, CONSENT.hash)
+        table.take(name, OTTER, consent_hash(CONSENT))
         await playing(table, name, until=spoken)
         if table.state is State.PLAYING:
             assert MARK.encode() in held(tmp_path)
@@ -142,7 +143,7 @@ def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp
 def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ended(tmp_path: Path) -> None:
     async def first() -> str:
         hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, CONSENT.hash)
+        table.take(name, OTTER, consent_hash(CONSENT))
         await playing(table, name, until=lambda _: True)
         await table.withdraw(name)
         await hub.close()
@@ -167,7 +168,7 @@ def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ende
 def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_path: Path) -> None:
     async def first() -> None:
         hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, CONSENT.hash)
+        table.take(name, OTTER, consent_hash(CONSENT))
         await playing(table, name, until=lambda _: not ended)
         if ended:
             withdraw(table.run, OTTER)
@@ -203,10 +204,10 @@ def test_before_the_game_the_seat_is_free_again(tmp_path: Path) -> None:
         hub.open()
         table = hub.add(make_setup("mini-mafia", 2))
         first, _ = table.seats
-        table.take(first, OTTER, CONSENT.hash)
+        table.take(first, OTTER, consent_hash(CONSENT))
         await table.withdraw(first)
         assert table.person(first) == ""
-        table.take(first, "Red Fox", CONSENT.hash)
+        table.take(first, "Red Fox", consent_hash(CONSENT))
         table.end()
         await hub.close()
 
@@ -217,7 +218,7 @@ def test_before_the_game_the_seat_is_free_again(tmp_path: Path) -> None:
 def test_a_game_that_its_host_closed_goes_as_a_whole(tmp_path: Path) -> None:
     async def closed() -> None:
         hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, CONSENT.hash)
+        table.take(name, OTTER, consent_hash(CONSENT))
         await playing(table, name, until=spoken)
         if table.state is State.PLAYING:
             table.end()
@@ -258,13 +259,13 @@ def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> 
     page = get(first)
     assert "All of it is kept." in page
     assert "Write to &lt;host&gt;." in page
-    assert CONSENT.paragraphs[0] not in unescape(page)
+    assert CONSENT[0] not in unescape(page)
     offered = re.search(r'name="pseudonym" value="([^"]+)"', page)
     assert offered is not None
     taking = sheets(page)[0]
     status, refused = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": "me@example.org"})
     assert status == 422
-    assert "no address" in refused
+    assert "must not be an address" in refused
     status, lobby = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": offered[1]})
     assert status == 200
     assert offered[1] in lobby
