@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 COMMAND = (
     "import sys; from typer.main import get_command; from liescope.front_commands import app; "
     "from liescope.common.errors import LiescopeError\n"
-    "try: get_command(app).main(sys.argv[1:], standalone_mode=False)\n"
+    "try: get_command(app).main(['publish', *sys.argv[1:]], standalone_mode=False)\n"
     "except LiescopeError as error: print(f'error: {error}', file=sys.stderr); sys.exit(1)"
 )
 
