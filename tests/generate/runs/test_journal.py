@@ -313,7 +313,7 @@ def test_a_journal_that_is_cut_off_anywhere_is_bad_data_and_never_fewer_games(pa
     [
         (lambda run: (run / "run.json").unlink(), "holds no run"),
         (lambda run: (run / "run.json").write_text('{"plan": {"se'), "cannot be read"),
-        (lambda run: (run / "run.json").write_text("[]"), "no plan"),
+        (lambda run: (run / "run.json").write_text("[]"), "not the plan of a run"),
         (lambda run: (run / "run.json").write_text('{"plan": {}, "format": 99}'), "format 99"),
         (
             lambda run: (run / "run.json").write_text('{"plan": {}, "format": 1, "endpoints": [{"host": 3}]}'),
@@ -345,7 +345,7 @@ def test_an_entry_that_is_no_game_is_bad_data(text: str, tmp_path: Path) -> None
         base.close()
 
     run = damaged(tmp_path / "r", spoil)
-    with Journal.open(run) as journal, pytest.raises(BadData, match="no game"):
+    with Journal.open(run) as journal, pytest.raises(BadData, match="not a game"):
         list(journal.records())
 
 
