@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
@@ -20,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side
 # whose assertions take long to compile.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+hypothesis.settings.load_profile("ci")  # the same examples each time, however busy the machine is
 
 # A shell lets what it starts in the background ignore Ctrl-C; tests of Ctrl-C hold there too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
