@@ -106,7 +106,7 @@ def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (fr
     ended = [event for event in events if event.kind is EventKind.END]
     return ShownGame(
         game_id=record.game_id,
-        title=GAMES[record.game].title if record.game in GAMES else record.game.capitalize(),
+        title=record.game.capitalize(),
         look=look,
         status=_status(game, look, ended),
         failed=bool(record.failure) and look.told,
