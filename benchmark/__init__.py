@@ -1,10 +1,10 @@
 """Statistics of games: who deceives, who discloses, who responds, and all analyses of a set of games."""
 
 from liescope.benchmark.analysing import AnalysisResult, analyse
-from liescope.benchmark.counting.tables import published_counts, published_scores
+from liescope.benchmark.counting.count_sources import published_counts, published_scores
 from liescope.benchmark.fitting import ConditionFit, FitResult, fit
-from liescope.benchmark.leaderboard.board import LeaderboardResult, leaderboard
-from liescope.benchmark.reporting.report import ReportResult, report
+from liescope.benchmark.leaderboard.page import LeaderboardResult, leaderboard
+from liescope.benchmark.reporting.whole_report import ReportResult, report
 
 __all__ = [
     "AnalysisResult",

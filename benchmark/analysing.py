@@ -86,9 +86,9 @@ def analyse(
         For a source that cannot be read.
     """
     own = resolve(AnalyseSettings, settings)
-    from liescope.benchmark.analyses.registry import ANALYSES
-    from liescope.benchmark.analyses.report import notes, page, run_analyses, winners
-    from liescope.benchmark.analyses.sources import load_games
+    from liescope.benchmark.analyses.analysed_games import load_games
+    from liescope.benchmark.analyses.analysis_registry import ANALYSES
+    from liescope.benchmark.analyses.findings import notes, page, run_analyses, winners
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)

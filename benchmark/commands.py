@@ -17,8 +17,8 @@ from liescope.common.text import plain
 
 if TYPE_CHECKING:
     from liescope.benchmark.analysing import AnalysisResult
-    from liescope.benchmark.leaderboard.board import LeaderboardResult
-    from liescope.benchmark.reporting.report import ReportResult
+    from liescope.benchmark.leaderboard.page import LeaderboardResult
+    from liescope.benchmark.reporting.whole_report import ReportResult
 
 app = typer.Typer()
 
@@ -122,7 +122,7 @@ def report(
 
     Example: liescope report runs/first --out reports/first-report
     """
-    from liescope.benchmark.reporting.report import report as report_games
+    from liescope.benchmark.reporting.whole_report import report as report_games
 
     result = report_games(sources, out=out, progress=True, **given)
     if as_json:
@@ -153,7 +153,7 @@ def leaderboard(
 
     Example: liescope leaderboard reports/first --out site
     """
-    from liescope.benchmark.leaderboard.board import leaderboard as make
+    from liescope.benchmark.leaderboard.page import leaderboard as make
 
     say(make(reports, out=out, progress=True, **given), as_json, _boards)
 

@@ -32,8 +32,8 @@ from liescope.benchmark.capability.variants import (
     rows_for,
     variant,
 )
+from liescope.benchmark.counting.count_sources import check_different, load_conditions
 from liescope.benchmark.counting.counts import Counts, stated
-from liescope.benchmark.counting.sources import check_different, load_conditions
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.report.contents import Report
@@ -285,7 +285,7 @@ def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str]
 def _result(
     fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str] | None = None
 ) -> FitResult:
-    from liescope.benchmark.capability.text import findings, notes
+    from liescope.benchmark.capability.sentences import findings, notes
 
     several = len(fits) > 1
     beside_scores = effects.part({part.condition: part.posterior for part in fits})

@@ -13,8 +13,8 @@ import polars as pl
 from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import left_sentence
+from liescope.benchmark.capability.sentences import covered, goodness_sentences
 from liescope.benchmark.capability.suggest import FILE, Suggestion, summary
-from liescope.benchmark.capability.text import covered, goodness_sentences
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult

@@ -2,11 +2,11 @@
 
 from liescope.detectors.adapt import AdaptResult, adapt, propose
 from liescope.detectors.audit import AuditResult, audit
+from liescope.detectors.detector import Detector, DetectorOptions
+from liescope.detectors.detector_registry import DETECTORS, make
+from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled
-from liescope.detectors.protocol import Detector, DetectorOptions
-from liescope.detectors.registry import DETECTORS, make
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.scoring import ScoredFile, score, score_file
 from liescope.detectors.textualize import TextConfig, textualize

@@ -30,9 +30,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.examples import Example, Labelled
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
-from liescope.detectors.view.posterior import Tables, logits_of
+from liescope.detectors.view.joint_posterior import Tables, logits_of
 from liescope.detectors.view.transcript import Moment, Transcript
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))

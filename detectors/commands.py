@@ -17,6 +17,7 @@ from liescope.common.console import emit, standard_input
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, resolve
 from liescope.common.text import plain
+from liescope.detectors.detector_registry import DETECTORS, declared_options
 from liescope.detectors.detector_settings import (
     AuditSettings,
     EvaluateSettings,
@@ -26,7 +27,6 @@ from liescope.detectors.detector_settings import (
     TrainSettings,
     TransferSettings,
 )
-from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
 
@@ -178,7 +178,7 @@ def evaluate(
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
     from liescope.detectors.display import show_evaluation
-    from liescope.detectors.evaluation.run import evaluate as evaluate_detectors
+    from liescope.detectors.evaluation.evaluate import evaluate as evaluate_detectors
 
     say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, show_evaluation)
 

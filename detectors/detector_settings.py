@@ -9,8 +9,8 @@ from typing import Annotated, TypedDict
 from liescope.common.settings import Setting, like
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
-from liescope.detectors.protocol import MAX_SEED, PRESETS
-from liescope.detectors.registry import DETECTORS
+from liescope.detectors.detector import MAX_SEED, PRESETS
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.generate.players.run_limits import RunSettings
 
 _TEXT = "The text that a detector sees"

@@ -15,8 +15,7 @@ from liescope.detectors.calibrate import Confidence
 from liescope.detectors.evaluation.beside_people import JUDGED, OBSERVER, SUSPECTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.rows import MetricRow
-from liescope.detectors.evaluation.scores import CONTROL, SPEAKER, is_population, scripted_warning
+from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
 from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
 from liescope.detectors.live import Followed
 from liescope.detectors.training import TrainResult

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import transformer_folder
-from liescope.detectors.truncation import by_length
+from liescope.detectors.textualize import by_length
 
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
 _FILES = ("*.json", "*.txt", "*.model", "*.safetensors")

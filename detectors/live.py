@@ -15,7 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import fault
 from liescope.common.text import plain
 from liescope.detectors.examples import examples_of
-from liescope.detectors.view.reasons import Reason
+from liescope.detectors.view.candidate import Reason
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
 
 if TYPE_CHECKING:

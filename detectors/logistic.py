@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.detectors.protocol import TRAIN_AGAIN
+from liescope.detectors.detector import TRAIN_AGAIN
 
 # skops lists scikit-learn's estimators, which looks into every package of it, and one of these would load torch.
 _WRAPPER = "sklearn.externals.array_api_compat.torch"

@@ -21,7 +21,7 @@ from liescope.detectors.examples import (
     target_column,
 )
 from liescope.detectors.model_file import CorpusName, WordsOf
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from liescope.generate.corpus import read_facts
 from liescope.generate.corpus.read import FACTS_FILE
 

@@ -1,17 +1,177 @@
-"""The card of a detector, in its folder and on the Hub: the same page, filled from model.json and any reports."""
+"""The card of a model, with the figures that it takes from reports of `evaluate` and `transfer`; and publishing a
+detector to the Hub as a model that plain libraries open too.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import file_digest
+from pathlib import Path
 from typing import Any
 
-from liescope.detectors.card_reports import Evaluated, Transferred
-from liescope.detectors.evaluation.metrics import LEVELS, POOLED, WITHIN, words_of
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_bytes
+from liescope.detectors.detector import TRAIN_AGAIN
+from liescope.detectors.detector_registry import detector_class
+from liescope.detectors.evaluation.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.examples import Example
-from liescope.detectors.model_file import Figure, ModelFile
-from liescope.detectors.registry import detector_class
+from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, path_on_hub, read_model_file
 from liescope.detectors.textualize import textualize
+from liescope.generate.corpus.hub import check_repo, writer
+from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
+
+_LARGEST = 2**26
+_SHOWN = (
+    WITHIN,
+    POOLED,
+    "average_precision",
+    "recall_at_1pct_fpr",
+    "recall_at_5pct_fpr",
+    "macro_f1",
+    "brier",
+    "calibration_error",
+)
+_READ = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Measured(Figure):
+    """A figure of an evaluation. against: for a difference, whose figure was subtracted."""
+
+    model_config = _READ
+
+    detector: str
+    target: str
+    against: str | None = None
+
+
+class Evaluated(BaseModel):
+    """What report.json of an evaluation says. models: name to the contents of model.json."""
+
+    model_config = _READ
+
+    corpus: str
+    models: dict[str, dict[str, Any]]
+    rows: list[Measured]
+
+    def of(self, model: ModelFile) -> Evaluated:
+        """The figures of this model, under the name "this model", and of the cheap controls for its target. Raises
+        UsageError if the report is about other models.
+        """
+        trained = model.training.model_dump(mode="json"), model.corpus.id
+        mine = [
+            name
+            for name, other in self.models.items()
+            if (other.get("training"), (other.get("corpus") or {}).get("id")) == trained
+        ]
+        if not mine:
+            raise UsageError(f"it evaluates {', '.join(self.models) or 'no model'}, not this training of this model")
+        rows = [
+            row.model_copy(update={"detector": "this model" if row.detector == mine[0] else row.detector})
+            for row in self.rows
+            if row.target == model.target
+            and row.against is None
+            and row.value is not None
+            and row.metric in (_SHOWN if row.detector == mine[0] else (WITHIN, POOLED))
+            and (row.detector == mine[0] or row.detector.startswith("control:"))
+        ]
+        return self.model_copy(update={"rows": rows})
+
+
+class Headline(BaseModel):
+    """The worst and the mean AUROC of detectors of one kind, tested where they were not trained. metric: within games,
+    or pooled over them, as reports of older versions have it alone.
+    """
+
+    model_config = _READ
+
+    by: str
+    protocol: str
+    detector: str
+    kind: str = "online"
+    metric: str = POOLED
+    train: str | None
+    test: str | None
+    worst: float | None
+    worst_lo: float | None
+    worst_hi: float | None
+    mean: float | None
+    mean_lo: float | None
+    mean_hi: float | None
+
+
+class Slice(BaseModel):
+    """AUROC in a part of the games of a unit that was left out."""
+
+    model_config = _READ
+
+    by: str
+    test: str
+    detector: str
+    slice: str
+    kind: str = "online"
+    metric: str = POOLED
+    value: float | None
+    lo: float | None
+    hi: float | None
+    statements: int
+
+
+class Transferred(BaseModel):
+    """What report.json of a transfer says. It is about a kind of detector, trained anew for every unit."""
+
+    model_config = _READ
+
+    targets: dict[str, Any]
+    headline: list[Headline]
+    slices: list[Slice]
+
+    def of(self, model: ModelFile) -> Transferred:
+        """The figures of this model's kind. Raises UsageError if the report has none."""
+        headline = [row for row in self.headline if row.detector == model.kind and row.worst is not None]
+        headline = [row for row in headline if row.metric in METRIC]
+        if not headline:
+            raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
+        slices = [row for row in self.slices if row.detector == model.kind and row.value is not None]
+        return self.model_copy(update={"headline": headline, "slices": slices})
+
+
+def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evaluated], list[Transferred]]:
+    """The reports of evaluations and of transfers, reduced to what they say of this model.
+
+    Raises BadData for a folder that is no report, UsageError for a report about other models.
+    """
+    evaluated: list[Evaluated] = []
+    transferred: list[Transferred] = []
+    for folder in folders:
+        data = _report(folder)
+        try:
+            if "headline" in data:
+                transferred.append(Transferred.model_validate(data).of(model))
+            else:
+                evaluated.append(Evaluated.model_validate(data).of(model))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = "".join(f"{str(part)[:50]}: " for part in first["loc"][:4])
+            raise BadData(f"{folder} is not what this version reports ({where}{first['msg'][:100]})") from error
+        except UsageError as error:
+            raise UsageError(f"{folder} cannot be shown on this card: {error}; name a report of this model") from error
+    return evaluated, transferred
+
+
+def _report(folder: Path) -> Mapping[str, Any]:
+    path = folder / "report.json"
+    try:
+        data = json.loads(read_bytes(path, _LARGEST))
+    except (BadData, OSError, ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise BadData(f"{folder} is not a report: it has no readable report.json; make one with liescope evaluate")
+    return data
+
 
 _SAID = "I investigated Bob. He is the mafioso."
 _METRICS = {
@@ -133,3 +293,90 @@ def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[
         for row in rows
         if row.metric in _METRICS and row.value is not None
     ]
+
+
+_STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model", ".eval_results/liescope.yaml")
+
+
+def publish(
+    model: str | os.PathLike[str],
+    repo: str,
+    *,
+    reports: Sequence[str | os.PathLike[str]] = (),
+    public: bool = False,
+    gated: bool = False,
+    dry_run: bool = False,
+    progress: bool = False,
+) -> Published:
+    """Push a model folder to the model `repo` ("USER/NAME"); see `liescope.publish`.
+
+    Only the files that training wrote are pushed, those of its encoder at the root. Raises MissingExtra, MissingKey,
+    BadData for a folder that is no model, was changed after training or was trained by an earlier version, and
+    UsageError for a report about another model, a link, something like a secret, or a refusal of the Hub.
+    """
+    check_repo(repo)
+    folder = Path(model)
+    file = read_model_file(folder)
+    evaluated, transferred = read_reports([Path(report) for report in reports], file)
+    if not dry_run:
+        writer()
+    say("checking the model", progress)
+    check_no_links(folder, [MODEL_FILE, *file.files], TRAIN_AGAIN)
+    _check_whole(folder, file)
+    chosen = detector_class(file.kind)
+    options = chosen.options_type.of(file.kind, file.options)
+    verbatim = chosen.verbatim(options)
+    _check_permitted(folder, file, verbatim)
+    own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
+    name = folder.resolve().name
+    results = eval_results(file, evaluated)
+    parcel = Parcel(
+        kind="model",
+        name=f"{name}, Liescope {file.versions['liescope']}",
+        files={**chosen.published_beside(options), **own},
+        card=model_card(name, file, repo=repo, evaluated=evaluated, transferred=transferred),
+        advice=f"remove it from the games and {TRAIN_AGAIN}",
+        texts={".eval_results/liescope.yaml": results} if results else {},
+        stale=_STALE,
+        notices=_notices(file, verbatim, public),
+    )
+    return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
+
+
+def _check_whole(folder: Path, file: ModelFile) -> None:
+    if not file.files:
+        raise BadData(f"{folder} lists none of its files; {TRAIN_AGAIN}")
+    for name, expected in file.files.items():
+        try:
+            with (folder / name).open("rb") as stream:
+                found = file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise BadData(f"{folder / name} cannot be read ({error.strerror}); {TRAIN_AGAIN}") from error
+        if found != expected:
+            raise BadData(f"{folder / name} was changed after training: its SHA-256 is another; {TRAIN_AGAIN}")
+
+
+def _check_permitted(folder: Path, file: ModelFile, verbatim: bool) -> None:
+    """Raises UsageError for statements, word for word, that their publisher does not let anyone pass on."""
+    bound = [words.origin for words in file.corpus.words if not words.redistributable]
+    if verbatim and bound:
+        raise UsageError(
+            f"{folder} holds statements word for word as examples, and those of {', '.join(bound)} may not be passed "
+            "on; train it without --shots to publish it"
+        )
+
+
+def _notices(file: ModelFile, verbatim: bool, public: bool) -> tuple[str, ...]:
+    """Warnings for publishing a model that learned from words of these sources."""
+    sources = set(file.training.sources)
+    found = []
+    if sources & {"imported", "human"} or not all(words.redistributable for words in file.corpus.words):
+        kept = "a TF-IDF vocabulary holds" if file.kind == "tfidf" else "its weights may repeat"
+        kept = "its examples are" if verbatim else kept
+        found.append(
+            f"this model learned from words that others wrote, and {kept} some of them: check their licence"
+            + (" before you keep it public" if public else " before you make it public")
+        )
+    if "scripted" in sources:
+        found.append("this model learned from scripted games: its figures are not findings about models or people")
+    return tuple(found)

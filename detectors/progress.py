@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.detector import Progress, silent
 
 
 def remaining(seconds: float, done: int, total: int) -> str:

@@ -22,19 +22,18 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder
 from liescope.common.registry import check_installed
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, verdicts
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
+from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.evaluation.metrics import LEVELS, flagged
-from liescope.detectors.evaluation.rows import MetricRow
-from liescope.detectors.evaluation.scores import SCORES, write_scores
+from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example
-from liescope.detectors.inputs import Statement, StatementReader, each_statement
-from liescope.detectors.learned import Learned
+from liescope.detectors.learned_from import Learned
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, Progress, silent
-from liescope.detectors.registry import DETECTORS, load_parts
+from liescope.detectors.statement_inputs import Statement, StatementReader, each_statement
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"

@@ -27,9 +27,9 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import resolve, takes
 from liescope.common.text import cell
 from liescope.detectors.detector_settings import ScoreSettings
-from liescope.detectors.inputs import COLUMNS
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.statement_inputs import COLUMNS
 
 FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 _LONGEST = 2**24  # characters of a line

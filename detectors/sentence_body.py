@@ -21,11 +21,10 @@ from pydantic import Field
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import BUNDLED_ID, LOCAL, encoder_folder, is_hub_id, load_encoder
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import following
-from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress, silent
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.truncation import Fitted, fit_plain, fit_texts
+from liescope.detectors.textualize import Fitted, TextConfig, fit_plain, fit_texts
 
 PART = "encoder"
 """The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""

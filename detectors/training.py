@@ -20,21 +20,27 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
 from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, Judged, judge_games
+from liescope.detectors.detector import Detector, Progress, silent
+from liescope.detectors.detector_registry import detector_class, make, preset_options, versions_of
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.evaluation.metrics import choose_thresholds
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
+from liescope.detectors.evaluation.score_rows import (
+    MetricRow,
+    ScoringPlan,
+    is_population,
+    metric_table,
+    per_detector,
+    score_table,
+)
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
-from liescope.detectors.evaluation.scores import is_population, per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.judge.asking import ATTEMPTS
-from liescope.detectors.learned import Learned
+from liescope.detectors.judge.judge_session import ATTEMPTS
+from liescope.detectors.learned_from import Learned
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.registry import detector_class, make, preset_options, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus import as_corpus, check

@@ -14,7 +14,7 @@ from liescope.detectors.detector_settings import (
     TrainSettings,
     TransferSettings,
 )
-from liescope.games.registry import table_options
+from liescope.games.game_registry import table_options
 from liescope.generate.corpus.build import BuildSettings
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.fork import ContinuationSettings

@@ -13,14 +13,14 @@ from liescope.games.core import (
     Phase,
     Reply,
 )
+from liescope.games.game_registry import GAMES, find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.playable import PlayableGame
 from liescope.games.record import GameRecord, Seat, Source, Status, record
-from liescope.games.registry import GAMES, find_game
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 
 __all__ = [

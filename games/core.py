@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, ClassVar, cast
 
 from liescope.games.facts import EventData
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 
 
 class AskKind(StrEnum):

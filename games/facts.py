@@ -1,7 +1,7 @@
 """Types of `Event.data` and `GameRecord.meta`.
 
 A key is present only where it applies; `EventKind` says which kinds of event have it. Both are read from JSON, and
-`liescope.games.checks` checks what comes from a file against these types.
+`liescope.games.record_checks` checks what comes from a file against these types.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from liescope.common.settings import Setting
 from liescope.games.core import Game
 from liescope.games.narration import PromptFamily
 from liescope.games.script.persona import Script
-from liescope.games.table import TableSpec, options_of
+from liescope.games.table_options import TableSpec, options_of
 from liescope.games.vocabulary import Vocabulary
 from liescope.games.voting import Tally
 
@@ -47,7 +47,7 @@ class PlayableGame:
     Parts: words: of roles and claims; prompts: what models are told; script: how scripted players answer; page: a
     template with the macros `rules(t)` and `role(name, t)`, for people (t: the spec); card: a sentence for the dataset
     card; sides: colours, and how ballots end. What needs a part that a game lacks refuses the game; see
-    `liescope.games.registry`.
+    `liescope.games.game_registry`.
     """
 
     name: str

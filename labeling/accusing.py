@@ -6,7 +6,7 @@ A statement accuses another player if it
 - calls the player or what the player says suspicious, evasive, a liar, trying to mislead and the like;
 - asks for a vote against the player, or for the player's exile.
 Questions, conditions, denials and what others are said to think do not count, nor do calls to look at or to question
-somebody. Pronouns mean what they mean for claims (`liescope.labeling.reading`).
+somebody. Pronouns mean what they mean for claims (`liescope.labeling.sentence_reading`).
 
 What governs the words of a claim is here too: a question, a condition, a report, an opinion, the speaker's own finding.
 """
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from liescope.games.vocabulary import NAME, NO_NAME_WORD
-from liescope.labeling import reading
+from liescope.labeling import sentence_reading
 from liescope.labeling.masking import MaskedText, mark_of, name_of
-from liescope.labeling.reading import ADVERB, SHOWN, Sentence, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
+from liescope.labeling.sentence_reading import ADVERB, SHOWN, Sentence, sentences
 
 REACH = 200  # characters before the words that are read
 
@@ -31,7 +31,7 @@ def declared(sentence: Sentence) -> int:
     """The position up to which a sentence states rather than asks."""
     if not sentence.asks:
         return len(sentence.low)
-    question = reading.QUESTION.search(sentence.low)
+    question = sentence_reading.QUESTION.search(sentence.low)
     return question.start() if question else 0
 
 
@@ -46,26 +46,28 @@ def last_end(pattern: re.Pattern[str], text: str) -> int:
 def governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] | None:
     """(fact, found by the speaker) for the words that begin at `start`; None if the speaker is not asserting them."""
     before = low[max(0, start - REACH) : start]
-    if reading.BEFORE.search(before):
+    if sentence_reading.BEFORE.search(before):
         return None
-    before = before[max(0, last_end(reading.BREAK, before)) :]
-    if low.startswith(("i ", "i'm"), start) and reading.WOULD_KNOW.search(before):
-        return None if reading.OWN_CONDITION.search(before) else (True, False)
-    if reading.SUPPOSED.search(before):
+    before = before[max(0, last_end(sentence_reading.BREAK, before)) :]
+    if low.startswith(("i ", "i'm"), start) and sentence_reading.WOULD_KNOW.search(before):
+        return None if sentence_reading.OWN_CONDITION.search(before) else (True, False)
+    if sentence_reading.SUPPOSED.search(before):
         return None
     ahead = low[start : start + 5]  # what some clause boundaries look at
-    clause = before[min(len(before), max(0, last_end(reading.CLAUSE, before + ahead))) :]
-    own = last_end(reading.OWN_FINDING, clause)
+    clause = before[min(len(before), max(0, last_end(sentence_reading.CLAUSE, before + ahead))) :]
+    own = last_end(sentence_reading.OWN_FINDING, clause)
     if last_end(patterns.others_say, clause) > own:
         return None
-    theory = reading.REASON.search(before) and reading.OWN_THEORY.search(before)  # "I think he lies as he is mafia"
-    fact = last_end(reading.OPINION, clause) <= own and not theory
-    return fact, fact and own >= 0 and reading.ENDS_FINDING.search(clause) is not None
+    theory = sentence_reading.REASON.search(before) and sentence_reading.OWN_THEORY.search(
+        before
+    )  # "I think he lies as he is mafia"
+    fact = last_end(sentence_reading.OPINION, clause) <= own and not theory
+    return fact, fact and own >= 0 and sentence_reading.ENDS_FINDING.search(clause) is not None
 
 
 def own_subject(sentence: Sentence, position: int) -> bool:
     """Whether the last subject before a verb without one is the speaker."""
-    subjects = reading.LAST_SUBJECT.findall(sentence.low[max(0, position - REACH) : position])
+    subjects = sentence_reading.LAST_SUBJECT.findall(sentence.low[max(0, position - REACH) : position])
     return bool(subjects) and subjects[-1] in ("i", sentence.me)
 
 

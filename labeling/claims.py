@@ -32,11 +32,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from liescope.games.vocabulary import NAME, NOT, NOUN, FoundClaim, Vocabulary
-from liescope.labeling import reading
+from liescope.labeling import sentence_reading
 from liescope.labeling.accusing import REACH, declared, governed, last_end, own_subject
 from liescope.labeling.masking import MaskedText, mark_of, name_of
-from liescope.labeling.reading import Sentence, lower, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
+from liescope.labeling.sentence_reading import Sentence, lower, sentences
 
 _CACHED_LENGTH = 2000
 _NAME = re.compile(NAME)
@@ -84,9 +84,9 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
         end = declared(sentence)
         if not end:
             continue
-        looking = reading.INVESTIGATING.search(sentence.low) is not None
+        looking = sentence_reading.INVESTIGATING.search(sentence.low) is not None
         looked = list(_investigations(sentence, end, patterns, looking))
-        looks = looks or (looking and reading.OWN_LOOK.search(sentence.low, 0, end) is not None)
+        looks = looks or (looking and sentence_reading.OWN_LOOK.search(sentence.low, 0, end) is not None)
         mine = _my_investigation(sentence, end, patterns)
         if looked or (mine and checks):
             sentence.focus = (looked or checks)[-1].subject
@@ -199,7 +199,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     for match in patterns.is_role.finditer(low, 0, end):
         if patterns.possessive.match(match[0]):
             continue
-        if reading.TRAIT_OF.match(match[0]) and NOUN.match(low, match.end()):
+        if sentence_reading.TRAIT_OF.match(match[0]) and NOUN.match(low, match.end()):
             continue
         yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
     if " about" in low:
@@ -207,7 +207,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
             for match in pattern.finditer(low, 0, end):
                 yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
     yield from _guilt(sentence, end, patterns)
-    if reading.PRETENDING.search(low):
+    if sentence_reading.PRETENDING.search(low):
         for match in patterns.pretending.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, not _negated(match)), patterns)
     yield from _killings(sentence, end, patterns)
@@ -226,14 +226,14 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
 
 def _guilt(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     if " guilt " in sentence.low:
-        for match in reading.GUILT_OF.finditer(sentence.low, 0, end):
+        for match in sentence_reading.GUILT_OF.finditer(sentence.low, 0, end):
             yield from _predicate(sentence, match, patterns.words.evil, patterns)
 
 
 def _killings(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     low, words = sentence.low, patterns.words
     if "kill" in low or "murder" in low:
-        for match in reading.KILLED.finditer(low, 0, end):
+        for match in sentence_reading.KILLED.finditer(low, 0, end):
             denied = re.search("n't|not|never", match["aux"]) is not None
             if match["subject"] == "i" if denied else match["verb"].endswith("ed"):
                 value = words.deny(words.evil) if denied else words.evil
@@ -254,7 +254,7 @@ def _predicate(sentence: Sentence, match: re.Match[str], value: str, patterns: R
     adverbs = match.groupdict().get("adverbs") or ""
     if re.search("necessari|either|neither", adverbs):
         return
-    hedged = reading.HEDGE.search(adverbs) or reading.TRAILING_OPINION.match(low, end)
+    hedged = sentence_reading.HEDGE.search(adverbs) or sentence_reading.TRAILING_OPINION.match(low, end)
     fact, found = standing
     several = re.findall(NAME, match["subject"])
     for word in several or [match["subject"]]:
@@ -271,8 +271,8 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
     if standing is None or not subject or subject == sentence.me:
         return
     before = low[max(0, target - REACH) : target]
-    mine = last_end(reading.OWN_FINDING, before) >= 0 or own_subject(sentence, target)
-    if mine or reading.MY_INVESTIGATION.search(before):
+    mine = last_end(sentence_reading.OWN_FINDING, before) >= 0 or own_subject(sentence, target)
+    if mine or sentence_reading.MY_INVESTIGATION.search(before):
         mine = mine and not match[0].startswith("revealed")  # to reveal is to tell
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
         yield _said(sentence, *match.span(), subject, value, found=mine)
@@ -293,7 +293,7 @@ def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iter
         matches += [
             match
             for match in patterns.as_role.finditer(low, 0, end)
-            if match["own"] or match["act"] or reading.AS_OWN.match(low, match.end())
+            if match["own"] or match["act"] or sentence_reading.AS_OWN.match(low, match.end())
         ]
     for match in matches:
         value = patterns.words.said(match, negated=False)
@@ -312,10 +312,10 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns, lookin
     looks = list(patterns.looked.finditer(low, 0, end)) if patterns.looked else []
     if not looks and not looking:
         return
-    matches = list(reading.INVESTIGATED.finditer(low, 0, end))
+    matches = list(sentence_reading.INVESTIGATED.finditer(low, 0, end))
     matches = [m for m in matches if not m["elided"] or own_subject(sentence, m.start())]
-    matches += reading.ONE_INVESTIGATED.finditer(low, 0, end)
-    matches += reading.INVESTIGATION_OF.finditer(low, 0, end)
+    matches += sentence_reading.ONE_INVESTIGATED.finditer(low, 0, end)
+    matches += sentence_reading.INVESTIGATION_OF.finditer(low, 0, end)
     for match in sorted([*matches, *looks], key=lambda match: match.start()):
         subject = sentence.resolve(match["target"], match.start())
         if not subject or subject == sentence.me or governed(low, match.start(), patterns) is None:
@@ -327,7 +327,9 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns, lookin
 
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
     """Where the words about the speaker's own investigation end; 0 if there are none."""
-    match = reading.LOOKING.search(sentence.low) and reading.MY_INVESTIGATION.search(sentence.low, 0, end)
+    match = sentence_reading.LOOKING.search(sentence.low) and sentence_reading.MY_INVESTIGATION.search(
+        sentence.low, 0, end
+    )
     if match and governed(sentence.low, match.start(), patterns) is not None:
         return match.end()
     named = sentence.low.find(f"{sentence.me}'s investigation", 0, end) if sentence.me else -1
@@ -336,7 +338,7 @@ def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> i
 
 def _pointed(sentence: Sentence, end: int, start: int, patterns: RolePatterns) -> Iterator[_Said]:
     """ "my investigation points to Bob"."""
-    for match in reading.POINTS_TO.finditer(sentence.low, start, end):
+    for match in sentence_reading.POINTS_TO.finditer(sentence.low, start, end):
         subject = sentence.resolve(match["target"], match.start())
         if subject and subject != sentence.me:
             yield _said(sentence, *match.span(), subject, patterns.words.evil)
@@ -350,15 +352,15 @@ def _promises(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[
             target = sentence.resolve(match["target"], match.start()) if match["target"] else ""
             if match["target"] and not target:
                 continue
-            conditional = reading.SUPPOSED.search(sentence.low, match.end(), match.end() + 60)
+            conditional = sentence_reading.SUPPOSED.search(sentence.low, match.end(), match.end() + 60)
             if not conditional and governed(sentence.low, match.start(), patterns) is not None:
                 yield promise.kind, _said(sentence, *match.span(), sentence.me, target)
 
 
 def _protections(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Found]:
-    if not reading.PROTECTING.search(sentence.low):
+    if not sentence_reading.PROTECTING.search(sentence.low):
         return
-    for match in reading.PROTECTED.finditer(sentence.low, 0, end):
+    for match in sentence_reading.PROTECTED.finditer(sentence.low, 0, end):
         target = sentence.resolve(match["target"], match.start())
         if target and governed(sentence.low, match.start(), patterns) is not None:
             yield "protection", _said(sentence, *match.span(), target, "")

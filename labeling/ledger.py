@@ -24,8 +24,8 @@ from typing import Any
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.facts import ClaimData
+from liescope.games.game_registry import GAMES, WORDS
 from liescope.games.record import GameRecord
-from liescope.games.registry import GAMES, WORDS
 from liescope.games.vocabulary import PROMISES, FoundClaim, Promise
 from liescope.labeling.claims import find_claims
 from liescope.labeling.conditions import origin_of

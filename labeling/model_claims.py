@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
+from liescope.games.game_registry import WORDS
 from liescope.games.record import GameRecord
-from liescope.games.registry import WORDS
 from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.truth import teams_in_play
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.tables import EventRow, GameRow, SeatRow
-from liescope.games.checks import NotARecord, check_record
 from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.games.record_checks import NotARecord, check_record
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import (
     FATES,

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from liescope.games.registry import WORDS
+from liescope.games.game_registry import WORDS
 from liescope.games.vocabulary import END, NAME, NO_NAME_WORD, Vocabulary
-from liescope.labeling.reading import ADVERB, ASIDE, FOUND, LOOKED, SAYS, SHOWN, SUBJECT, TARGET
+from liescope.labeling.sentence_reading import ADVERB, ASIDE, FOUND, LOOKED, SAYS, SHOWN, SUBJECT, TARGET
 
 _ADJECTIVE = (
     "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from liescope.games.core import Event, EventKind
+from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord
-from liescope.games.registry import find_game
 from liescope.games.vocabulary import NOT, FoundClaim
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"

@@ -77,7 +77,7 @@ def publish(
         return publish_corpus(
             path, repo, public=public, gated=gated, permission=permission, dry_run=dry_run, progress=progress
         )
-    from liescope.detectors.publish import publish as publish_model
+    from liescope.detectors.model_card import publish as publish_model
     from liescope.detectors.saved import is_model
 
     if not is_model(path):

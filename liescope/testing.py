@@ -19,15 +19,15 @@ from random import Random
 from typing import Any
 
 from liescope.data_cards.tables import StatementRow
-from liescope.games.checks import check_record
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, Reply
+from liescope.games.game_registry import CARDS, PAGES, PROMPTS, SIDES, WORDS, find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.playable import PlayableGame
 from liescope.games.record import GameRecord, Source, record, record_from_json, record_to_json
-from liescope.games.registry import CARDS, PAGES, PROMPTS, SIDES, WORDS, find_game
+from liescope.games.record_checks import check_record
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import GameMaker, Session, drive, fork, replay, start
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
 
@@ -157,8 +157,8 @@ def check_detector(kind: str, folder: Path, texts: Iterable[tuple[str, bool]], *
     """
     import numpy as np
 
+    from liescope.detectors.detector_registry import detector_class, load_parts, make
     from liescope.detectors.examples import Example
-    from liescope.detectors.registry import detector_class, load_parts, make
     from liescope.detectors.textualize import TextConfig
 
     assert detector_class(kind).kind == kind

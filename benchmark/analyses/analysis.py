@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.cells import MIXED, PLAYERS, RATER
+from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS, RATER
 from liescope.benchmark.analyses.corrections import SMALLER, Correction
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import CONFIDENCE, RATINGS, REPORTS, Analysis, two_raters
-from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, PLAYERS, RATER
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_side, cell_names, dots
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, PLAYERS, RATER
 from liescope.benchmark.analyses.corrections import Zero
-from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_figure, game_means
 from liescope.common.colours import COLOURS

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import BIDS, KILLS, MINI_MAFIA, PROTECTIONS, SAID, Analysis, dealt
-from liescope.benchmark.analyses.cells import CELL, MODEL, chosen, jester_games
-from liescope.benchmark.analyses.corrections import Alike
-from liescope.benchmark.analyses.figures import (
+from liescope.benchmark.analyses.analysis_figures import (
     SHARE,
     by_model,
     by_side,
@@ -19,6 +17,8 @@ from liescope.benchmark.analyses.figures import (
     of_game,
     stacked_bars,
 )
+from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, chosen, jester_games
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.common.colours import COLOURS

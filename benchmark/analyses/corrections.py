@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 from scipy.special import fdtrc, stdtrit
 
-from liescope.benchmark.analyses.cells import GAME, POOLED
+from liescope.benchmark.analyses.conditions_of_play import GAME, POOLED
 from liescope.common.statistics import LEVEL, Floats, holm, p_value
 
 LEAST = 0.001

@@ -15,9 +15,17 @@ from liescope.benchmark.analyses.analysis import (
     both_levels_of_learning,
     dealt,
 )
-from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER
+from liescope.benchmark.analyses.analysis_figures import (
+    SHARE,
+    by_side,
+    cell_names,
+    curves,
+    dots,
+    matrix_of,
+    stacked_bars,
+)
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER
 from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, curves, dots, matrix_of, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
 from liescope.common.colours import COLOURS

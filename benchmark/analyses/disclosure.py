@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, SAID, WINNERS, Analysis
-from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots, of_game, stacked_bars
+from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.outcomes import against
 from liescope.common.colours import COLOURS
-from liescope.games.registry import WORDS
+from liescope.games.game_registry import WORDS
 from liescope.labeling.accusing import accused
 from liescope.labeling.injection import KINDS, attempts
 

@@ -15,9 +15,17 @@ from liescope.benchmark.analyses.analysis import (
     dealt,
     two_conditions,
 )
-from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER, jester_games
+from liescope.benchmark.analyses.analysis_figures import (
+    by_model,
+    by_side,
+    cell_names,
+    curves,
+    dots,
+    of_game,
+    stacked_bars,
+)
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, jester_games
 from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import by_model, by_side, cell_names, curves, dots, of_game, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import against, pairs_of_conditions, wins_by

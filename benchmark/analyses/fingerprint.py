@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt
+from liescope.benchmark.analyses.analysis_figures import cell_names, matrix_of
 from liescope.benchmark.analyses.calibration import calibration_gap
-from liescope.benchmark.analyses.cells import CELL, MODEL, POOLED, RATER, chosen, jester_games
+from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, POOLED, RATER, chosen, jester_games
 from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.deception import detection_by_speaker
-from liescope.benchmark.analyses.figures import cell_names, matrix_of
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.common.statistics import fisher

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import DECEIVERS, INVESTIGATIONS, MINI_MAFIA, SAID, VOTES, WINNERS, Analysis
-from liescope.benchmark.analyses.cells import CELL, POOLED, chosen, last_ballots
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots
+from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots
 from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.disclosure import INVESTIGATION, accusations, investigators, knowing, said
-from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.benchmark.analyses.outcomes import against
 from liescope.benchmark.analyses.sides import united_roles
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
-from liescope.games.registry import SIDES, WORDS
+from liescope.games.game_registry import SIDES, WORDS
 from liescope.games.vocabulary import NOT
 from liescope.labeling.truth import FALSE
 

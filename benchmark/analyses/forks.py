@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import FORKS, Analysis
-from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER, chosen
+from liescope.benchmark.analyses.analysis_figures import dots
+from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.corrections import Zero
-from liescope.benchmark.analyses.figures import dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.lies import ballot_after, of_kinds

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import LESSONS, TAGS, Analysis
-from liescope.benchmark.analyses.cells import RATER
-from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots
+from liescope.benchmark.analyses.conditions_of_play import RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.common.agreement import agreement

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis, either
-from liescope.benchmark.analyses.cells import CELL, GAME, POOLED, RATER, chosen
+from liescope.benchmark.analyses.analysis_figures import cell_names, dots
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, chosen
 from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.disclosure import accusations, said
-from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_means
 from liescope.benchmark.analyses.sides import UNKNOWN

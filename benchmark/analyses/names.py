@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import GUESSES, MINI_MAFIA, WINNERS, Analysis
-from liescope.benchmark.analyses.cells import GAME, RATER
+from liescope.benchmark.analyses.analysis_figures import cell_names, dots
+from liescope.benchmark.analyses.conditions_of_play import GAME, RATER
 from liescope.benchmark.analyses.corrections import LEAST, SMALLER, Zero
-from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, adjusted_omnibus, game_means, shares
 from liescope.benchmark.analyses.sides import united_roles

@@ -17,9 +17,9 @@ from liescope.benchmark.analyses.analysis import (
     two_conditions,
     with_and_without,
 )
-from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED, RATER, jester_games
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, by_side, cell_names, dots, of_game
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MIXED, MODEL, POOLED, RATER, jester_games
 from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
 from liescope.benchmark.analyses.sides import UNKNOWN

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis
-from liescope.benchmark.analyses.cells import GAME, PLAYERS, POOLED, RATER
+from liescope.benchmark.analyses.analysis_figures import SHARE, dots
+from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER
 from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.figures import SHARE, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_difference, game_means
 from liescope.benchmark.analyses.votes import honest_votes

@@ -9,7 +9,7 @@ import polars as pl
 
 from liescope.common.colours import COLOURS, model_colours
 from liescope.common.errors import UnknownName
-from liescope.games.registry import GAMES, SIDES
+from liescope.games.game_registry import GAMES, SIDES
 
 NOBODY = "nobody"
 """The winner of a game that nobody won."""

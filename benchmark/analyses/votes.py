@@ -18,9 +18,9 @@ from liescope.benchmark.analyses.analysis import (
     Analysis,
     dealt,
 )
-from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER, chosen, last_ballots
+from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, curves, dots, of_game
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots
 from liescope.benchmark.analyses.corrections import Alike
-from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, curves, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means, share_difference, shares
 from liescope.benchmark.analyses.sides import united_roles

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.background.part import part_of_conditions
+from liescope.benchmark.background.background_report import part_of_conditions
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.results import stacked, tidy_draws
-from liescope.benchmark.capability.text import (
+from liescope.benchmark.capability.sentences import (
     APART,
     HEADS,
     INCOMPARABLE,
@@ -28,7 +28,7 @@ from liescope.benchmark.capability.text import (
     told,
 )
 from liescope.benchmark.counting.counts import stated
-from liescope.benchmark.ratings.part import part as rated
+from liescope.benchmark.ratings.ratings_report import part as rated
 from liescope.common.figures import svg
 from liescope.common.report.contents import Column, Content, Report, Section, Table, by_condition
 

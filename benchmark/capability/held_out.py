@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from liescope.benchmark.background.scores import predicted_rate
+from liescope.benchmark.background.z_scores import predicted_rate
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.goodness import K_MOST, left_out, log_probability
 from liescope.benchmark.capability.posterior import Fitter

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.capability.text import shown_parameters
+from liescope.benchmark.capability.sentences import shown_parameters
 from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style

@@ -22,7 +22,7 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.laplace import PRIORS, effective, free
+from liescope.benchmark.capability.model import PRIORS, effective, free
 from liescope.benchmark.capability.results import ROLES, Drawn, Fit
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, Counts

@@ -30,9 +30,9 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.laplace import effective
+from liescope.benchmark.capability.model import effective
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.ratings.scores import DRAWS, Scores
+from liescope.benchmark.ratings.rank_order import DRAWS, Scores
 
 PRIOR_SD = 2.0
 OVERALL = "overall"

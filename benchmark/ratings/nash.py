@@ -29,7 +29,7 @@ from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import Ratings
-from liescope.benchmark.ratings.scores import Scores
+from liescope.benchmark.ratings.rank_order import Scores
 
 _CLOSE = 1e-7  # of the payoffs' range
 _LEAST = 1e-12  # of a probability, so that its logarithm is finite

@@ -1,8 +1,11 @@
-"""What a report tells: the fit, the methods on counts and the analyses, as parts in chapters."""
+"""What a report tells: the fit, the methods on counts and the analyses, as parts in chapters.
+
+The chapters stand in the order of the Mini-Mafia paper's sections.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import product
@@ -11,25 +14,127 @@ from pathlib import PurePath
 import polars as pl
 
 from liescope.benchmark.analyses import headline
+from liescope.benchmark.analyses.analysed_games import GameSet, settings
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.report import TITLE as TITLE_OF_GAMES
-from liescope.benchmark.analyses.report import Findings, overview, page_section
-from liescope.benchmark.analyses.report import notes as notes_on_games
-from liescope.benchmark.analyses.sources import GameSet, settings
+from liescope.benchmark.analyses.calibration import ANALYSES_OF_CALIBRATION, ANALYSES_OF_JUDGES
+from liescope.benchmark.analyses.conduct import (
+    ANALYSES_OF_BIDDING,
+    ANALYSES_OF_LENGTHS,
+    ANALYSES_OF_MISHAPS,
+    ANALYSES_OF_SILENCE,
+)
+from liescope.benchmark.analyses.deception import ANALYSES_OF_DECEPTION, ANALYSES_OF_DETECTION, ANALYSES_OF_SUSPICION
+from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE, ANALYSES_OF_INJECTION
+from liescope.benchmark.analyses.endings import ANALYSES_OF_CONDITIONS
+from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
+from liescope.benchmark.analyses.findings import Findings, overview, page_section
+from liescope.benchmark.analyses.findings import notes as notes_on_games
+from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
+from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
+from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
+from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE
+from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES, ANALYSES_OF_MOVES
+from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
+from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION
+from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
+from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD
 from liescope.benchmark.capability.fit_report import fit_page, tables
 from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import ROLES, scores, stacked
-from liescope.benchmark.capability.text import TITLE as TITLE_OF_FIT
+from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.ratings.scores import Scores, ranks
-from liescope.benchmark.reporting import chapters
-from liescope.benchmark.reporting.chapters import Method
+from liescope.benchmark.ratings.rank_order import Scores, ranks
 from liescope.common.errors import LiescopeError
 from liescope.common.figures import svg
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import MISSING, Report, Section, with_interval
+from liescope.common.report.contents import MISSING, Report, Section, by_condition, with_interval
+
+Method = Callable[[Mapping[str, Counts], FitResult | None], Report]
+
+
+def backgrounds(conditions: Mapping[str, Counts], fit: FitResult | None) -> Report:
+    """Scores against fixed backgrounds, and their agreement with the capability model."""
+    from liescope.benchmark.background.background_report import part_of_conditions
+
+    return part_of_conditions({name: counts.cells for name, counts in conditions.items()}, _posteriors(fit))
+
+
+def ratings(conditions: Mapping[str, Counts], fit: FitResult | None) -> Report:
+    """Ratings of the games of each condition, and where methods disagree."""
+    from liescope.benchmark.ratings.ratings_report import part
+
+    posteriors = _posteriors(fit)
+    return by_condition({name: part(counts.cells, posteriors.get(name)) for name, counts in conditions.items()})
+
+
+def _posteriors(fit: FitResult | None) -> dict[str, Posterior]:
+    return {one.condition: one.posterior for one in fit.fits} if fit else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One chapter. To add a method on counts, put its function into `method`; to move an analysis here, name it.
+
+    title: its heading. method: of counts (`liescope.benchmark.reporting.gathering`). analyses: those that stand here.
+    rest: also those that no chapter names.
+    """
+
+    title: str
+    method: Method | None = None
+    analyses: tuple[Analysis, ...] = ()
+    rest: bool = False
+
+
+CAPABILITIES = "Who deceives, who detects, who discloses"
+ABOUT_PEOPLE = "People"
+SETTINGS = "Games and settings"
+
+CHAPTERS = (
+    Chapter(CAPABILITIES),
+    Chapter("Against fixed backgrounds", backgrounds),
+    Chapter("Ratings", ratings),
+    Chapter(
+        "Votes, names and the last word", analyses=(*ANALYSES_OF_ACCURACY, *ANALYSES_OF_NAMES, *ANALYSES_OF_LAST_WORD)
+    ),
+    Chapter(
+        "What players disclose, claim and leave unsaid",
+        analyses=(
+            *ANALYSES_OF_DISCLOSURE,
+            *ANALYSES_OF_COUNTER_ACCUSATION,
+            *ANALYSES_OF_FIRST_CLAIM,
+            *ANALYSES_OF_INJECTION,
+            *ANALYSES_OF_LENGTHS,
+            *ANALYSES_OF_BIDDING,
+            *ANALYSES_OF_FINGERPRINT,
+        ),
+    ),
+    Chapter(
+        "Silences, unusable replies and drawn votes",
+        analyses=(*ANALYSES_OF_SILENCE, *ANALYSES_OF_MISHAPS, *ANALYSES_OF_INFLUENCE),
+    ),
+    Chapter(
+        "Does the lie work",
+        analyses=(
+            *ANALYSES_OF_MOVES,
+            *ANALYSES_OF_LIES,
+            *ANALYSES_OF_FORKS,
+            *ANALYSES_OF_DECEPTION,
+            *ANALYSES_OF_SUSPICION,
+            *ANALYSES_OF_CALIBRATION,
+            *ANALYSES_OF_DETECTION,
+            *ANALYSES_OF_PREDICTORS,
+            *ANALYSES_OF_JUDGES,
+        ),
+    ),
+    Chapter("Who wins, and who is voted out", rest=True),
+    Chapter("The same games under other conditions", analyses=ANALYSES_OF_CONDITIONS),
+    Chapter(ABOUT_PEOPLE, analyses=ANALYSES_OF_PEOPLE),
+    Chapter(SETTINGS, analyses=ANALYSES_OF_CONFIGURATION),
+)
+
 
 _SCORES = "Scores of the models"
 _NO_GAMES = "counts alone say who won, not what was said or done"
@@ -57,9 +162,9 @@ class Gathered:
 
 def parts(gathered: Gathered) -> list[tuple[str, Report]]:
     """The parts of the report with the title of their chapter, in order."""
-    own = {chapters.CAPABILITIES: _capabilities, chapters.PEOPLE: _people, chapters.SETTINGS: _settings}
+    own = {CAPABILITIES: _capabilities, ABOUT_PEOPLE: _people, SETTINGS: _settings}
     found = []
-    for chapter in chapters.CHAPTERS:
+    for chapter in CHAPTERS:
         if chapter.title in own:
             found.append((chapter.title, own[chapter.title](gathered)))
         if chapter.method and gathered.conditions:
@@ -85,16 +190,16 @@ def _file(name: str) -> str:
     return f"capability_{name}" if name and not name.startswith("capability") else name
 
 
-def _on_counts(chapter: chapters.Chapter, method: Method, gathered: Gathered) -> Report:
+def _on_counts(chapter: Chapter, method: Method, gathered: Gathered) -> Report:
     try:
         return method(gathered.conditions, gathered.fit)
     except LiescopeError as error:
         return Report(missing={chapter.title: str(error)})
 
 
-def _chosen(chapter: chapters.Chapter, findings: Findings) -> Findings:
+def _chosen(chapter: Chapter, findings: Findings) -> Findings:
     """The analyses of one chapter."""
-    named = {analysis.name for one in chapters.CHAPTERS for analysis in one.analyses}
+    named = {analysis.name for one in CHAPTERS for analysis in one.analyses}
     own = {analysis.name for analysis in chapter.analyses}
 
     def here(analysis: Analysis) -> bool:

@@ -12,10 +12,10 @@ from scipy.special import entr
 from liescope.common.errors import UsageError
 from liescope.common.reading import read_text
 from liescope.common.statistics import Floats, Weights, codes, estimate, game_weights, share
+from liescope.detectors.detector import ROLE, Detector, Progress
 from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_auroc, within_games
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.model_file import Gain
-from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.view.transcript import KILLED, Moment, Transcript
 
 ONLINE, WHOLE, TOP = "AUROC online", "AUROC whole game", "most suspect deceives"

@@ -17,17 +17,16 @@ from liescope.common.folders import replacing
 from liescope.common.settings import resolve, takes
 from liescope.detectors.adapt.compare import NEW, OWN, UNCERTAIN, Truth, chosen, gains
 from liescope.detectors.calibrate import ISOTONIC, TEMPERATURE
+from liescope.detectors.detector import ROLE, Detector, Progress
 from liescope.detectors.detector_settings import AdaptSettings
 from liescope.detectors.examples import Labelled, corpus_id, corpus_name, labelled, make_examples, read_statements
 from liescope.detectors.material import NOTHING, Material, joined, read_material, words_of
 from liescope.detectors.model_file import Adapted, CorpusName, Gain, ModelFile
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.saved import LoadedDetector, check_free, is_model
 from liescope.detectors.scoring import opened
 from liescope.detectors.training import Recipe, train_on
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.transcript import Moment, Transcript, read_deceivers, read_transcripts
 from liescope.generate.corpus import as_corpus, check
 
 SURE = 0.9

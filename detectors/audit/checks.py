@@ -45,8 +45,8 @@ from liescope.detectors.audit.probes import (
     word_probe,
 )
 from liescope.detectors.audit.telling import telling
+from liescope.detectors.detector import Progress, silent
 from liescope.detectors.folds import fold_of
-from liescope.detectors.protocol import Progress, silent
 
 UNITS = {"batch": ("batch", "batches"), "prompt_version": ("prompt version", "prompt versions"), "run": ("run", "runs")}
 """What games can have in common beside their rules: the column, its name, its plural."""

@@ -10,7 +10,7 @@ from liescope.common.console import hang
 from liescope.common.text import plain
 from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS, AuditResult
 from liescope.detectors.audit.report import counted, probe_table
-from liescope.detectors.evaluation.scores import scripted_warning
+from liescope.detectors.evaluation.score_rows import scripted_warning
 
 _WIDTH = 80
 _STYLES = {SERIOUS: "bold red", NOTABLE: "yellow", PLAIN: ""}

@@ -19,7 +19,7 @@ from liescope.common.text import cell
 from liescope.common.text import markdown as md
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
 from liescope.detectors.audit.findings import CHANCE, SEVERITIES, AuditResult, AuditRow
-from liescope.detectors.evaluation.scores import scripted_warning
+from liescope.detectors.evaluation.score_rows import scripted_warning
 
 TITLES = {
     "probe": "What cheap scorers reach",

@@ -22,11 +22,20 @@ from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effect
 from liescope.common.errors import UsageError
 from liescope.common.model_names import PEOPLE
 from liescope.common.statistics import REAL, Estimate, Floats, codes, estimate, game_weights, share
+from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.evaluation.metrics import DECISION, METRIC, NO_THRESHOLDS, Thresholds, rank_metrics, rates
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, measured, resampled_as, rows_of
+from liescope.detectors.evaluation.score_rows import (
+    MetricRow,
+    ScoringPlan,
+    describe,
+    measured,
+    per_detector,
+    populations,
+    resampled_as,
+    rows_of,
+    scored,
+)
 from liescope.detectors.evaluation.scorers import Scorer, differences, draws_of
-from liescope.detectors.evaluation.scores import per_detector, populations, scored
-from liescope.detectors.protocol import ROLE, Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.transcript import Moment, Transcript
 from liescope.games.core import EventKind

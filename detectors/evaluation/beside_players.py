@@ -27,9 +27,18 @@ from liescope.detectors.evaluation.metrics import (
     rank_metrics,
     rates,
 )
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, measured, resampled_as, rows_of
+from liescope.detectors.evaluation.score_rows import (
+    MetricRow,
+    ScoringPlan,
+    measured,
+    per_detector,
+    populations,
+    resampled_as,
+    rows_of,
+    score_table,
+    scored,
+)
 from liescope.detectors.evaluation.scorers import Scorer, differences, draws_of
-from liescope.detectors.evaluation.scores import per_detector, populations, score_table, scored
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 from liescope.labeling.ledger import RULES

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from liescope.detectors.evaluation.scores import CONTROL, score_table
+from liescope.detectors.detector import ROLE, Progress, silent
+from liescope.detectors.evaluation.score_rows import CONTROL, score_table
 from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.logistic import logistic
-from liescope.detectors.protocol import ROLE, Progress, silent
 from liescope.detectors.textualize import TextConfig
 
 _LAST_PLACE = 20

@@ -12,8 +12,7 @@ import polars as pl
 from liescope.common.statistics import Bools, game_weights
 from liescope.detectors.audit.findings import DIFFERENCE, LARGE_SHARE, Figure
 from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
-from liescope.detectors.evaluation.rows import ScoringPlan
-from liescope.detectors.evaluation.scores import per_detector, scored
+from liescope.detectors.evaluation.score_rows import ScoringPlan, per_detector, scored
 from liescope.detectors.examples import make_examples
 from liescope.detectors.likeness import SHORT
 from liescope.detectors.saved import LoadedDetector

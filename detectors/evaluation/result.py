@@ -11,10 +11,9 @@ import polars as pl
 
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.remembered import Remembered
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
+from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, is_population, metric_table
 from liescope.detectors.evaluation.scorers import Figures
-from liescope.detectors.evaluation.scores import is_population
-from liescope.detectors.judge.learned import JudgeFacts
+from liescope.detectors.judge.learned_judge import JudgeFacts
 
 
 @dataclass(frozen=True, slots=True, repr=False)

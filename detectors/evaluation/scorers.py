@@ -29,8 +29,20 @@ from liescope.detectors.evaluation.metrics import (
     within_games,
     words_of,
 )
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, in_pairs, measured, rows_of
-from liescope.detectors.evaluation.scores import CONTROL, SPEAKER, offset, per_detector, populations, scored
+from liescope.detectors.evaluation.score_rows import (
+    CONTROL,
+    SPEAKER,
+    MetricRow,
+    ScoringPlan,
+    describe,
+    in_pairs,
+    measured,
+    offset,
+    per_detector,
+    populations,
+    rows_of,
+    scored,
+)
 
 _RIVALS = ("k_of_n", "length", "position", "model_identity", "role_oracle")
 """The controls that a detector is compared with; chance needs no comparison."""

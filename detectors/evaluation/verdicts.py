@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools, Estimate, Floats, at_share, codes, estimate, game_weights, share
 from liescope.detectors.calibrate import COVERAGE, Confidence, PlayerSets
+from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.evaluation.metrics import METRIC, Scored
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, resampled_as, rows_of
-from liescope.detectors.evaluation.scores import per_detector, populations, scored
+from liescope.detectors.evaluation.score_rows import (
+    MetricRow,
+    ScoringPlan,
+    describe,
+    per_detector,
+    populations,
+    resampled_as,
+    rows_of,
+    scored,
+)
 from liescope.detectors.examples import make_examples
 from liescope.detectors.likeness import warning
-from liescope.detectors.protocol import ROLE, Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.transcript import KILLED, Moment, Transcript
 

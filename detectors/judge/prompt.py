@@ -1,23 +1,182 @@
 """What judges are asked, about one statement or every player of a game, and the prompt, from a file that users can
-replace.
+replace; and a judge's answer as a probability: from the probabilities of its first word, or from a number or word in
+its text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import BadData
 from liescope.common.reading import read_toml
 from liescope.detectors.examples import TARGETS
-from liescope.detectors.judge.answers import label_probability, player_probabilities, stated_probability
-from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.completion import Alternatives, Completion
+from liescope.generate.players.parsing.choice import clean
+from liescope.generate.players.parsing.reply_forms import find_object
+
+_DEGREES = {"very high": 0.95, "very low": 0.05, "high": 0.8, "medium": 0.5, "moderate": 0.5, "low": 0.2}
+"""What words for a confidence are taken to mean."""
+_OWN = ("probability", "likelihood", "score", "p")
+_OF_VERDICT = ("confidence", "certainty")
+_VERDICT = ("deceptive", "answer", "verdict", "label", "lie")
+_MARKS = re.compile(r"[^\w]+|[▁ĠĊ]")
+_NUMBER = r"(\d{1,3}(?:[.,]\d{1,6})?|[.,]\d{1,6})\s{0,3}(%|percent|/\s{0,2}100?\b|out of 100?\b)?"
+_VALUE = re.compile(_NUMBER + r"(?![\w/])", re.IGNORECASE)
+_CUT = re.compile(r"(?<![\d.,])0[.,]$")
+"""The beginning of a number at the end of a text: nobody knows how it went on."""
+_NAMED = re.compile(
+    rf"({'|'.join((*_OWN[:-1], *_OF_VERDICT))})[\"'*_]{{0,3}}\s{{0,3}}(?:of|is|=|:)?[\s*_\"']{{0,4}}"
+    rf"(?:{_NUMBER}(?![\w/])|({'|'.join(_DEGREES)})\b)",
+    re.IGNORECASE,
+)
+
+
+def label_probability(places: Sequence[Alternatives], sides: Mapping[str, bool]) -> float | None:
+    """The probability of deceptive, from the first place where the model writes the beginning of a label; None without
+    one. places: of each token, the written one first; sides: label words in lower case, whether they mean deceptive.
+
+    A token counts for a label if it is the label's beginning and no beginning of the other side's. Where only one side
+    is listed, the other has at most the probability of the least likely token listed, and of what is left over: that is
+    what it is given.
+    """
+    for place in places:
+        if not place or not (written := _bare(place[0][0])):
+            continue
+        if _side(written, sides) is None:
+            return None
+        mass = {True: 0.0, False: 0.0}
+        for token, logprob in place:
+            side = _side(_bare(token), sides)
+            if side is not None:
+                mass[side] += exp(logprob)
+        left = max(0.0, 1 - sum(exp(logprob) for _, logprob in place))
+        least = min(left, *(exp(logprob) for _, logprob in place))
+        lies, honest = (mass[side] or least for side in (True, False))
+        return lies / (lies + honest)
+    return None
+
+
+def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
+    """The probability of deceptive that a text states; None if it states none, or several.
+
+    Read as a field of a JSON object, after the name of such a field, or as the only number: 0.8, 80%, 8/10, or a word
+    (high: 0.8, medium: 0.5, low: 0.2). A confidence beside an answer of honest is the confidence in that answer.
+    """
+    answer = clean(text).text
+    if _CUT.search(answer):
+        return None
+    data = find_object(answer, [], _fields)
+    if data is not None:
+        return _of_fields(data, sides)
+    named = _NAMED.search(answer)
+    if named is not None:
+        value = _share(named[2], named[3]) if named[2] else _DEGREES[named[4].casefold()]
+        verdict = next(_verdicts(answer[: named.start()] + answer[named.end() :], sides), True)
+        return _turned(value, verdict if named[1].casefold() in _OF_VERDICT else True)
+    values = [_share(found[1], found[2]) for found in _VALUE.finditer(answer)]
+    return values[0] if len(values) == 1 else None
+
+
+def player_probabilities(text: str, players: Sequence[str]) -> dict[str, float]:
+    """By player, the probability that a text states: in a JSON object, or after the player's name on lines such as
+    `Alice: 0.8`. Players without one, or with several, are left out.
+    """
+    known = {player.casefold(): player for player in players}
+
+    def named(value: Any) -> dict[str, Any] | None:
+        if not isinstance(value, Mapping):
+            return None
+        found = {known[name]: item for key, item in value.items() if (name := str(key).strip().casefold()) in known}
+        for inside in value.values() if not found else ():
+            if one := named(inside):
+                return one
+        return found or None
+
+    answer = clean(text).text
+    given = find_object(answer, [], named)
+    if given is None and ("{" in answer or _CUT.search(answer)):
+        return {}
+    if given is None:
+        return {player: value for player in players if (value := _after(player, answer)) is not None}
+    read = {player: _stated(item) for player, item in given.items()}
+    return {player: value for player, value in read.items() if value is not None}
+
+
+def _stated(item: Any) -> float | None:
+    fields = _fields(item)
+    return _read(item if fields is None else next(fields[name] for name in (*_OWN, *_OF_VERDICT) if name in fields))
+
+
+def _after(player: str, text: str) -> float | None:
+    pattern = rf"(?<!\w){re.escape(player)}[\"'*_`]{{0,4}}\s{{0,3}}[:=|–—-]\s{{0,4}}[\"'*_`]{{0,4}}{_NUMBER}(?![\w/])"
+    values = {_share(found[1], found[2]) for found in re.finditer(pattern, text, re.IGNORECASE)}
+    return values.pop() if len(values) == 1 else None
+
+
+def _bare(token: str) -> str:
+    return _MARKS.sub("", token).casefold()
+
+
+def _side(token: str, sides: Mapping[str, bool]) -> bool | None:
+    found = {side for word, side in sides.items() if token and word.startswith(token)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    if not isinstance(value, Mapping):
+        return None
+    known = {str(key).strip().casefold(): item for key, item in value.items()}
+    return known if known.keys() & {*_OWN, *_OF_VERDICT} else None
+
+
+def _of_fields(data: Mapping[str, Any], sides: Mapping[str, bool]) -> float | None:
+    name = next(name for name in (*_OWN, *_OF_VERDICT) if name in data)
+    value = _read(data[name])
+    if name in _OWN:
+        return value
+    said = next((data[key] for key in _VERDICT if key in data), True)
+    verdict = said if isinstance(said, bool) else next(_verdicts(str(said), sides), None)
+    return None if verdict is None else _turned(value, verdict)
+
+
+def _read(value: Any) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 <= value <= 1 else None
+    words = str(value).strip().casefold()
+    if words in _DEGREES:
+        return _DEGREES[words]
+    found = _VALUE.fullmatch(words)
+    return _share(found[1], found[2]) if found else None
+
+
+def _share(number: str, scale: str | None) -> float | None:
+    """A number in [0, 1]; one above 1 needs its scale."""
+    value = float(number.replace(",", "."))
+    if scale:
+        value /= 10 if re.sub(r"\s|/|out of", "", scale.casefold()) == "10" else 100
+    return value if 0 <= value <= 1 else None
+
+
+def _verdicts(text: str, sides: Mapping[str, bool]) -> Iterator[bool]:
+    """The label words of a text in turn; "not" before one turns it around."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    for before, word in zip(["", *words], words, strict=False):
+        if word in sides:
+            yield sides[word] != (before == "not")
+
+
+def _turned(value: float | None, verdict: bool) -> float | None:
+    return value if value is None or verdict else 1 - value
+
 
 DEFAULT = Path(__file__).with_name("prompt.toml")
 _LARGEST = 2**16  # bytes

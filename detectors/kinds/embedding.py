@@ -14,8 +14,8 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.sentence_encoder import LOCAL, encoder_folder
+from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,

@@ -15,12 +15,11 @@ from pydantic import Field, field_validator
 from scipy.special import softmax
 
 from liescope.data_cards.tables import TARGETS
+from liescope.detectors.detector import Progress, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning.bodies import FineTuningOptions
-from liescope.detectors.fine_tuning.detector import FineTunedDetector, held_out_rows
-from liescope.detectors.fine_tuning.loop import Items, fine_tune
-from liescope.detectors.protocol import Progress, silent
-from liescope.detectors.truncation import Fitted, distinct, fit_texts
+from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector, held_out_rows
+from liescope.detectors.fine_tuning.loop import FineTuningOptions, Items, fine_tune
+from liescope.detectors.textualize import Fitted, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
 
 HONEST, DECEPTIVE = "honest", "deceptive"

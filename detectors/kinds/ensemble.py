@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 from scipy.special import expit, logit
 
 from liescope.common.reading import Reading, read_json
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.detector_registry import DETECTORS, detector_class
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.folds import INNER_FOLDS, by_game
 from liescope.detectors.kinds.whole_game import lesson
-from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
-from liescope.detectors.registry import DETECTORS, detector_class
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.posterior import Bools, Floats, Tables, logits_of
+from liescope.detectors.view.joint_posterior import Bools, Floats, Tables, logits_of
 from liescope.detectors.view.transcript import Moment
 
 _HELD_BACK = 1.0  # L2 penalty on the distance from the mean, so that weights stay finite
@@ -120,7 +120,7 @@ class Member:
 
     def untrained(self, text: TextConfig, seed: int) -> Detector:
         """Raises UsageError for an option, MissingExtra."""
-        from liescope.detectors.registry import make
+        from liescope.detectors.detector_registry import make
 
         return make(self.kind, text, {**self.options, "seed": seed})
 
@@ -286,7 +286,7 @@ class EnsembleDetector(Detector):
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.registry import load_parts
+        from liescope.detectors.detector_registry import load_parts
 
         detector = cls(text, options)
         stacks = read_json(path := folder / _FILE, _SAVED, _LARGEST, TRAIN_AGAIN)

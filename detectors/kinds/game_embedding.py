@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from liescope.common.reading import Reading as Opening
 from liescope.common.sentence_encoder import encoder_folder
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.kinds.whole_game import Lesson, WeighedOptions, WholeGameDetector, solve
-from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,
@@ -30,7 +30,7 @@ from liescope.detectors.sentence_body import (
 )
 from liescope.detectors.textualize import TextConfig, hide_roles
 from liescope.detectors.view.candidate import CLAIMS, OWN, Candidate, Counted, Reading, view
-from liescope.detectors.view.posterior import Floats
+from liescope.detectors.view.joint_posterior import Floats
 
 _CLAIMS, _WEIGHTS = "claims.json", "weights.npy"
 _LARGEST = 2**24

@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.reading import Reading
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning.bodies import FineTuningOptions
-from liescope.detectors.fine_tuning.detector import FineTunedDetector, held_out_rows
-from liescope.detectors.fine_tuning.loop import Body, Items, fine_tune
+from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector, held_out_rows
+from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, fine_tune
 from liescope.detectors.kinds.whole_game import Lesson, ViewOptions, WholeGameDetector, lesson, prevalent
-from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress, silent
-from liescope.detectors.textualize import TextConfig, hide_roles
-from liescope.detectors.truncation import fit_plain
+from liescope.detectors.textualize import TextConfig, fit_plain, hide_roles
 from liescope.detectors.view.candidate import ABOUT, BEFORE, CLAIMS, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
-from liescope.detectors.view.posterior import Floats, Tables
+from liescope.detectors.view.joint_posterior import Floats, Tables
 from liescope.detectors.view.transcript import Transcript
 
 ORDER = (OWN, CLAIMS, BEFORE, ABOUT, REST)

@@ -17,15 +17,21 @@ from pydantic import Field
 from scipy.special import logit
 
 from liescope.common.errors import UsageError
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, moment_of, roles_by_game
-from liescope.detectors.judge.asking import Question
-from liescope.detectors.judge.learned import Calibration, Learned
+from liescope.detectors.judge.judge_session import AskingOptions, Question, ask, check_model, check_spec, keeping_in
+from liescope.detectors.judge.learned_judge import (
+    Calibration,
+    Learned,
+    draw_statements,
+    game_text,
+    last_moments,
+    shown_games,
+    shown_statements,
+)
 from liescope.detectors.judge.prompt import AboutGame, AboutStatement, JudgePrompt, read_prompt
-from liescope.detectors.judge.session import AskingOptions, ask, check_model, check_spec, keeping_in
-from liescope.detectors.judge.shots import draw_statements, game_text, last_moments, shown_games, shown_statements
-from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import Moment
 
 _FILE = "judge.json"

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading as Opening
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
     Asked,
@@ -29,11 +30,9 @@ from liescope.detectors.kinds.whole_game import (
     question,
     solve,
 )
-from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reading
-from liescope.detectors.view.posterior import Floats
-from liescope.detectors.view.reasons import Reason
+from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reading, Reason
+from liescope.detectors.view.joint_posterior import Floats
 from liescope.detectors.view.transcript import Moment
 
 _FEATURES, _WEIGHTS = "features.json", "weights.npy"

@@ -23,10 +23,10 @@ from scipy.special import expit, logit
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading, read_json
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, roles_by_game
-from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.posterior import Floats, posterior
+from liescope.detectors.view.joint_posterior import Floats, posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, Moment
 
 MOST_SETS = 20_000

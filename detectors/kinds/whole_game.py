@@ -1,7 +1,7 @@
 """The base of the kinds that read a whole game: candidates of one table are judged against each other.
 
 Such a detector gives every candidate a score. Where the question is who deceives, the scores of one table become
-probabilities together (`liescope.detectors.view.posterior`); where it is a single statement, each stands alone.
+probabilities together (`liescope.detectors.view.joint_posterior`); where it is a single statement, each stands alone.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
-from liescope.detectors.view.posterior import Bools, Floats, Tables
+from liescope.detectors.view.joint_posterior import Bools, Floats, Tables
 from liescope.detectors.view.transcript import Moment
 
 

@@ -27,9 +27,9 @@ from liescope.common.statistics import (
     share,
     worst,
 )
+from liescope.detectors.detector import ROLE, Progress, silent
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored, pooled_auroc, rank_metrics, within_games
-from liescope.detectors.evaluation.scores import log_odds
-from liescope.detectors.protocol import ROLE, Progress, silent
+from liescope.detectors.evaluation.score_rows import log_odds
 from liescope.detectors.transfer.fitting import Scores
 from liescope.detectors.transfer.plan import PAIR, names_of, no_pairs, why_one_class
 from liescope.detectors.transfer.table import UNITS, Rows, Table, named, named_by_villagers

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from liescope.common.text import plain
-from liescope.detectors.evaluation.scores import scripted_warning
+from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.transfer.findings import empty_cells, sentences
 from liescope.detectors.transfer.run import TransferResult
 

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import regular
+from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_scores
+from liescope.detectors.detector_registry import versions_of
 from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_auroc
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
-from liescope.detectors.protocol import ROLE, Detector, Progress, posteriors_of_scores
-from liescope.detectors.registry import versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
 from liescope.detectors.transfer.table import UNITS, Rows, Table

@@ -19,7 +19,7 @@ from liescope.common.report.html import page_html
 from liescope.common.text import cell
 from liescope.data_cards.cards import markdown as md
 from liescope.detectors.evaluation.metrics import POOLED
-from liescope.detectors.evaluation.scores import scripted_warning, write_scores
+from liescope.detectors.evaluation.score_rows import scripted_warning, write_scores
 from liescope.detectors.transfer import findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR

@@ -13,10 +13,10 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.settings import split, takes
+from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
-from liescope.detectors.registry import detector_class, versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
 from liescope.detectors.transfer.fitting import Recipe, Scores, Store, fit_all, settings_text, without_labels

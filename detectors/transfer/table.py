@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
+from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import (
     Example,
     corpus_name,
@@ -23,10 +24,8 @@ from liescope.detectors.examples import (
     read_statements,
     target_column,
 )
-from liescope.detectors.protocol import ROLE
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.transcript import KILLED, Transcript
-from liescope.games.registry import roles_of
+from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
+from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
 from liescope.labeling.ledger import RULES
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
-from liescope.games.registry import WORDS, roles_of
+from liescope.games.game_registry import WORDS, roles_of
 from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import known_before

@@ -39,7 +39,7 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
-from liescope.games.table import TableSpec, option, per_game
+from liescope.games.table_options import TableSpec, option, per_game
 from liescope.games.talk import speech, talk
 from liescope.games.voting import ballot, legal_choice, plurality, strict_majority
 

@@ -26,10 +26,10 @@ from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import TABLES
+from liescope.games.game_registry import CARDS, GAMES
 from liescope.games.record import GameRecord
-from liescope.games.registry import CARDS, GAMES
 from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
-from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
+from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.read import (
     CARD_FILE,
     CROISSANT_FILE,

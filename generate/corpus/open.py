@@ -16,7 +16,7 @@ from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
 from liescope.data_cards.tables import TABLES, polars_schema
 from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.corpus.facts import RunFacts
+from liescope.generate.corpus.corpus_facts import RunFacts
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.write import GROUP_ROWS, column_array

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from liescope.common.errors import BadData
 from liescope.common.text import plain
 from liescope.data_cards.tables import SPLITS
-from liescope.games.checks import NotARecord
 from liescope.games.record import GameRecord
+from liescope.games.record_checks import NotARecord
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import (
     Source,

@@ -19,8 +19,8 @@ from liescope.common.reading import read_text
 from liescope.common.text import markdown
 from liescope.data_cards.licences import hub_licence, may_not_be_shared
 from liescope.data_cards.tables import SPLITS
+from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, open_source
 from liescope.generate.exports.exporter_registry import find_exporter
-from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, open_source
 
 CARD_FILE = "README.md"
 

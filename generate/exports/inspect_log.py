@@ -22,8 +22,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
 from liescope.data_cards.tables import TARGETS
+from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.inspect_sample import Usage, sample_of
-from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Shown
 from liescope.generate.runs.run_folder import PLAN_FILE
 

@@ -14,7 +14,7 @@ from liescope.common.leaks import without_addresses
 from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
-from liescope.generate.exports.protocol import SourceGame
+from liescope.generate.exports.exporter_protocol import SourceGame
 from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
 from liescope.generate.players.player_protocol import VIA_CACHE
 from liescope.generate.runs.game_text import event_line

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from liescope.generate.exports.protocol import SourceGame, Tally, json_line
+from liescope.generate.exports.exporter_protocol import SourceGame, Tally, json_line
 from liescope.generate.exports.rows import ClaimExporter, Row, Speeches, Turn, facts_of
 
 _FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
-from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
+from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Asked, Message, Shown, spoken
 from liescope.generate.runs.moment import SENT, played_here
 from liescope.labeling.label import known_before

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from liescope.games.core import Event, EventKind
-from liescope.generate.exports.protocol import SourceGame, Tally
+from liescope.generate.exports.exporter_protocol import SourceGame, Tally
 from liescope.generate.exports.rows import (
     FROM_TRANSCRIPT,
     Row,

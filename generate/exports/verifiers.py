@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from liescope.generate.exports.protocol import SourceGame, Tally
+from liescope.generate.exports.exporter_protocol import SourceGame, Tally
 from liescope.generate.exports.rows import ClaimExporter, Row, Speeches, facts_of
 
 

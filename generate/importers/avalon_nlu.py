@@ -21,8 +21,8 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import AssessmentData, GameMeta
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.taxonomy import DeceptionType
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.protocol import Imported, Importer, Rejected, attempt
 
 GAME = "avalon"
 ANNOTATORS = "annotators"

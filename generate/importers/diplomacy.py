@@ -17,8 +17,8 @@ from liescope.common.reading import fault
 from liescope.common.settings import OptionsModel
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.protocol import Imported, Importer, Rejected, attempt
 
 GAME = "diplomacy"
 PERSON = "human"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from liescope.common.registry import Registry
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
-from liescope.generate.importers.jsonl.importer import JsonlImporter
-from liescope.generate.importers.mini_mafia.importer import MiniMafiaImporter
-from liescope.generate.importers.protocol import Importer
-from liescope.generate.importers.quack.importer import QuackImporter
+from liescope.generate.importers.importer_protocol import Importer
+from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
+from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
+from liescope.generate.importers.quack.quack_importer import QuackImporter
 
 IMPORTERS: Registry[type[Importer]] = Registry(
     "format of published games",

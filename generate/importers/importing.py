@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged
 from liescope.common.settings import OptionsModel
-from liescope.games.checks import NotARecord, check_record
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
+from liescope.games.record_checks import NotARecord, check_record
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.importer_registry import find_importer
-from liescope.generate.importers.protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, with_settings
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from liescope.common.reading import open_regular
-from liescope.generate.importers.protocol import Rejected
+from liescope.generate.importers.importer_protocol import Rejected
 
 LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
 MOST_UNPACKED = 2 << 30  # bytes of one gzipped file

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 
 from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.game_registry import SCRIPTS
 from liescope.games.record import Source
-from liescope.games.registry import SCRIPTS
 from liescope.games.script.persona import Persona, Skills, draws, parse_spec
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.labeling.claims import find_claims

@@ -13,7 +13,7 @@ from typing import Any, Unpack, overload
 
 from liescope.common.settings import resolve, split, takes
 from liescope.games.core import Ask, AskKind, Event, Reply
-from liescope.games.registry import find_game
+from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
 from liescope.generate.players.openai.batch_queue import discount
@@ -232,7 +232,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     Parameters
     ----------
     game : str
-        A name in `liescope.games.registry.GAMES`.
+        A name in `liescope.games.game_registry.GAMES`.
     out : str or path, optional
         The folder of a run that has begun, which is only read.
     **settings

@@ -19,9 +19,9 @@ from typing import Any
 from liescope.common.errors import UsageError
 from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
 from liescope.games.facts import ForkMeta
+from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status, record
-from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Player, seat_identity
 from liescope.generate.players.player_registry import files_of

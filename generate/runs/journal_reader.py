@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import plain
-from liescope.games.checks import NotARecord, check_record, check_reply
 from liescope.games.core import AskKind, Reply, reasoning_in
 from liescope.games.record import GameRecord, Status, record_from_json, reply_from_json
+from liescope.games.record_checks import NotARecord, check_record, check_reply
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.player_protocol import VIA_CACHE
 from liescope.generate.runs.journal_tables import NAMES, REQUESTS, Piece, RequestReader, rows

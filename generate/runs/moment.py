@@ -20,11 +20,11 @@ from rich.text import Text
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.text import plain
-from liescope.games.checks import NotARecord, check_reply
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
+from liescope.games.game_registry import find_game
 from liescope.games.judging import Judging, Reader
 from liescope.games.record import GameRecord, reply_from_json, reply_to_json
-from liescope.games.registry import find_game
+from liescope.games.record_checks import NotARecord, check_reply
 from liescope.games.session import Session, branch
 from liescope.games.withdrawal import check_words
 from liescope.generate.players.prompts.render import Prompts, compiled

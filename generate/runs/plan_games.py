@@ -28,9 +28,9 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting
 from liescope.common.text import plain
+from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
-from liescope.games.registry import PROMPTS, find_game
-from liescope.games.table import planned_options
+from liescope.games.table_options import planned_options
 from liescope.games.withdrawal import check_words
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates, read_templates

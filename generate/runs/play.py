@@ -21,8 +21,8 @@ from liescope.common.errors import Interrupted, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, split, takes
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import EventKind
+from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec
-from liescope.games.registry import find_game
 from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.run_limits import RunSettings, limits_of
 from liescope.generate.runs.job import Job, JudgingJob, Playing
@@ -34,9 +34,9 @@ from liescope.generate.runs.run_progress import RunProgress, RunState, live_disp
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import open_engine
-from liescope.labeling.agreement import ClaimAgreement, claim_agreement
 from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
 from liescope.labeling.model_claims import model_claims
+from liescope.labeling.rating_agreement import ClaimAgreement, claim_agreement
 
 if TYPE_CHECKING:
     import polars as pl
@@ -242,7 +242,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
     Parameters
     ----------
     game : str
-        A name in `liescope.games.registry.GAMES`.
+        A name in `liescope.games.game_registry.GAMES`.
     out : str or path
         The run's folder.
     progress : bool

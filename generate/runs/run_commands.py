@@ -14,7 +14,7 @@ from liescope.common.command_options import Given, with_settings
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import plain
-from liescope.games.registry import GAMES, table_options
+from liescope.games.game_registry import GAMES, table_options
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.forecast import forecast, forecast_label
 from liescope.generate.runs.forecast_result import say_forecast

@@ -27,8 +27,8 @@ from liescope.common.reading import read_text, regular
 from liescope.common.registry import check_installed
 from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
+from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
-from liescope.games.registry import GAMES
 from liescope.generate.players.player_protocol import EndpointFacts
 from liescope.generate.players.player_registry import PLAYERS
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words

@@ -23,10 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
+from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec, ReaderSpec
 from liescope.games.playable import roles_in_play
-from liescope.games.registry import find_game
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.run_folder import PLAN_FILE

@@ -16,9 +16,9 @@ from types import TracebackType
 from liescope.common.errors import PlanChanged, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.game_registry import GAMES
 from liescope.games.judging import JudgeSpec, Reader, ReaderSpec
 from liescope.games.record import GameRecord, person_of
-from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.generate.corpus.read import split_game
 from liescope.generate.players.player_protocol import Attempt

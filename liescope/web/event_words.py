@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 from liescope.common.errors import UndeclaredGame, UnknownName
 from liescope.games.core import Event, EventKind
+from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Source
-from liescope.games.registry import GAMES
 from liescope.generate.runs.game_text import event_words
 
 HEADINGS = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})

@@ -14,7 +14,7 @@ from liescope.benchmark.capability import effects as module
 from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.fit_report import fit_page, tables
 from liescope.benchmark.capability.posterior import Posterior, Slips
-from liescope.benchmark.capability.text import reading
+from liescope.benchmark.capability.sentences import reading
 from liescope.benchmark.capability.variants import variant
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.fitting import FitResult, _result

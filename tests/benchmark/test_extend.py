@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.capability.extend import COUNTS, EXTENDED, SCORES, anchored, part, read_report
-from liescope.benchmark.capability.laplace import Laplace, laplace
+from liescope.benchmark.capability.model import Laplace, laplace
 from liescope.benchmark.counting.counts import SCHEMA, Counts
 from liescope.common.errors import BadData, UsageError
 

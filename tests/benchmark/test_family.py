@@ -18,7 +18,7 @@ from liescope.benchmark.capability.held_out import BACKGROUND, MEAN, calibration
 from liescope.benchmark.capability.model import family_of
 from liescope.benchmark.capability.posterior import Posterior, Slips, fit, win_chances
 from liescope.benchmark.capability.results import scores
-from liescope.benchmark.capability.text import verdict
+from liescope.benchmark.capability.sentences import verdict
 from liescope.benchmark.capability.variants import (
     DEFAULT,
     FALLBACK,

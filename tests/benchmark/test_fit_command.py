@@ -16,7 +16,7 @@ from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores, tidy_draws
-from liescope.benchmark.capability.text import findings
+from liescope.benchmark.capability.sentences import findings
 from liescope.benchmark.commands import app
 from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.fitting import ConditionFit

@@ -13,8 +13,8 @@ import pytest
 
 from liescope.benchmark import fit
 from liescope.benchmark.capability.goodness import against_each_other, win_rate_differences
+from liescope.benchmark.counting.count_sources import load_conditions
 from liescope.benchmark.counting.counts import count_games
-from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.fitting import DrawnVotes
 from liescope.benchmark.terminal import fit_lines
 from liescope.common.errors import UnknownName, UsageError

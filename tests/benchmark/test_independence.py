@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import liescope
-from liescope.benchmark.counting import sources
+from liescope.benchmark.counting import count_sources
+from liescope.benchmark.counting.count_sources import check_different, load_conditions, too_alike
 from liescope.benchmark.counting.counts import SCHEMA, Counts, tally
-from liescope.benchmark.counting.sources import check_different, load_conditions, too_alike
 from liescope.common.errors import UsageError
 
 NAMES = "abcde"
@@ -113,6 +113,6 @@ def test_conditions_that_agree_too_well_do_not_confirm_each_other() -> None:
     random = np.random.default_rng(7)
     cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
     one, part = (Counts(frame, frame) for frame in (cells, some_of(random, cells, 0.9)))
-    (note,) = sources._alike({"rounds 2": {"one": one}, "": {"part.csv": part}}, pool=False, independent=False)
+    (note,) = count_sources._alike({"rounds 2": {"one": one}, "": {"part.csv": part}}, pool=False, independent=False)
     assert "agree too well" in note
     assert "what one of them shows, the other does not confirm" in note

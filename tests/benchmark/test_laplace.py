@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.capability.laplace import effective, laplace
+from liescope.benchmark.capability.model import effective, laplace
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 

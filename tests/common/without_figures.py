@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from liescope.benchmark.analyses import report
+from liescope.benchmark.analyses import findings
 
 _DRAW, _LAYOUT = Figure.draw, ConstrainedLayoutEngine.execute
 
@@ -35,9 +35,9 @@ def drawn_figures() -> Iterator[None]:
 
 def leave_out_figures(patch: pytest.MonkeyPatch) -> None:
     """Until the patch is undone, every report of games is made as `run_analyses(..., draw=False)` makes it."""
-    complete = report.run_analyses
+    complete = findings.run_analyses
 
-    def undrawn(*args: Any, draw: bool = False, **options: Any) -> report.Findings:
+    def undrawn(*args: Any, draw: bool = False, **options: Any) -> findings.Findings:
         return complete(*args, **options, draw=False)
 
-    patch.setattr(report, "run_analyses", undrawn)
+    patch.setattr(findings, "run_analyses", undrawn)

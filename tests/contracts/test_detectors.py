@@ -18,12 +18,11 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData
 from liescope.detectors import train
+from liescope.detectors.detector import PRESETS, Detector, DetectorOptions
+from liescope.detectors.detector_registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.protocol import PRESETS, Detector, DetectorOptions
-from liescope.detectors.registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.transcript import Moment, read_transcripts
 from tests.detectors.judge_stub import with_logprobs
 from tests.generate.players.openai.stub import Stub
 
@@ -88,7 +87,7 @@ def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_it
 def test_the_options_of_every_kind_are_known_without_loading_what_it_computes_with() -> None:
     code = f"""
 import sys
-from liescope.detectors.registry import DETECTORS, declared_options
+from liescope.detectors.detector_registry import DETECTORS, declared_options
 DETECTORS["{OWN}"] = "tests.detectors.counting:CountingDetector"
 assert declared_options()
 print(*sorted(sys.modules.keys() & {HEAVY!r}))
@@ -101,7 +100,7 @@ def test_a_detector_registered_in_one_line_is_trained_scored_and_evaluated_by_th
     corpus: Path, tmp_path: Path
 ) -> None:
     code = f"""
-from liescope.detectors.registry import DETECTORS
+from liescope.detectors.detector_registry import DETECTORS
 DETECTORS["{OWN}"] = "tests.detectors.counting:CountingDetector"
 from liescope.cli import main
 model = {str(tmp_path / "m")!r}

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from liescope.common.errors import LiescopeError, UndeclaredGame
+from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, Part
 from liescope.games.mafia import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
-from liescope.games.registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, Part
 from liescope.generate.runs.plan_games import make_plan
 from liescope.testing import GAME_CHECKS, PART_CHECKS, GameCheck
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import RuleViolation
-from liescope.games import registry
+from liescope.games import game_registry
 from liescope.games.core import (
     ASSESSMENTS,
     CHOICES,
@@ -46,7 +46,7 @@ from liescope.games.record import (
     reply_to_json,
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.games.talk import BIDS
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
@@ -125,7 +125,7 @@ def short(spec: TableSpec) -> TableSpec:
 
 
 GAMES: dict[str, Maker] = {
-    **{name: make for game in registry.GAMES.values() for name, make in variants(game).items()},
+    **{name: make for game in game_registry.GAMES.values() for name, make in variants(game).items()},
     **{name: lambda seed, spec=spec: MiniMafia(spec, seed, f"mini-{seed}") for name, spec in MINIS.items()},
     **{name: lambda seed, spec=spec: Mafia(spec, seed, f"mafia-{seed}") for name, spec in TABLES.items()},
     **{name: lambda seed, spec=spec: Werewolf(spec, seed, f"wolf-{seed}") for name, spec in WOLVES.items()},
@@ -341,7 +341,7 @@ def test_asks_are_well_formed(make: Maker) -> None:
                         {ask.seat} if ask.kind is not AskKind.PROTECT else set()
                     )
                 if ask.kind is AskKind.KILL:
-                    assert not {game.roles[name] for name in ask.options} & registry.GAMES[game.name].killers
+                    assert not {game.roles[name] for name in ask.options} & game_registry.GAMES[game.name].killers
                 if ask.kind in ASSESSMENTS:
                     statement = session.events[ask.about or 0]
                     assert statement.kind is EventKind.STATEMENT

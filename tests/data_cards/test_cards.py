@@ -12,7 +12,7 @@ from huggingface_hub import DatasetCard, ModelCard
 from liescope.data_cards import CardError, render_dataset_card, render_model_card
 from liescope.data_cards.cards import markdown
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.games.registry import CARDS
+from liescope.games.game_registry import CARDS
 
 SCRIPTED = "Scripted text is not model text"
 

@@ -31,11 +31,11 @@ from liescope.detectors.adapt.compare import (
 )
 from liescope.detectors.adapt.display import adapt_lines
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.run import check_unseen
+from liescope.detectors.detector import silent
+from liescope.detectors.evaluation.evaluate import check_unseen
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.judge.prompt import DEFAULT
-from liescope.detectors.protocol import silent
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from tests.detectors.judge_stub import with_logprobs
 
 Corpus = Callable[..., Path]

@@ -15,11 +15,10 @@ import pytest
 
 from liescope.detectors.adapt.compare import TOP, gains
 from liescope.detectors.adapt.run import SURE, guessed
+from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, labelled, read_statements
-from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
-from liescope.detectors.view.transcript import KILLED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import KILLED, Moment, Transcript, Turn, read_deceivers, read_transcripts
 
 Chances = Callable[[str, str], float]
 

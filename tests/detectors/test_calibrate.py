@@ -22,7 +22,7 @@ from liescope.detectors.calibrate import (
     log_loss,
     tempered,
 )
-from liescope.detectors.view.posterior import Tables, logits_of
+from liescope.detectors.view.joint_posterior import Tables, logits_of
 
 Floats = NDArray[np.float64]
 

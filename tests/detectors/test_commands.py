@@ -20,9 +20,9 @@ from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.evaluation.controls import CONTROLS
-from liescope.detectors.evaluation.rows import MetricRow
-from liescope.detectors.registry import DETECTORS
+from liescope.detectors.evaluation.score_rows import MetricRow
 
 Corpus = Callable[..., Path]
 

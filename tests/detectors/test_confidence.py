@@ -14,7 +14,7 @@ import pytest
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors import LoadedDetector, load, score, train
 from liescope.detectors.examples import labelled, make_examples, read_statements
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
 

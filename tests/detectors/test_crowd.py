@@ -12,9 +12,8 @@ import pytest
 from liescope.common.agreement import Flags, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.beside_people import crowd_of, observer_rows
 from liescope.detectors.evaluation.beside_players import Tables, _answers, _with_means
-from liescope.detectors.evaluation.rows import ScoringPlan
-from liescope.detectors.evaluation.run import evaluate
-from liescope.detectors.evaluation.scores import score_table
+from liescope.detectors.evaluation.evaluate import evaluate
+from liescope.detectors.evaluation.score_rows import ScoringPlan, score_table
 from liescope.detectors.examples import read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe

@@ -12,11 +12,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.detectors.detector import Detector
+from liescope.detectors.detector_registry import DETECTORS, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.protocol import Detector
-from liescope.detectors.registry import DETECTORS, load_parts, make
-from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.truncation import by_length, distinct
+from liescope.detectors.textualize import TextConfig, by_length, distinct, textualize
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +120,7 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("liescope.detectors.registry.version", installed)
+    monkeypatch.setattr("liescope.detectors.detector_registry.version", installed)
     with pytest.raises(MissingExtra, match=rf"{package}.*\[train\]"):
         make(kind, TextConfig(), {})
 

@@ -13,12 +13,12 @@ from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, UsageError
+from liescope.detectors.detector import Detector
+from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.ensemble import Answers, EnsembleDetector, Member, Stack, read_members
-from liescope.detectors.protocol import Detector
-from liescope.detectors.registry import load_parts, make
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.posterior import Tables
+from liescope.detectors.view.joint_posterior import Tables
 from tests.detectors.test_whole_game import fitted, habit, planted
 
 MIXED = "linear:strength=1.0;tfidf:words=1"

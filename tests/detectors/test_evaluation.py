@@ -22,14 +22,11 @@ from liescope.detectors.evaluation.beside_players import (
     on_statements,
 )
 from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
-from liescope.detectors.evaluation.findings import sentences
-from liescope.detectors.evaluation.report import write_report
-from liescope.detectors.evaluation.report_text import markdown
+from liescope.detectors.evaluation.evaluate import evaluate
+from liescope.detectors.evaluation.evaluation_report import markdown, sentences, write_report
 from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
-from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.evaluation.score_rows import POPULATIONS, MetricRow, ScoringPlan, score_table, scripted_warning
 from liescope.detectors.evaluation.scorers import evaluate_scores
-from liescope.detectors.evaluation.scores import POPULATIONS, score_table, scripted_warning
 from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe

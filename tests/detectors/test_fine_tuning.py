@@ -20,16 +20,15 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors import train
+from liescope.detectors.detector import silent
+from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning.bodies import FineTuningOptions
-from liescope.detectors.fine_tuning.detector import held_out_rows
+from liescope.detectors.fine_tuning.fine_tuned import held_out_rows
+from liescope.detectors.fine_tuning.loop import FineTuningOptions, best_step, following
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
-from liescope.detectors.fine_tuning.loop import best_step, following
 from liescope.detectors.kinds import encoder
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
-from liescope.detectors.protocol import silent
-from liescope.detectors.registry import load_parts, make
 from liescope.detectors.textualize import TextConfig
 from tests.detectors.conftest import TELLS, Corpus
 

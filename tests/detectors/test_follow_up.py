@@ -18,8 +18,14 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, UsageError
 from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
-from liescope.detectors.kinds.follow_up import FollowUpDetector, FollowUpOptions
-from liescope.detectors.kinds.follow_up_questions import DEFAULT, Conversation, conversation, read_questions
+from liescope.detectors.kinds.follow_up import (
+    DEFAULT,
+    Conversation,
+    FollowUpDetector,
+    FollowUpOptions,
+    conversation,
+    read_questions,
+)
 from liescope.detectors.language_model import language_model
 from liescope.detectors.textualize import TextConfig
 from tests.detectors.conftest import TELLS

@@ -13,10 +13,10 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData
 from liescope.common.sentence_encoder import LOCAL
+from liescope.detectors.detector_registry import load_parts
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds import game_embedding
 from liescope.detectors.kinds.game_embedding import GameEmbeddingDetector
-from liescope.detectors.registry import load_parts
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from tests.detectors.conftest import TELLS
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted

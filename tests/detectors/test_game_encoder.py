@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.common.errors import UsageError
+from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import labelled, read_statements
-from liescope.detectors.fine_tuning.detector import held_out_rows
+from liescope.detectors.fine_tuning.fine_tuned import held_out_rows
 from liescope.detectors.kinds.game_encoder import (
     FALSE,
     MARKS,
@@ -28,13 +29,10 @@ from liescope.detectors.kinds.game_encoder import (
     table_loss,
 )
 from liescope.detectors.kinds.whole_game import lesson
-from liescope.detectors.registry import make
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.truncation import GAP
+from liescope.detectors.textualize import GAP, TextConfig
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.transcript import SAID, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, VOTED, Moment, Transcript, Turn, read_transcripts
 from tests.detectors.conftest import NAMES, SHARED, Corpus
 
 LIMIT = 48

@@ -15,9 +15,8 @@ import pytest
 
 from liescope.cli import main
 from liescope.common.errors import BadData, EndpointRefused, UsageError
-from liescope.detectors.evaluation.run import evaluate
-from liescope.detectors.judge.asking import ATTEMPTS
-from liescope.detectors.judge.session import default_cache
+from liescope.detectors.evaluation.evaluate import evaluate
+from liescope.detectors.judge.judge_session import ATTEMPTS, default_cache
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.players.openai import batch_queue

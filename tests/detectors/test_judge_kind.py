@@ -15,17 +15,24 @@ from sklearn.metrics import roc_auc_score
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
+from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.answers import player_probabilities, stated_probability
-from liescope.detectors.judge.learned import Calibration
-from liescope.detectors.judge.prompt import DEFAULT, read_prompt
-from liescope.detectors.judge.shots import game_text
+from liescope.detectors.judge.learned_judge import Calibration, game_text
+from liescope.detectors.judge.prompt import DEFAULT, player_probabilities, read_prompt, stated_probability
 from liescope.detectors.kinds.judge import JudgeDetector
-from liescope.detectors.registry import make
 from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import (
+    EXILED,
+    KILLED,
+    SAID,
+    SILENT,
+    VOTED,
+    Moment,
+    Transcript,
+    Turn,
+    read_transcripts,
+)
 from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
 

@@ -11,8 +11,8 @@ import pytest
 
 import liescope
 from liescope.common.errors import EndpointSilent, MissingKey, UsageError
-from liescope.detectors.judge.session import ask_judge
-from liescope.detectors.protocol import silent
+from liescope.detectors.detector import silent
+from liescope.detectors.judge.judge_session import ask_judge
 from liescope.generate.players.openai import openai_player
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.run_limits import Limits

@@ -18,10 +18,9 @@ from liescope.detectors import LoadedDetector, load, score, train
 from liescope.detectors.commands import app
 from liescope.detectors.examples import examples_of, read_statements
 from liescope.detectors.live import live_turns, table
+from liescope.detectors.view.candidate import claim_in_words
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.reasons import claim_in_words
-from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn, read_transcripts
 from tests.detectors.test_whole_game import habit
 
 TABLE = {"players": ["Alice", "Bob", "Charlie", "Diana"], "deceivers": 1, "rules": "mini-mafia"}

@@ -16,7 +16,7 @@ from liescope.common.agreement import alpha
 from liescope.common.errors import UsageError
 from liescope.detectors.display import people_lines
 from liescope.detectors.evaluation.beside_people import Answers, on_judged_statements, read_people
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
+from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan
 from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.sitting import Assignment, Sitting
 from tests.detectors.judge_stub import with_logprobs

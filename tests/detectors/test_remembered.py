@@ -14,7 +14,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.detectors.examples import Example
-from liescope.detectors.learned import Learned
+from liescope.detectors.learned_from import Learned
 
 Rows = dict[str, list[dict[str, Any]]]
 Corpus = Callable[..., Path]

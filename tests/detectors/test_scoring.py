@@ -30,7 +30,7 @@ from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.metrics import Scored, decision_metrics
 from liescope.detectors.examples import make_examples, read_statements
-from liescope.detectors.inputs import NO_TEXT
+from liescope.detectors.statement_inputs import NO_TEXT
 from liescope.generate.corpus import read
 from liescope.labeling.label import LOST_TEXT
 

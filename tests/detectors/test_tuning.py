@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.sentence_encoder import LOCAL, encoder_folder
+from liescope.detectors.detector import silent
+from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.game_embedding import own_words
 from liescope.detectors.kinds.whole_game import lesson
-from liescope.detectors.protocol import silent
-from liescope.detectors.registry import load_parts, make
 from liescope.detectors.sentence_body import BodyOptions, SentenceEncoder, draw_pairs, sentence_encoder, tuned
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import read_transcripts
 from tests.detectors.conftest import sentence
 
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate, train
 from liescope.detectors.display import show_evaluation
+from liescope.detectors.evaluation.evaluation_report import page
+from liescope.detectors.evaluation.evaluation_sections import target_sections
 from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.report_text import page
 from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
-from liescope.detectors.evaluation.sections import target_sections
+from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan
 from liescope.detectors.evaluation.verdicts import estimates
 
 Found = dict[tuple[str, str], MetricRow]

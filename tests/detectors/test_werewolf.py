@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.detectors.evaluation.beside_players import DETECTIVE_CLAIM
-from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe

@@ -12,10 +12,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import UsageError
+from liescope.detectors.detector import Detector
+from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds.linear import LinearDetector
-from liescope.detectors.protocol import Detector
-from liescope.detectors.registry import make
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn

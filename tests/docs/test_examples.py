@@ -20,9 +20,9 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.benchmark.analyses import registry as registry_of_analyses
-from liescope.detectors.registry import DETECTORS
-from liescope.games.registry import GAMES
+from liescope.benchmark.analyses import analysis_registry as registry_of_analyses
+from liescope.detectors.detector_registry import DETECTORS
+from liescope.games.game_registry import GAMES
 from liescope.generate.exports.exporter_registry import EXPORTERS
 from liescope.generate.importers.importer_registry import IMPORTERS
 from liescope.generate.players.player_registry import PLAYERS

@@ -143,8 +143,8 @@ import sys
 from dataclasses import dataclass, replace
 from liescope import cli
 from liescope.games.mafia import MafiaSpec, MiniMafia
-from liescope.games.registry import GAMES
-from liescope.games.table import option
+from liescope.games.game_registry import GAMES
+from liescope.games.table_options import option
 
 @dataclass(frozen=True, slots=True)
 class Spec(MafiaSpec):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from liescope import cli
-from liescope.detectors import registry
+from liescope.detectors import detector_registry
 from liescope.generate.corpus import read
 
 pytestmark = pytest.mark.slow
@@ -69,7 +69,7 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr(registry, "version", installed)
+    monkeypatch.setattr(detector_registry, "version", installed)
     monkeypatch.setitem(sys.modules, "pymc", None)
     assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--games", "2"]) == 0
     said = capsys.readouterr().out

@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 
 from liescope.common.errors import LiescopeError
-from liescope.games.checks import check_record
 from liescope.games.record import GameRecord, record_from_json, record_to_json
+from liescope.games.record_checks import check_record
 from liescope.generate.importers import read_games
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import INPUTS

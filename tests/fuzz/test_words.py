@@ -13,8 +13,8 @@ import pytest
 from liescope import cli
 from liescope.common.errors import LiescopeError
 from liescope.games import Ask, AskKind, Phase
+from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec
-from liescope.games.registry import find_game
 from liescope.generate.players.openai.spec import check_url, read_spec
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from liescope.games import MiniMafia, drive, start
-from liescope.games.checks import KINDS, NotARecord, check_record, check_reply
 from liescope.games.core import Ask, Assessment, EventKind, Reply
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord, Source, record
+from liescope.games.record_checks import KINDS, NotARecord, check_record, check_reply
 
 
 @pytest.fixture(scope="module")

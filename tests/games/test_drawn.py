@@ -10,9 +10,9 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
+from liescope.games.game_registry import find_game
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.record import DRAWN, not_chosen
-from liescope.games.registry import find_game
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 

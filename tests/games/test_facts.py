@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from liescope.games.checks import KINDS
 from liescope.games.facts import AssessmentData, EventData
+from liescope.games.record_checks import KINDS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.games.checks import check_record
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.judging import ANY_SEAT, OUTSIDE, Reader, ReaderSpec
 from liescope.games.record import GameRecord, event_from_json, event_to_json
+from liescope.games.record_checks import check_record
 from liescope.games.session import drive, start
 from liescope.labeling.label import label_game
 from tests.games.test_judging import frozen

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.common.agreement import agreement, from_counts
-from liescope.labeling.agreement import LABELS, label_agreement
 from liescope.labeling.label import label_game
+from liescope.labeling.rating_agreement import LABELS, label_agreement
 
 labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
 

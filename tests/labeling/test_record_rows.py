@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from liescope.games.checks import NotARecord
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import EventData, GameMeta
 from liescope.games.record import GameRecord, Seat, Source, Status, record_to_json
+from liescope.games.record_checks import NotARecord
 from liescope.labeling.record_rows import event_rows, game_row, record_of
 
 NAMES = ("Ann", "Bob", "Cy")

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from liescope.labeling import claims, reading
+from liescope.labeling import claims, sentence_reading
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
@@ -53,6 +53,6 @@ def test_what_is_skipped_would_not_have_matched(game: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(claims, "role_patterns", unguarded)
     for guard in ("LOOKING", "PRETENDING", "INVESTIGATING"):
-        monkeypatch.setattr(reading, guard, anything)
+        monkeypatch.setattr(sentence_reading, guard, anything)
     assert sum(map(bool, found)) > len(texts) / 4
     assert found == [claims._find(text, "Alice", NAMES, game) for text in texts]

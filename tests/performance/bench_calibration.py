@@ -28,8 +28,7 @@ from scipy.stats import binom, chisquare
 
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.goodness import log_probability
-from liescope.benchmark.capability.laplace import laplace
-from liescope.benchmark.capability.model import normalise
+from liescope.benchmark.capability.model import laplace, normalise
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.variants import PAPER, PARAMETERS, Variant, variant
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 
 import liescope
+from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning.detector import FineTunedDetector
-from liescope.detectors.registry import make
+from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import read_transcripts
 
 BATCH = {"encoder": 32, "game-encoder": 8}
 PEAKS = {"H200": 989, "H100": 989, "A100": 312, "L40S": 362, "L4": 121, "A10G": 70}

@@ -26,7 +26,7 @@ import polars as pl
 
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.laplace import laplace
+from liescope.benchmark.capability.model import laplace
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.suggest import suggest
 from liescope.benchmark.capability.variants import DEFAULT

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from liescope.games.game_registry import find_game
 from liescope.games.mafia import MiniMafia
 from liescope.games.playable import roles_in_play
 from liescope.games.record import Status
-from liescope.games.registry import find_game
 from liescope.games.session import start
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal

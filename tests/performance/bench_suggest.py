@@ -1,7 +1,7 @@
 """How much better scores become by games that `fit --suggest` chose than by as many chosen otherwise.
 
 Players with known scores play a small background design; then each way of choosing adds the same number of games, and
-the model is fitted again (`liescope.benchmark.capability.laplace`). Printed for each way: the root mean square error of
+the model is fitted again (`liescope.benchmark.capability.model`). Printed for each way: the root mean square error of
 m, d and v, the mean width of their 95% intervals, the share of intervals that hold the truth, and both figures minus
 those of the suggestion, paired by replication, with 95% intervals of Student's t.
 
@@ -21,8 +21,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.laplace import Laplace, laplace
-from liescope.benchmark.capability.model import logits, normalise
+from liescope.benchmark.capability.model import Laplace, laplace, logits, normalise
 from liescope.benchmark.capability.suggest import BLOCK, less_variance, more_information, suggest
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally

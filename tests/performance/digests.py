@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from liescope.games.game_registry import find_game
 from liescope.games.playable import roles_in_play
-from liescope.games.registry import find_game
 from liescope.generate.corpus import build
 from liescope.generate.runs.plan_games import designed, make_plan
 from liescope.generate.runs.runner import play

@@ -12,9 +12,9 @@ import pytest
 import liescope
 from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase
+from liescope.games.game_registry import GAMES
 from liescope.games.judging import ReaderSpec
 from liescope.games.playable import PlayableGame
-from liescope.games.registry import GAMES
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.event_words import TABLE, check_told, look_through

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from liescope.common.errors import BadData
 from liescope.detectors import Detector, DetectorOptions, Example, TextConfig, textualize
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.detector import Progress, silent
 
 
 class CountingWordsOptions(DetectorOptions):

@@ -14,7 +14,7 @@ from liescope.common.errors import UsageError
 from liescope.games.assessing import assess
 from liescope.games.core import AskKind, Asks, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
-from liescope.games.table import TableSpec, option
+from liescope.games.table_options import TableSpec, option
 from liescope.games.talk import speech
 from liescope.games.voting import legal_choice
 

@@ -20,8 +20,8 @@ from typing import Any
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, open_regular, read_text
 from liescope.generate.corpus.hub import hub_repo, plain_errors
+from liescope.generate.importers.importer_protocol import Rejected, fingerprint
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.protocol import Rejected, fingerprint
 
 Rows = Iterator[tuple[int, dict[str, Any] | Rejected]]
 LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole

@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, LiescopeError, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.games.core import Ask, Event, Reply
+from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-from liescope.games.registry import PROMPTS
 from liescope.generate.players.local.loading import (
     Loaded,
     LocalSpec,

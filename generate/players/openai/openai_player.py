@@ -19,8 +19,8 @@ from typing import Any
 from liescope.common.errors import EndpointRefused, EndpointSilent, UsageError
 from liescope.common.text import plain
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, Reply
+from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-from liescope.games.registry import PROMPTS
 from liescope.generate.players.openai.accounts import Request
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused

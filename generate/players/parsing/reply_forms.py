@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Assessment, LessonKind, Reply
-from liescope.games.registry import GAMES
+from liescope.games.game_registry import GAMES
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.generate.players.parsing.choice import Answer, unfence, visible
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS

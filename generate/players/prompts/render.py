@@ -19,10 +19,10 @@ from jinja2 import Template, meta
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quoted
 from liescope.games.record import Source, record
-from liescope.games.registry import PROMPTS, find_game
 from liescope.games.session import Session, drive
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS

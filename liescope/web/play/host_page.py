@@ -17,7 +17,7 @@ from starlette.datastructures import FormData
 
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.settings import Setting
-from liescope.games.registry import GAMES, find_game
+from liescope.games.game_registry import GAMES, find_game
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
 from liescope.web.play.table_setup import FILLER, PERSON, Setup, can_spare, check_players, make_setup

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.games.core import Ask, Event, public
+from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord, Status
-from liescope.games.registry import find_game
 from liescope.games.session import Session
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.players.run_limits import Limits

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.game_registry import find_game
 from liescope.games.narration import counted, listing
-from liescope.games.registry import find_game
 from liescope.games.session import Session
-from liescope.games.table import TableSpec
+from liescope.games.table_options import TableSpec
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
 from liescope.web.event_words import check_told_to_players, shares

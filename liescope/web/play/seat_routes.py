@@ -16,7 +16,7 @@ from starlette.datastructures import FormData
 from liescope.common.errors import UsageError
 from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask
-from liescope.games.registry import find_game
+from liescope.games.game_registry import find_game
 from liescope.generate.players.human import suggested
 from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable

@@ -16,8 +16,8 @@ from jinja2 import Template
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
+from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
-from liescope.games.registry import PAGES, find_game
 from liescope.generate.players.human import Pacing, TablePatience
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of

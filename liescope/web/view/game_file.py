@@ -23,7 +23,7 @@ from liescope.common.leaks import find_secret, secrets_of
 from liescope.common.text import plain
 from liescope.data_cards.licences import OURS, Terms, own_terms
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.facts import NOT_SAID
+from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
 from liescope.generate.runs.run_folder import plan_terms, read_head, stated_terms

@@ -12,8 +12,8 @@ from typing import Any
 from liescope.common.leaks import all_without_addresses
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import AskKind, Event, EventKind, Phase
+from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Seat, Source, not_chosen
-from liescope.games.registry import GAMES
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id

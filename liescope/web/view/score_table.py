@@ -14,7 +14,7 @@ import polars as pl
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import DECISION
-from liescope.detectors.evaluation.scores import CONTROL, SCORES
+from liescope.detectors.evaluation.score_rows import CONTROL, SCORES
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5

@@ -12,9 +12,9 @@ import pytest
 
 from liescope.benchmark.analyses import intervals
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
-from liescope.benchmark.analyses.registry import ANALYSES
 from liescope.common import statistics
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.analyses.forked import HONEST, LIE, continuation

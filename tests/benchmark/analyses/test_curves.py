@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.figures import MOST, curves
+from liescope.benchmark.analyses.analysis_figures import MOST, curves
 
 
 def drawn(series: int, days: int) -> Figure:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.cells import POOLED
+from liescope.benchmark.analyses.conditions_of_play import POOLED
 from liescope.benchmark.analyses.first_claim import ballots, first_claim
 from liescope.benchmark.analyses.frames import load_frames
 from liescope.games.core import EventKind
+from liescope.games.game_registry import SIDES
 from liescope.games.one_night import OneNightWerewolf
 from liescope.games.record import GameRecord
-from liescope.games.registry import SIDES
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
 from tests.benchmark.random_play import finished
 

@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from scipy.stats import rankdata
 
-from liescope.benchmark.analyses.cells import MIXED, PLAYERS
+from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS
 from liescope.benchmark.analyses.frames import SCHEMAS, Frames, load_frames
 from liescope.common.errors import BadData
 from liescope.games.assessing import START, running_suspicion

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import game_difference, game_figure, game_means, share_difference, shares
-from liescope.benchmark.analyses.registry import ANALYSES
 from liescope.common.statistics import PROPORTION, REAL, newcombe, wilson
 from liescope.games.record import GameRecord
 from tests.benchmark.random_play import judged, mini_mafia, werewolf

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses import lies as module
+from liescope.benchmark.analyses.analysed_games import GameSet
+from liescope.benchmark.analyses.findings import page, run_analyses
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.lies import LABELS, moves, of_kinds, statement_moves
-from liescope.benchmark.analyses.report import page, run_analyses
-from liescope.benchmark.analyses.sources import GameSet
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.made import made
 

@@ -14,7 +14,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.names import ANY, gender_effect, gender_wins, name_effect, name_wins, plot_name_effect
-from liescope.games.table import NAMES
+from liescope.games.table_options import NAMES
 from tests.benchmark.analyses.made import made
 
 MODELS = ("a", "b")

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.benchmark.analyses import conduct, endings, fingerprint, names, outcomes, votes
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.cells import CELL, PLAYERS, POOLED
+from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from tests.benchmark.analyses.conftest import Staged
 

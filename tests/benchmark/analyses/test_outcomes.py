@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.endings import CATEGORIES, game_length, halves, jester_fate, survival, wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.outcomes import (

@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.conduct import ANALYSES_OF_SILENCE
 
 MINE = (replace(ANALYSES_OF_SILENCE[0], name="silence_again"),)
 """
-SCRIPT = "from liescope.benchmark.analyses.registry import ANALYSES; print(*(one.name for one in ANALYSES))"
+SCRIPT = "from liescope.benchmark.analyses.analysis_registry import ANALYSES; print(*(one.name for one in ANALYSES))"
 
 
 def names(site: Path) -> list[str]:

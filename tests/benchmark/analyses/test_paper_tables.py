@@ -11,7 +11,7 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import doctor_targets
 from liescope.benchmark.analyses.endings import CATEGORIES, halves, wolf_losses
 from liescope.benchmark.analyses.fingerprint import association

@@ -8,7 +8,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.analysed_games import GameSet
 from liescope.benchmark.analyses.analysis import PEOPLE_VOTED
+from liescope.benchmark.analyses.findings import notes
 from liescope.benchmark.analyses.frames import load_frames
 from liescope.benchmark.analyses.people import (
     ANALYSES_OF_PEOPLE,
@@ -16,8 +18,6 @@ from liescope.benchmark.analyses.people import (
     people_flags_less_models,
     people_votes_less_models,
 )
-from liescope.benchmark.analyses.report import notes
-from liescope.benchmark.analyses.sources import GameSet
 from liescope.common.colours import MODELS, model_colours, page_of
 from liescope.common.model_names import PEOPLE
 from liescope.games.record import GameRecord, Source

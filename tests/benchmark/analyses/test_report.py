@@ -12,18 +12,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from liescope.benchmark.analyses import analysis
+from liescope.benchmark.analyses.analysed_games import GameSet, Run, settings
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
+from liescope.benchmark.analyses.analysis_registry import ANALYSES
+from liescope.benchmark.analyses.findings import Findings, notes, overview, page, run_analyses, winners
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.registry import ANALYSES
-from liescope.benchmark.analyses.report import (
-    Findings,
-    notes,
-    overview,
-    page,
-    run_analyses,
-    winners,
-)
-from liescope.benchmark.analyses.sources import GameSet, Run, settings
 from liescope.common.report.files import csv_text
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown, markdown_table

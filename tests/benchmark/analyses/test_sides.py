@@ -7,8 +7,8 @@ import pytest
 from liescope.benchmark.analyses.sides import NOBODY, side_colour, united_roles
 from liescope.common.colours import MODELS
 from liescope.common.errors import UnknownName
+from liescope.games.game_registry import GAMES, SIDES
 from liescope.games.playable import PlayableGame
-from liescope.games.registry import GAMES, SIDES
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=name) for name, game in GAMES.items()])

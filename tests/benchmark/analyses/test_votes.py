@@ -8,7 +8,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.endings import wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.votes import coordination, vote_ranks, vote_targets, wolf_votes_first_day

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts
-from liescope.benchmark.background.scores import predicted_rate
+from liescope.benchmark.background.z_scores import predicted_rate
 from liescope.benchmark.counting.counts import SCHEMA
 
 MANY = 10**9  # games, so that Laplace's rule and chance are nothing

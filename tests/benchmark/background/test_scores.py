@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import beta
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background.scores import (
+from liescope.benchmark.background.z_scores import (
     DESIGN,
     Table,
     background_scores,

@@ -16,7 +16,7 @@ from typer.main import get_command
 import liescope
 from liescope.benchmark.commands import app
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.leaderboard.board import LeaderboardResult
+from liescope.benchmark.leaderboard.page import LeaderboardResult
 from liescope.common.errors import BadData, UsageError
 from tests.common.driven_browser import driven
 

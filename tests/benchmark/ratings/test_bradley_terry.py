@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 from liescope.benchmark.ratings.bradley_terry import OVERALL, rate
-from liescope.benchmark.ratings.sections import ELO, elo_table
+from liescope.benchmark.ratings.ratings_report import ELO, elo_table
 
 MODELS = "abcd"
 PLANTED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liescope.benchmark.ratings.scores import Scores, conflicts, pairs, ranked, ranks, taus
+from liescope.benchmark.ratings.rank_order import Scores, conflicts, pairs, ranked, ranks, taus
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 RISING = Scores(NAMES, np.arange(6.0) + np.random.default_rng(0).uniform(-0.3, 0.3, size=(500, 6)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from liescope.detectors.registry import DETECTORS
+from liescope.detectors.detector_registry import DETECTORS
 from tests.detectors.conftest import NAMES, Corpus, Rows, sentence
 from tests.detectors.transfer.recording import RecordingDetector
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.detectors import Example
+from liescope.detectors.detector import DetectorOptions, Progress, silent
 from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
-from liescope.detectors.protocol import DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector

@@ -10,7 +10,7 @@ import pytest
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors import folds
-from liescope.detectors.protocol import silent
+from liescope.detectors.detector import silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
 from liescope.detectors.transfer.fitting import Recipe, fit_all, inner_folds

@@ -14,8 +14,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.statistics import game_weights
-from liescope.detectors.protocol import player_posteriors, silent
-from liescope.detectors.registry import DETECTORS
+from liescope.detectors.detector import player_posteriors, silent
+from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.cells import Resamples

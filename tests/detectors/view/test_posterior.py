@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.detectors.view.posterior import Tables, posterior
+from liescope.detectors.view.joint_posterior import Tables, posterior
 
 scores = st.lists(st.floats(-8, 8), min_size=2, max_size=7).map(np.array)
 

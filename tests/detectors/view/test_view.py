@@ -8,8 +8,7 @@ from pathlib import Path
 import liescope
 from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.reading import read_transcripts
-from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn, read_transcripts
 
 NAMES = ("Ada", "Bo", "Cy", "Di")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from liescope.games.checks import check_record
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Source, Status
+from liescope.games.record_checks import check_record
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.avalon_nlu import TYPES
 from liescope.generate.runs.game_text import transcript

@@ -18,7 +18,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.corpus import build
 from liescope.generate.importers import Rejected, import_games, read_games
-from liescope.generate.importers.jsonl import importer as jsonl
+from liescope.generate.importers.jsonl import jsonl_importer as jsonl
 from liescope.generate.importers.jsonl.columns import REQUIRED, Row
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import NO_ROLE, NOT_IN_SOURCE, label_game

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts
+from liescope.benchmark.counting.count_sources import check_different, too_alike
 from liescope.benchmark.counting.counts import PLAYERS, count_games, tally
-from liescope.benchmark.counting.sources import check_different, too_alike
 from liescope.common.errors import UsageError
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, read_games
-from liescope.generate.importers.mini_mafia.importer import PAPER_NAMES
+from liescope.generate.importers.mini_mafia.mini_mafia_importer import PAPER_NAMES
 from liescope.generate.importers.mini_mafia.wording import BLANK
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import LOST_TEXT, text_is_lost

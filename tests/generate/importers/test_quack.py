@@ -12,11 +12,11 @@ from typing import Any, cast
 import pytest
 
 from liescope.common.errors import PlanChanged
-from liescope.games.checks import check_record
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Status
+from liescope.games.record_checks import check_record
 from liescope.generate.importers import Rejected, import_games, read_games
-from liescope.generate.importers.quack import importer
+from liescope.generate.importers.quack import quack_importer
 from liescope.generate.importers.quack.log import Rooms
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.run_folder import with_settings
@@ -262,9 +262,9 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
     (tmp_path / "cut.tar.gz").write_bytes(archive.read_bytes()[:-300])
     assert "cannot be read as a tar archive" in reason(tmp_path / "cut.tar.gz")
     bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
-    monkeypatch.setattr(importer, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(quack_importer, "MOST_UNPACKED", 1 << 20)
     assert "larger than 1,048,576 bytes" in reason(bomb)
-    monkeypatch.setattr(importer, "LARGEST", 100)
+    monkeypatch.setattr(quack_importer, "LARGEST", 100)
     assert "at most 100 are read" in reason(archive)
 
 

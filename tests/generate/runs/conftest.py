@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from liescope.games.game_registry import find_game
 from liescope.games.playable import roles_in_play
-from liescope.games.registry import find_game
 from liescope.generate.players import player_registry
 from liescope.generate.runs.plan_games import designed, make_plan
 from liescope.generate.runs.run_plan import Plan

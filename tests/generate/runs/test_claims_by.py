@@ -12,7 +12,7 @@ import pytest
 
 from liescope import cli
 from liescope.generate.corpus import build, read
-from liescope.generate.corpus.facts import count_claims
+from liescope.generate.corpus.corpus_facts import count_claims
 from liescope.generate.players.openai import patience
 from liescope.generate.runs.play import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says

@@ -15,8 +15,8 @@ import liescope
 from liescope import cli
 from liescope.common.errors import BadData, BudgetSpent, PlanChanged, UnknownName, UsageError
 from liescope.games.core import Ask, AskKind, EventKind
+from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
-from liescope.games.registry import GAMES
 from liescope.generate.runs.fork import Ending, effects
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import SAID, ForkPlan, prompt_of_call, rebuild

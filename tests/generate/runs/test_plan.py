@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.games.registry import find_game
+from liescope.games.game_registry import find_game
 from liescope.generate.players.prompts.render import read_templates
 from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.run_folder import check_unchanged

@@ -15,8 +15,8 @@ import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.games.core import EventKind
+from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Status
-from liescope.games.registry import GAMES
 from liescope.generate.players.replay import OFF
 from liescope.generate.runs.journal import Journal
 from tests.generate.players.openai.stub import Request, Stub, says

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Phase
-from liescope.games.registry import GAMES
+from liescope.games.game_registry import GAMES
 from liescope.web.play.host_page import RefusedForm, blank, read_setup
 from liescope.web.play.seat_lines import form_of, read_form
 from liescope.web.play.table_setup import PERSON, same_table

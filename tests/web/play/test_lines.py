@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from liescope.games.core import Event, EventKind, Game, Phase, Reply
+from liescope.games.game_registry import GAMES
 from liescope.games.mafia import MiniMafia
-from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.seat_lines import HEAD, Chair, chairs, check_words, form_of, lines, role_of, stage_of
 from liescope.web.play.table_setup import rules_of

@@ -12,7 +12,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.detectors.evaluation.scores import SCORES
+from liescope.detectors.evaluation.score_rows import SCORES
 from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from liescope.web.view.game_page import shown

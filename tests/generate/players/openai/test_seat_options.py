@@ -13,7 +13,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.detectors.judge.session import check_spec
+from liescope.detectors.judge.judge_session import check_spec
 from liescope.games.core import AskKind, EventKind
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec, thinking_fields

@@ -18,10 +18,10 @@ import pytest
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
 from liescope.games.core import EventKind
+from liescope.games.game_registry import PROMPTS
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
-from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, load_prompts
 from liescope.generate.players.prompts.render import read_templates, sample_asks
 

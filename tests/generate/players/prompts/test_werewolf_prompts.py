@@ -35,7 +35,7 @@ from liescope.games import (
     start,
 )
 from liescope.games.core import ASSESSMENTS, CHOICES
-from liescope.games.registry import PROMPTS
+from liescope.games.game_registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, Prompts, load_prompts
 
 SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from liescope.games.core import Ask, Event, Reply
-from liescope.games.registry import find_game
+from liescope.games.game_registry import find_game
 from liescope.games.script.knowledge import Following, Log
 from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start

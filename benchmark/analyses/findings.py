@@ -1,0 +1,274 @@
+"""The report of a set of games: what was found first, then every analysis as a section of one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import polars as pl
+
+from liescope.benchmark.analyses import headline
+from liescope.benchmark.analyses.analysed_games import GameSet, settings
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, TRIADIC, Analysis
+from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, RATER
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import RULE
+from liescope.common.colours import page_of
+from liescope.common.figures import style, svg
+from liescope.common.model_names import PEOPLE
+from liescope.common.report.contents import Report
+from liescope.common.report.contents import Section as PageSection
+from liescope.games.game_registry import PROMPTS
+from liescope.games.record import Source
+
+FOLDED = 6  # rows beyond which a table folds where a figure shows it
+TITLE = "Who deceived whom, and how well"
+PAPERS = {"mini-mafia": MINI_MAFIA, "werewolf": TRIADIC, "dyadic-werewolf": TRIADIC}
+"""The games that a paper tells of, whose prompts ours do not repeat."""
+_READING = (
+    "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
+    f"independent draws. {RULE} A dash stands where a value is not defined. Days count from 1. A section may name the "
+    "table or figure of a paper that it corresponds to; the numbers here come from the games below."
+)
+
+_SOURCES = {
+    Source.SCRIPTED: "Scripted players spoke in these games: the figures test the tool and are not findings about "
+    "models or people.",
+    Source.IMPORTED: "Some of these games were played elsewhere and imported.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One analysis that found something. svg: its figure, "" if it has none, has too many models or is not drawn."""
+
+    analysis: Analysis
+    table: pl.DataFrame
+    svg: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """sections: the analyses with results; nothing: the others, each with what the games lack; sentences: what was
+    found; svg: the figure that shows it, "" if there is none or it is not drawn.
+    """
+
+    sections: tuple[Section, ...]
+    nothing: tuple[tuple[Analysis, str], ...]
+    sentences: tuple[str, str, str]
+    svg: str
+
+
+def run_analyses(
+    analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None, draw: bool = True
+) -> Findings:
+    """Every analysis of the frames. watch: called with the title of each as it begins. draw: their figures too.
+
+    The columns condition and rater are left out of the tables where all games have one and the same.
+    """
+    sections, nothing = [], []
+    raters = pl.concat([frames.statements[RATER], frames.guesses[RATER], frames.tags[RATER]])
+    hidden = [
+        name for name, values in (("condition", frames.games["condition"]), (RATER, raters)) if values.n_unique() < 2
+    ]
+    with page_of(frames.seats["seat_model"].drop_nulls().unique()):
+        for analysis in analyses:
+            watch(analysis.title)
+            if lacks := analysis.lacks(frames):
+                nothing.append((analysis, "; ".join(lacks)))
+                continue
+            table = analysis.found(frames)
+            if table.is_empty():
+                nothing.append((analysis, analysis.otherwise))
+            else:
+                figure = _svg(analysis, table) if draw else ""
+                sections.append(Section(analysis, table.drop(hidden, strict=False), figure))
+        shown_first = headline.figure(frames) if draw else ""
+        return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), shown_first)
+
+
+def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
+    if analysis.plot is None or ("model" in table.columns and table["model"].n_unique() > headline.DRAWN):
+        return ""
+    with style():
+        return svg(analysis.plot(table), analysis.name)
+
+
+def notes(games_set: GameSet) -> list[str]:
+    """Sentences that must accompany any figure from these games: whose words, whose ratings, what is missing."""
+    said = [words for source, words in _SOURCES.items() if source in games_set.sources]
+    said += _people(games_set.frames)
+    said += _judged(games_set.frames)
+    said += _mixed(games_set)
+    said += _reworded(games_set)
+    for run in games_set.runs:
+        if "fork" in run.plan or "recorded" in run.plan:
+            said.append(
+                f"The games of {run.name} go on from recorded games or play them again: those of one recorded game "
+                "count as one draw, and their rates hold for those games."
+            )
+        if not run.finished:
+            said.append(f"{run.name} has no finished game.")
+        said += [
+            f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
+        ]
+    return said
+
+
+def _reworded(games_set: GameSet) -> list[str]:
+    """A sentence for each paper whose game was played here with our own prompts."""
+    played = {
+        str(run.plan.get("game"))
+        for run in games_set.runs
+        if run.plan.get("game") in PAPERS and run.plan.get("prompts") in PROMPTS[run.plan["game"]].sets
+    }
+    return [
+        f"The prompts of {game} are worded anew and are not those of the {PAPERS[game]}: results of these games are "
+        "not comparable with the paper's, since wording alone can change them."
+        for game in sorted(played)
+    ]
+
+
+def _people(frames: Frames) -> list[str]:
+    """How many seats people held, and how many different persons they were, as far as the games tell."""
+    seats = frames.seats.filter(pl.col("seat_model") == PEOPLE)
+    if seats.is_empty():
+        return []
+    persons, unknown = seats["person"].drop_nulls().n_unique(), seats["person"].null_count()
+    if unknown:
+        who = (
+            f"The games do not tell who held {unknown} of these seats: if few persons played them, the intervals, for "
+            "which games are independent, are too narrow."
+        )
+    elif persons == 1:
+        who = "All of them were held by one person: the figures describe that person, and not people."
+    else:
+        who = f"They are {persons} different persons; what a person does in several games is not independent."
+    games = seats["game_id"].n_unique()
+    held = f"{seats.height} seat{'' if seats.height == 1 else 's'} in {games} game{'' if games == 1 else 's'}"
+    return [f"People held {held}; by model, all of them are “{PEOPLE}”. {who}"]
+
+
+def _judged(frames: Frames) -> list[str]:
+    """How many games each judge rated, and whether all others are without a judge."""
+    rated = frames.statements.select("game_id", RATER).unique()
+    judges = rated.filter(pl.col(RATER) != PLAYERS)
+    if judges.is_empty():
+        return []
+    names = judges.group_by(RATER).len().sort(RATER).rows()
+    of = frames.games.height
+    counts = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
+    alone = judges[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
+    which = "All ratings and reports" if alone else "Some ratings and reports"
+    return [f"{which} were given by a judge after the game, from its log: {counts}."]
+
+
+def _mixed(games_set: GameSet) -> list[str]:
+    """A sentence if conditions are pooled, and one for each cell of games with unknown, visibly different settings."""
+    frames = games_set.frames
+    said = []
+    conditions = frames.games["settings"].n_unique()
+    if games_set.pooled and conditions > 1:
+        said.append(f"Games with {conditions} different settings are pooled; their figures describe a mixture.")
+    rosters = frames.seats.group_by("game_id").agg(roster=pl.col("role").sort().str.join(" "))
+    kinds = {"seating": "ways of seating", "roster": "rosters"}
+    cells = (
+        frames.games.filter(pl.col("settings").fill_null("{}") == "{}")
+        .join(rosters, on="game_id", how="left")
+        .group_by(CELL)
+        .agg(pl.col(name).n_unique() for name in kinds)
+        .sort(CELL)
+    )
+    for row in cells.iter_rows(named=True):
+        of = [words for name, words in kinds.items() if row[name] > 1]
+        if of:
+            learns = f"learning {'on' if row['learning'] else 'off'}"
+            said.append(
+                f"The games of {row['game']} by {row['model']} with {learns} have different {' and '.join(of)}, so "
+                "their figures describe a mixture: analyse such runs one at a time."
+            )
+    return said
+
+
+def overview(frames: Frames) -> pl.DataFrame:
+    """Which games: game, condition (where there are several), model, learning, seating, source, games, won by each
+    winner (as text).
+    """
+    several = frames.games["condition"].n_unique() > 1
+    keys = ["game", *(["condition"] if several else []), "model", "learning", "seating", "source"]
+    return (
+        frames.games.group_by(keys)
+        .agg(games=pl.len(), winners=pl.col("winner").value_counts(sort=True))
+        .sort(keys)
+        .with_columns(
+            pl.col("winners").map_elements(
+                lambda found: ", ".join(f"{row['winner']} {row['count']}" for row in found), return_dtype=pl.String
+            )
+        )
+    )
+
+
+def winners(frames: Frames) -> dict[str, dict[str, int]]:
+    """Games won, by game and winner, the most frequent winner first."""
+    counts = (
+        frames.games.group_by("game", "winner").len().sort("game", "len", "winner", descending=[False, True, False])
+    )
+    wins: dict[str, dict[str, int]] = {}
+    for game, winner, count in counts.iter_rows():
+        wins.setdefault(game, {})[winner] = count
+    return wins
+
+
+def page(games_set: GameSet, findings: Findings) -> Report:
+    """The report."""
+    runs = ", ".join(run.name for run in games_set.runs)
+    played = settings(games_set.runs)
+    return Report(
+        title=TITLE,
+        findings=findings.sentences,
+        figure=findings.svg,
+        figure_alt=headline.FIGURE_ALT,
+        notes=tuple(notes(games_set)),
+        meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
+        sections=(
+            PageSection("games", "The games", (_READING,), table=overview(games_set.frames)),
+            *(page_section(section, games_set.frames) for section in findings.sections),
+            PageSection(
+                "settings",
+                "Settings of the runs",
+                table=played,
+                source=f"Table 22 of the {TRIADIC}",
+                file="tables/settings.csv",
+                main=False,
+            ),
+        ),
+        missing={analysis.title: reason for analysis, reason in findings.nothing},
+        tables={section.analysis.name: section.table for section in findings.sections} | {"settings": played},
+    )
+
+
+def page_section(section: Section, frames: Frames) -> PageSection:
+    """An analysis as a section of a page."""
+    analysis = section.analysis
+    missing = analysis.plot and not section.svg
+    alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
+    shown = section.table.drop(alike, strict=False)
+    said = [analysis.note]
+    if missing:
+        said.append("There are too many models for a figure; the table has them all.")
+    if 0 < analysis.shown < shown.height:
+        said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
+        shown = shown.head(analysis.shown)
+    return PageSection(
+        analysis.name,
+        analysis.title,
+        tuple(said),
+        caption=analysis.caption(section.table),
+        figure=section.svg,
+        table=shown,
+        folded=bool(section.svg) and section.table.height > FOLDED,
+        source=analysis.cited,
+        file=f"tables/{analysis.name}.csv",
+        main=analysis.main,
+    )

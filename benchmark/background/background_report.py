@@ -1,0 +1,410 @@
+"""The background method as a part of a report.
+
+It says too whether scores agree with the capability model (Figures 7 to 9), and between conditions (10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from liescope.benchmark.analyses.headline import DRAWN
+from liescope.benchmark.background.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
+from liescope.benchmark.capability.results import scores as capability_scores
+from liescope.benchmark.capability.results import stacked
+from liescope.benchmark.counting.counts import stated
+from liescope.common.colours import model_colours
+from liescope.common.figures import Dot, dots_with_intervals, style, svg
+from liescope.common.report.contents import Column, Report, Section, Table, with_interval
+from liescope.common.statistics import fisher
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from liescope.benchmark.capability.posterior import Posterior
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+FEWEST = 3  # models whose scores can be correlated
+CORRELATIONS = pl.Schema(
+    {
+        **dict.fromkeys(("capability", "one", "other"), pl.String),
+        "models": pl.Int64,
+        "measure": pl.String,
+        **dict.fromkeys(("r", "lo", "hi", "simulated", "simulated_sd", "free_lo", "free_hi"), pl.Float64),
+    }
+)
+
+
+def correlations(
+    one: tuple[Array, Array], other: tuple[Array, Array], shape: Callable[[Array], Array], same_games: bool
+) -> list[tuple[int | str | float | None, ...]]:
+    """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated, simulated_sd,
+    free_lo, free_hi), empty for fewer than three models or scores without differences.
+
+    one, other: (score, its standard deviation), each of shape (models,). shape: what is done to scores before they are
+    correlated, such as np.exp. same_games: whether both are scores of the same games.
+
+    lo to hi: 95% interval by Fisher's transformation, as if these models were drawn from many. simulated and
+    simulated_sd: mean and standard deviation over scores drawn around the given ones, each independently and normal, as
+    the paper reports them; chance in the draws adds to that in the scores, so the mean lies nearer to 0 than r. free_lo
+    to free_hi: 95% interval of what endless games would give for these models, the simulation with twice the variance
+    due to chance taken off that of the scores (of which at least a tenth remains); None for the same games, whose
+    chance both share.
+    """
+    if len(one[0]) < FEWEST or not all(np.ptp(score) for score, _ in (one, other)):
+        return []
+    from scipy.stats import rankdata
+
+    random = np.random.default_rng(SEED)
+    drawn, drawn_other = (shape(random.normal(score, sd, size=(DRAWS, len(score)))) for score, sd in (one, other))
+    point, point_other = (shape(score[None]) for score, _ in (one, other))
+    found: list[tuple[int | str | float | None, ...]] = []
+    for measure in ("Pearson", "Spearman"):
+        if measure == "Spearman":
+            drawn, drawn_other, point, point_other = (
+                rankdata(part, axis=1) for part in (drawn, drawn_other, point, point_other)
+            )
+        r = fisher(float(_pearson(point, point_other)[0]), len(one[0]))
+        simulated = _pearson(drawn, drawn_other)
+        chance = [2 * float(part.var(axis=0, ddof=1).mean()) for part in (drawn, drawn_other)]
+        free = (None, None) if same_games else np.quantile(_pearson(drawn, drawn_other, *chance), TAILS).tolist()
+        found.append((len(one[0]), measure, *r, float(simulated.mean()), float(simulated.std(ddof=1)), *free))
+    return found
+
+
+def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 0) -> Array:
+    """Of each row, with what is due to chance taken off the variances."""
+    one, other = (part - part.mean(axis=1, keepdims=True) for part in (one, other))
+    freedom = one.shape[1] - 1
+    kept = 1.0
+    for part, off in ((one, chance), (other, chance_other)):
+        variance = np.square(part).sum(axis=1) / freedom
+        kept = kept * np.maximum(variance - off, LEAST * variance)
+    return np.asarray(np.clip((one * other).sum(axis=1) / freedom / np.sqrt(kept), -1, 1))
+
+
+PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
+OFFSET = ("detect", "b")  # of the villager, in models that have one; a high one favours the mafia
+FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
+
+
+def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
+    """The correlation of z-scores with m, v and d of a fit of the same games, over the models that have both: a frame
+    of CORRELATIONS (`liescope.benchmark.background.background_report.correlations`), where `one` is m, v, d
+    or b and `other` is z.
+
+    background: `liescope.benchmark.background.z_scores.background_scores`; capability: a frame with the columns model,
+    m, m_sd and the same of d, v and, where the fitted model has it, b (`liescope.benchmark.capability.results.scores`).
+    """
+    rows = []
+    for name, parameter in (*PARAMETER.items(), *([OFFSET] if OFFSET[1] in capability.columns else ())):
+        both = background.filter(capability=name).join(capability.drop_nulls(parameter), on="model")
+        fitted, z = ((both[column].to_numpy(), both[f"{column}_sd"].to_numpy()) for column in (parameter, "z"))
+        found = correlations(fitted, z, np.asarray, same_games=True)
+        rows += [(name, parameter, "z", *numbers) for numbers in found]
+    return pl.DataFrame(rows, CORRELATIONS, orient="row")
+
+
+def beside(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
+    """Both methods in one unit, over the models that have both: capability, model, method, value, lo, hi, each in
+    standard deviations from the mean of that method over the models; best z first.
+
+    background, capability: as for `with_capability_model`, the latter with the columns m_lo, m_hi and the same of d and
+    v.
+    """
+    parts = [
+        background.filter(capability=name)
+        .join(capability.drop_nulls(parameter), on="model", maintain_order="left")
+        .select("capability", "model", method=pl.lit(method), **_in_its_unit(column))
+        for name, parameter in PARAMETER.items()
+        for method, column in ((FITTED, parameter), (AGAINST, "z"))
+    ]
+    return pl.concat(parts)
+
+
+def _in_its_unit(column: str) -> dict[str, pl.Expr]:
+    """value, lo and hi of a score."""
+    mean, unit = pl.col(column).mean(), pl.col(column).std()
+    return {
+        name: (pl.col(source) - mean) / unit
+        for name, source in (("value", column), ("lo", f"{column}_lo"), ("hi", f"{column}_hi"))
+    }
+
+
+def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
+    """The correlation of exponential scores between every two conditions, over the models that both have: a frame of
+    CORRELATIONS, where `one` and `other` are conditions of different games.
+
+    scores: as of `liescope.benchmark.background.z_scores.background_scores`, with the column condition.
+    """
+    rows = []
+    for capability in DESIGN:
+        part = scores.filter(capability=capability)
+        for one, other in combinations(part["condition"].unique(maintain_order=True), 2):
+            both = part.filter(condition=one).join(part.filter(condition=other), on="model", suffix="_other")
+            first, second = ((both[f"z{end}"].to_numpy(), both[f"z_sd{end}"].to_numpy()) for end in ("", "_other"))
+            found = correlations(first, second, np.exp, same_games=False)
+            rows += [(capability, one, other, *numbers) for numbers in found]
+    return pl.DataFrame(rows, CORRELATIONS, orient="row")
+
+
+_ROWS = 150  # of one figure
+
+
+def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
+    """Win rates of one capability with their intervals, a panel a background (Figures 11 to 13).
+
+    rates: as of `liescope.benchmark.background.z_scores.win_rates`; models: the order of the rows. Backgrounds beyond
+    about 150 rows are not shown.
+    """
+    shown = rates["background"].unique().sort().head(max(1, _ROWS // len(models)))
+    order = pl.DataFrame({"model": models}).with_row_index("place")
+    rows = rates.join(order, on="model").filter(pl.col("background").is_in(shown.implode()))
+    rows = rows.sort("background", "place", maintain_order=True)
+    dots = [_dot(row, "rate", "lo", "hi", f"against {row['background']}") for row in rows.iter_rows(named=True)]
+    return _drawn(dots, "win rate with its 95% interval", limits=(0, 1))
+
+
+def scores_figure(scores: pl.DataFrame) -> Figure:
+    """z-scores with their intervals, a panel a capability; scores: as of
+    `liescope.benchmark.background.z_scores.background_scores`.
+    """
+    dots = [_dot(row, "z", "z_lo", "z_hi", f"To {row['capability']}") for row in scores.iter_rows(named=True)]
+    return _drawn(dots, "z-score with its 95% interval", reference=0)
+
+
+def exponential_figure(scores: pl.DataFrame) -> Figure:
+    """Exponential scores with one standard deviation to either side, as published, a panel a capability (Figure 10);
+    scores: as for `scores_figure`.
+    """
+    ends = scores.with_columns(lo=pl.col("score") - pl.col("score_sd"), hi=pl.col("score") + pl.col("score_sd"))
+    dots = [_dot(row, "score", "lo", "hi", f"To {row['capability']}") for row in ends.iter_rows(named=True)]
+    return _drawn(dots, "exp(z), with a standard deviation to either side", reference=1)
+
+
+def agreement_figure(both: pl.DataFrame) -> Figure:
+    """The scores of both methods on each other's side, a panel a capability (Figures 7 to 9); both: as of
+    `liescope.benchmark.background.background_report.beside`.
+    """
+    dots = [
+        Dot(row["model"], row["value"], row["lo"], row["hi"], row["method"], _panel(row))
+        for row in both.iter_rows(named=True)
+    ]
+    return dots_with_intervals(dots, "standard deviations from the mean over models, with 95% intervals", reference=0)
+
+
+def _panel(row: Mapping[str, Any]) -> str:
+    condition = f", {stated(row['condition'])}" if "condition" in row else ""
+    return f"To {row['capability']}: {PARAMETER[row['capability']]} and z{condition}"
+
+
+def _dot(row: Mapping[str, Any], value: str, lo: str, hi: str, panel: str) -> Dot:
+    series = stated(row["condition"]) if "condition" in row else ""
+    return Dot(row["model"], row[value], row[lo], row[hi], series, panel)
+
+
+def _drawn(
+    dots: Sequence[Dot], axis: str, reference: float | None = None, limits: tuple[float, float] | None = None
+) -> Figure:
+    colours = None if any(dot.series for dot in dots) else model_colours(dot.label for dot in dots)
+    return dots_with_intervals(dots, axis, colours, reference, limits)
+
+
+AGREEMENT = "Scores against backgrounds beside the capability model"
+CONDITIONS = "Scores against backgrounds, one condition against another"
+_PAPER = "of the Mini-Mafia paper"
+_RATES = {"deceive": "Figure 11", "detect": "Figure 12", "disclose": "Figure 13"}
+_MEANING = (
+    "A background is one model in the two other roles. In each, the win rate of a model's side is compared with those "
+    "of the other models, in units of their standard deviation; z is the mean over backgrounds. No model of how the "
+    "roles work together is assumed. Only models that met every background are compared, and z compares only with them."
+)
+_UNCERTAINTY = (
+    "± is the uncertainty of the model's own games, with mean and standard deviation over models taken as known, as "
+    "published. The intervals take neither as known. Chance makes models differ more than they do, which draws z "
+    "towards 0; the intervals allow for that and reach further outwards."
+)
+_CORRELATED = (
+    "lo to hi: 95%, Fisher's, as if these models were drawn from many; with few models it is wide. simulated and its "
+    "sd: mean and standard deviation over scores drawn anew within their uncertainty, as the paper reports them, which "
+    "lie nearer to 0 than r."
+)
+_SAME_GAMES = "Both methods score the same games, so agreement says nothing about what other games would give."
+_FREE = "free lo to free hi: 95%, what endless games of these models would give, with chance taken off."
+
+
+def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
+    """The background method on the games of one condition; see `part_of_conditions`."""
+    return part_of_conditions({"": cells}, {"": posterior} if posterior else {})
+
+
+def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Report:
+    """Win rates and scores against backgrounds, their agreement with the capability model, and with each other between
+    conditions.
+
+    cells: the counts of each condition (`liescope.benchmark.counting.counts.Counts`), "" for the only one. posteriors:
+    fits of the same counts, where there are any.
+
+    Tables: background (the scores), background_rates, background_agreement, background_conditions, if not empty.
+    """
+    several = len(cells) > 1
+    scored = {name: score(frame) for name, frame in cells.items()}
+    fits = {name: (scored[name].scores, capability_scores(posterior)) for name, posterior in posteriors.items()}
+    rates = stacked({name: win_rates(frame) for name, frame in cells.items()}, several)
+    scores = stacked({name: found.scores for name, found in scored.items()}, several)
+    agreement = stacked({name: with_capability_model(*pair) for name, pair in fits.items()}, several)
+    between = between_conditions(scores) if several else pl.DataFrame()
+    notes = [f"{_of(name)}{note}" for name, found in scored.items() for note in found.notes]
+    missing = {
+        f"Scores against backgrounds, {_of(name)}to {capability}": why
+        for name, found in scored.items()
+        for capability, why in found.missing.items()
+    }
+    sections = []
+    if not scores.is_empty():
+        sections.append(_scores(scores, notes))
+        if not agreement.is_empty():
+            both = stacked({name: beside(*pair) for name, pair in fits.items()}, several)
+            sections.append(_agreement(agreement, both))
+        elif fits:
+            missing[AGREEMENT] = f"fewer than {FEWEST} models have scores of both methods"
+        if not between.is_empty():
+            sections.append(_conditions(scores, between))
+        elif several:
+            missing[CONDITIONS] = f"no two conditions have scores of the same {FEWEST} models or more"
+    tables = {
+        "background": scores,
+        "background_rates": rates,
+        "background_agreement": agreement,
+        "background_conditions": between,
+    }
+    return Report(
+        sections=(*sections, *_rates(rates, scores)),
+        tables={name: table for name, table in tables.items() if not table.is_empty()},
+        missing=missing,
+    )
+
+
+def _svg(name: str, table: pl.DataFrame, draw: Callable[[pl.DataFrame], Figure]) -> str:
+    """The figure, "" if there are too many models for one."""
+    if table["model"].n_unique() > DRAWN:
+        return ""
+    with style():
+        return svg(draw(table), name)
+
+
+def _sentences(table: pl.DataFrame) -> tuple[str, ...]:
+    """What correlates how strongly, a sentence for each capability and pair."""
+    pairs = table.filter(measure="Pearson").join(
+        table.filter(measure="Spearman"),
+        on=[name for name in ("condition", "capability", "one", "other") if name in table.columns],
+        suffix="_rank",
+    )
+    return tuple(
+        f"To {row['capability']}{_where(row)}, {stated(row['one'])} and {stated(row['other'])} correlate by "
+        f"{with_interval(row['r'], row['lo'], row['hi'])}, their ranks by "
+        f"{with_interval(row['r_rank'], row['lo_rank'], row['hi_rank'])}, over {row['models']} models."
+        for row in pairs.iter_rows(named=True)
+    )
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    return f" ({stated(row['condition'])})" if "condition" in row else ""
+
+
+def _of(condition: str) -> str:
+    """The condition before what is said of it; the only one has no name."""
+    return f"{condition}: " if condition else ""
+
+
+_SCORES = (
+    Column("condition"),
+    Column("capability"),
+    Column("model"),
+    Column("z", interval=True),
+    Column("z_sd", "± of z"),
+    Column("score", "score exp(z)", interval=True),
+    Column("score_sd", "± of score"),
+    Column("backgrounds"),
+    Column("games"),
+)
+
+
+def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
+    return Section(
+        "background",
+        "Scores against backgrounds",
+        (_MEANING, _UNCERTAINTY, *notes),
+        "z and exp(z) with 95% intervals, highest z first.",
+        _svg("background", scores, scores_figure),
+        "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
+        Table.of(scores, _SCORES),
+        folded=True,
+        source=f"Eq. 10 to 14 {_PAPER}",
+        file="background.csv",
+    )
+
+
+def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
+    return Section(
+        "background-agreement",
+        AGREEMENT,
+        (*_sentences(agreement), _SAME_GAMES),
+        _CORRELATED,
+        _svg("background-agreement", both, agreement_figure),
+        "Scores of both methods by model, in standard deviations from their mean.",
+        agreement.drop("free_lo", "free_hi"),
+        folded=True,
+        source=f"Figures 7 to 9 {_PAPER}",
+        file="background_agreement.csv",
+    )
+
+
+def _conditions(scores: pl.DataFrame, between: pl.DataFrame) -> Section:
+    return Section(
+        "background-conditions",
+        CONDITIONS,
+        _sentences(between),
+        f"{_CORRELATED} {_FREE}",
+        _svg("background-conditions", scores, exponential_figure),
+        "Exponential scores by model and condition.",
+        between,
+        folded=True,
+        source=f"Figure 10 and Appendix C {_PAPER}",
+        file="background_conditions.csv",
+    )
+
+
+def _rates(rates: pl.DataFrame, scores: pl.DataFrame) -> list[Section]:
+    """Win rates of each capability; models in the order of their scores, those without one at the end."""
+    sections = []
+    for capability, source in _RATES.items():
+        found = rates.filter(capability=capability)
+        if found.is_empty():
+            continue
+        ranked = scores.filter(capability=capability)["model"] if not scores.is_empty() else pl.Series(dtype=pl.String)
+        models = pl.concat([ranked, found["model"].sort()]).unique(maintain_order=True).to_list()
+        name = f"background-rates-{capability}"
+        sections.append(
+            Section(
+                name,
+                f"Win rates in each background: to {capability}",
+                (),
+                "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
+                "central 95% (lo to hi).",
+                _svg(name, found, partial(rates_figure, models=models)),
+                "Win rates with 95% intervals by model, a panel for each background.",
+                found.drop("capability"),
+                folded=True,
+                source=f"{source} {_PAPER}",
+                file="background_rates.csv",
+            )
+        )
+    return sections

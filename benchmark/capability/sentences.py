@@ -1,0 +1,292 @@
+"""What a report of a fit says in words: notes that must accompany it, how to read it, and how well it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.optimize import brentq
+
+from liescope.benchmark.capability.goodness import MISFIT
+from liescope.benchmark.capability.held_out import summarise
+from liescope.benchmark.capability.model import effective
+from liescope.benchmark.capability.posterior import sample_longer
+from liescope.benchmark.capability.results import (
+    SURE,
+    TAILS,
+    chances_of_first,
+    in_the_running,
+    left_sentence,
+    percent,
+    settled,
+    uncertainty_left,
+    warning,
+)
+from liescope.benchmark.capability.variants import PAPER
+from liescope.benchmark.counting.counts import add, stated
+from liescope.common.report.contents import with_interval
+from liescope.games.record import Source
+
+if TYPE_CHECKING:
+    from liescope.benchmark.fitting import ConditionFit
+if TYPE_CHECKING:
+    from liescope.benchmark.capability.backend import Array
+    from liescope.benchmark.capability.posterior import Posterior
+    from liescope.benchmark.fitting import ConditionFit
+
+
+_SOURCES = {
+    Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores test the tool "
+    "and are not findings about models or people.",
+    Source.HUMAN: "People played in these games; whoever they were, they count as one player, people.",
+    Source.IMPORTED: "These games were played elsewhere and imported.",
+}
+NO_SOURCE = "The counts come from a file that does not say who played."
+WORST = 5
+HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
+TITLE = "Who deceives, who discloses, who responds"
+_CORE = (
+    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the mafioso, d "
+    "of the detective{of}. A higher m deceives better, a higher d makes the truth believed more often"
+)
+_RESPONDS = (
+    "; a higher v follows the better speaker more reliably. A villager with v near 0 does not heed who speaks better: "
+    "{deaf}. One with a negative v follows the worse speaker."
+)
+_DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
+_SCALE = (
+    "The mean of m is 0{unit} by convention, so scores compare only within one fit: another set of models or games has "
+    "a different zero{and_unit}. Overlapping intervals do not settle an order."
+)
+_OFFSET = (
+    "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. The "
+    "mean of b is 0."
+)
+LOG_SCORE = (
+    "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
+    "difference from the highest. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
+    "how many "
+    "combinations it cannot be trusted. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the "
+    "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
+)
+APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
+INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their scores cannot be compared."
+NOTHING_SHARED = "No combination of players was played in two conditions."
+
+
+def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
+    """Sentences that must accompany any figure of these fits: whose words, what was left out, which conditions have no
+    fit (unfit: the reasons).
+    """
+    counts = add([part.counts for part in fits])
+    words = [text for source, text in _SOURCES.items() if source in counts.sources]
+    if not counts.sources:
+        words.append(NO_SOURCE)
+    words += counts.notes
+    words += [
+        f"NOT FITTED: the games with {stated(name)}, because {reason}. The scores are of the other games only."
+        for name, reason in unfit.items()
+    ]
+    words += [f"Left out: {count} games, because {reason}." for reason, count in sorted(counts.excluded.items())]
+    if counts.drawn_games:
+        games = int(counts.cells["games"].sum())
+        words.append(
+            f"{counts.drawn_games} of {games} games ({counts.drawn_games / games:.0%}) contain a vote drawn at random "
+            f"because a reply was unreadable; they are {'kept' if drawn_votes == 'keep' else 'left out'}."
+        )
+    words += [
+        f"{'Without' if drawn_votes == 'keep' else 'With'} these games {_of(part.condition)}there is no fit: "
+        f"{part.other_failure}."
+        for part in fits
+        if part.other_failure
+    ]
+    for part in fits:
+        words.append(
+            f"The model {_of(part.condition)}is {part.posterior.variant.name}: {part.posterior.variant.formula}."
+        )
+        if part.posterior.variant == PAPER and not any(fit.compared for fit in fits):
+            words.append(
+                "The published model has no term for villagers who lean to one side, and counts that scatter more than "
+                "it says make its intervals too narrow: see the goodness of fit."
+            )
+        if part.posterior.faults:
+            words.append(
+                f"NOT FULLY CONVERGED: {'; '.join(part.posterior.faults)}. Do not publish these scores. "
+                f"{sample_longer(part.posterior.settings)}."
+            )
+        if little := warning(uncertainty_left(part.posterior)):
+            words.append(f"{stated(part.condition)}: {little}" if len(fits) > 1 else little)
+        words += part.posterior.cautions()
+        if part.goodness.p < MISFIT:
+            words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
+        words += part.goodness.separated
+        if part.compared:
+            words.append(verdict(part.compared.cells))
+            failed = part.compared.table.filter(pl.col("faults") > 0).select("method", "faults").rows()
+            if failed:
+                parts = ", ".join(f"{name} ({count})" for name, count in failed)
+                words.append(f"Held-out parts whose samples were far from converged: {parts}; scores include them.")
+        for reason in dict.fromkeys(part.left_aside.values()):
+            names = [name for name, why in part.left_aside.items() if why == reason]
+            words.append(f"Not compared: {', '.join(names)}, because {reason}.")
+    if len(fits) > 1:
+        words.append(
+            f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."
+        )
+    return words
+
+
+def reading(scores: pl.DataFrame) -> tuple[str, ...]:
+    """How to read a table of scores, in paragraphs."""
+    v, b = (name in shown_parameters(scores) for name in "vb")
+    core = _CORE.format(core="v (m - d)" if v else "m - d", of=", v of the villager who votes" if v else "")
+    scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
+    return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
+
+
+def _of(condition: str) -> str:
+    return f"of the condition {condition} " if condition else ""
+
+
+def told(fits: Sequence[ConditionFit]) -> list[str]:
+    """How much uncertainty each fit leaves about its parameters, a sentence for each."""
+    return [
+        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + left
+        for part in fits
+        if (left := left_sentence(part.posterior))
+    ]
+
+
+def covered(cells: pl.DataFrame) -> float:
+    """The share of cells inside their interval; cells: `liescope.benchmark.capability.results.predictions`."""
+    return int(cells["inside"].sum()) / cells.height
+
+
+def verdict(held_out: pl.DataFrame) -> str:
+    """Whether the published formula predicts better than main effects do, on combinations that neither had seen.
+
+    held_out: `liescope.benchmark.capability.held_out.HeldOut.cells`.
+    """
+    table = summarise(held_out.filter(pl.col("method").is_in([f"{base}+dispersion" for base in ("paper", "additive")])))
+    if table.height < 2:
+        return "These games cannot tell whether logit p = v (m - d) predicts better than main effects."
+    best, other = table.rows(named=True)
+    gain, lo, hi = (-other[name] for name in ("difference", "difference_hi", "difference_lo"))
+    words = {"paper+dispersion": "logit p = v (m - d)", "additive+dispersion": "main effects alone (m - d + b)"}
+    one, two, by = words[best["method"]], words[other["method"]], f"{gain:.4f} ({lo:.4f} to {hi:.4f})"
+    if lo > 0:
+        return f"On combinations that it had not seen, {one} predicts better than {two}, by {by} of log score a game."
+    return (
+        f"On combinations not seen, these games do not settle whether {one} or {two} predicts better: the difference "
+        f"in log score a game is {by}."
+    )
+
+
+def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
+    """What the goodness of each fit is, in sentences."""
+    return [
+        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + sentence
+        for part in fits
+        for sentence in part.goodness.sentences()[:2]
+    ]
+
+
+def counted(cells: pl.DataFrame, scores: pl.DataFrame) -> str:
+    """How many games of which size a fit counts."""
+    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
+    return (
+        f"{games} games in {cells.height} combinations of {scores['model'].n_unique()} players; the mafia won "
+        f"{wins / games:.1%}."
+    )
+
+
+def fits_well(cells: pl.DataFrame) -> str:
+    """How well the cells match their predictions, before the table of those furthest from them."""
+    return (
+        f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The ones "
+        "furthest from their prediction:"
+    )
+
+
+def furthest(cells: pl.DataFrame) -> pl.DataFrame:
+    """The cells furthest from their predictions."""
+    return cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
+
+
+def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
+    """The parameters that a table of scores has."""
+    return tuple(name for name in HEADS if name in scores.columns and scores[name].null_count() < scores.height)
+
+
+_LEADS = {
+    "m": "deceives best as the mafioso",
+    "d": "is believed most as the detective",
+    "v": "follows the better speaker most reliably as the villager",
+}
+_ROLES = {"m": "the mafioso", "d": "the detective", "v": "the villager"}
+_DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
+_MOST = 20  # times the games; beyond that no number is told
+
+
+def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
+    """The model with the highest m, d and v of each condition if it is the highest in 95% of the posterior's draws;
+    otherwise those still in the running.
+    """
+    m, d, v = (_sentence(name, fits) for name in _LEADS)
+    return m, d, v
+
+
+def _sentence(parameter: str, fits: Sequence[ConditionFit]) -> str:
+    said = [(f"with {fit.condition}, " if fit.condition else "") + _lead(parameter, fit) for fit in fits]
+    text = "; ".join(said)
+    begins_with_name = not (fits[0].condition or text.startswith(("these games", "the fitted model")))
+    return f"{text[:1] if begins_with_name else text[:1].upper()}{text[1:]}."
+
+
+def _lead(parameter: str, fit: ConditionFit) -> str:
+    posterior = fit.posterior
+    if parameter not in posterior.draws:
+        return f"the fitted model gives {parameter} no meaning of its own ({posterior.variant.formula})"
+    names = posterior.names[parameter]
+    if len(names) == 1:
+        return f"{names[0]} alone was {_ROLES[parameter]}, so these games compare nobody there"
+    if len(posterior.unidentified().get(parameter, ())) == len(names):
+        return f"these games do not tell who {_LEADS[parameter]}: no {parameter} is known better than before any game"
+    draws = posterior.draws[parameter].reshape(-1, len(names))
+    chances = chances_of_first(draws)
+    if (best := settled(chances)) is None:
+        return (
+            f"these games do not settle who {_LEADS[parameter]}: in the running, by the chance that {parameter} is "
+            f"highest, are {in_the_running(names, chances)}; {_games(posterior, draws)}"
+        )
+    lo, hi = np.quantile(draws[:, best], TAILS)
+    score = f"{parameter} {with_interval(float(draws[:, best].mean()), lo, hi)}"
+    return (
+        f"{names[best]} {_LEADS[parameter]}, {score}: ahead of all others in {percent(float(chances[best]))} of the "
+        f"draws; next is {names[int(np.argsort(-chances)[1])]}{_DOUBT if fit.goodness.p < MISFIT else ''}"
+    )
+
+
+def _games(posterior: Posterior, draws: Array) -> str:
+    """How many more games would settle who is first. draws: of the scores, shape (draws, models).
+
+    The scores are taken to be their means. Their deviations fall with the root of the games, of which those of one
+    combination count less the more there are, where counts are dispersed.
+    """
+    played, rho = posterior.cells["games"].to_numpy().astype(np.float64), float(posterior.rho().mean())
+    means = draws.mean(axis=0)
+
+    def chance(times: float) -> float:
+        worth = effective(times * played, rho).sum() / effective(played, rho).sum()
+        return float(chances_of_first(means + (draws - means) / np.sqrt(worth))[means.argmax()])
+
+    if chance(_MOST) < SURE:
+        return f"even {_MOST} times as many games like these would not settle it"
+    more = (float(brentq(lambda times: chance(times) - SURE, 1, _MOST, xtol=0.01)) - 1) * played.sum()
+    shown = max(1, round(more, 2 - len(str(int(more)))))
+    return (
+        f"about {shown:,.0f} more games like these should, if they differ as they seem to, and fewer if --suggest "
+        "chooses them"
+    )

@@ -1,0 +1,400 @@
+"""Counts from the sources a user names: runs, corpora, files of counts.
+
+A CSV file has the form that `fit` documents, or that of the three tables that the Mini-Mafia paper prints.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from io import StringIO
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.variants import leave_out
+from liescope.benchmark.counting.counts import (
+    PLAYERS,
+    SCHEMA,
+    TABLES,
+    Counts,
+    add,
+    count_by_settings,
+    counted_games,
+    stated,
+    tally,
+)
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.reading import read_text
+from liescope.generate.corpus.open import OpenedGames, open_games
+from liescope.generate.runs.run_folder import labels
+from liescope.labeling.conditions import PROMPTS
+
+TABLE_KEYS = ("capability", "model")
+MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
+TABLE_GAMES = 100  # games in each cell of the paper's tables
+MOST_NAMED = 20  # contradictions in one message
+
+
+def read_counts(path: Path) -> Counts:
+    """Counts of a CSV file with the columns mafioso, detective, villager, mafia_wins, games, in any order; rows of the
+    same cell are added up, further columns are ignored. A file with the columns capability and model is read as the
+    paper's tables (`read_tables`).
+
+    Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
+    """
+    try:
+        text = read_text(path, encoding="utf-8-sig", given=True)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
+    cells = parse_counts(text, str(path))
+    return Counts(cells, cells)
+
+
+def parse_counts(text: str, name: str) -> pl.DataFrame:
+    """The cells of a CSV text; name: used in errors. See `read_counts`."""
+    header, rows = _rows(text, name)
+    if set(TABLE_KEYS) <= set(header):
+        return _from_tables(header, rows, name)
+    missing = [column for column in SCHEMA if column not in header]
+    if missing:
+        raise BadData(
+            f"{name} lacks the column {missing[0]!r}; counts have the columns {', '.join(SCHEMA)}, "
+            f"this file has {', '.join(header) or 'none'}"
+        )
+    cells = []
+    for line, row in rows:
+        names = [row[column].strip() for column in PLAYERS]
+        if not all(names):
+            raise BadData(f"{name}, line {line}: a cell needs the names of a mafioso, a detective and a villager")
+        wins, games = (_whole(row[column], column, line, name) for column in ("mafia_wins", "games"))
+        if games < 1 or wins > games:
+            raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
+        cells.append((*names, wins, games))
+    return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
+
+
+def published_counts() -> pl.DataFrame:
+    """The 140 cells of the Mini-Mafia paper (Tables 2 to 4): cells as in `Counts`."""
+    name = "mini_mafia_win_counts.csv"
+    return parse_counts((files("liescope.benchmark") / "data" / name).read_text(encoding="utf-8"), name)
+
+
+def published_scores() -> pl.DataFrame:
+    """The paper's scores (Figure 2): model, m, m_sd, d, d_sd, v, v_sd; mean of v is 1, mean of m is 0."""
+    return pl.read_csv(
+        StringIO((files("liescope.benchmark") / "data" / "mini_mafia_published.csv").read_text(encoding="utf-8"))
+    )
+
+
+def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The header and (line number, row by column) of every line that is not blank."""
+    reader = csv.reader(StringIO(text))
+    try:
+        header = [column.strip() for column in next(reader, [])]
+        lines = [(reader.line_num, line) for line in reader if any(field.strip() for field in line)]
+    except csv.Error as error:
+        raise BadData(f"{name} cannot be read as CSV: {error}") from None
+    if len(set(header)) < len(header):
+        raise BadData(f"{name} has two columns with the same name: {', '.join(header)}; rename one")
+    for number, line in lines:
+        if len(line) != len(header):
+            raise BadData(f"{name}, line {number}: {len(line)} fields under {len(header)} columns; correct the line")
+    if header and not lines:
+        raise BadData(f"{name} holds no counts; each line after the header is a cell")
+    return header, [(number, dict(zip(header, line, strict=True))) for number, line in lines]
+
+
+def _whole(text: str, column: str, line: int, name: str) -> int:
+    """A count: a whole number that is not negative; 23.0 is one, as spreadsheets write it."""
+    whole = text.strip().removesuffix(".0")
+    if not (whole.isascii() and whole.isdigit() and len(whole) <= MOST_DIGITS):
+        raise BadData(f"{name}, line {line}: {column} is {text!r}; it must be a whole number, zero or more")
+    return int(whole)
+
+
+def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, str]]], name: str) -> pl.DataFrame:
+    """Cells of the paper's three tables: capability, model, then one column for each background model.
+
+    Deceive counts mafia wins of (model; background, background), Detect town wins of (background, background; model),
+    Disclose town wins of (background; model; background), each of 100 games. A model against itself appears in all
+    three tables as the same 100 games: it is kept once, and the tables must agree on it.
+    """
+    backgrounds = [column for column in header if column not in TABLE_KEYS]
+    found: dict[tuple[str, str, str], list[_Entry]] = {}
+    for line, row in rows:
+        model, capability = row["model"].strip(), row["capability"].strip().casefold()
+        for background in backgrounds:
+            places = {
+                "deceive": (model, background, background),
+                "detect": (background, background, model),
+                "disclose": (background, model, background),
+            }
+            if capability not in places or not model:
+                raise BadData(f"{name}, line {line}: capability must be one of {', '.join(places)}, model not empty")
+            count = _whole(row[background], background, line, name)
+            if count > TABLE_GAMES:
+                raise BadData(f"{name}, line {line}: {count} wins under {background!r} of {TABLE_GAMES} games")
+            found.setdefault(places[capability], []).append(_Entry(line, capability, count))
+    contradictions = [(cell, said) for cell, said in found.items() if len({entry.mafia_wins for entry in said}) > 1]
+    if contradictions:
+        raise BadData(_contradicted(name, contradictions))
+    cells = [(*cell, said[0].mafia_wins, TABLE_GAMES) for cell, said in found.items()]
+    return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One number of the paper's tables: its line, capability, and wins of the judged side."""
+
+    line: int
+    capability: str
+    wins: int
+
+    @property
+    def mafia_wins(self) -> int:
+        return self.wins if self.capability == "deceive" else TABLE_GAMES - self.wins
+
+    def __str__(self) -> str:
+        as_mafia = "" if self.capability == "deceive" else f", so {self.mafia_wins} of the mafia"
+        side = "mafia" if self.capability == "deceive" else "town"
+        return f"line {self.line} ({self.capability}) has {self.wins} wins of the {side}{as_mafia}"
+
+
+def _contradicted(name: str, contradictions: Sequence[tuple[tuple[str, str, str], Sequence[_Entry]]]) -> str:
+    """What the tables say of the same games, of every cell on which they disagree."""
+    words = [
+        f"mafioso {mafioso}, detective {detective}, villager {villager}: {'; '.join(map(str, said))}"
+        for (mafioso, detective, villager), said in contradictions[:MOST_NAMED]
+    ]
+    more = len(contradictions) - MOST_NAMED
+    words += [f"and {more} more"] if more > 0 else []
+    return f"{name} says different things about the same {TABLE_GAMES} games; correct the file. " + ". ".join(words)
+
+
+Counted = npt.NDArray[np.int64]
+IMPLAUSIBLE = 1e-4
+"""Of pairs of sources with different games and equal chances, so many may be taken for the same; a refusal should be
+rare, and even a copy of half the games is far beyond it from about forty combinations on."""
+_DRAWS, _FIRST, _BLOCK = 40_000, 200, 1000  # enough to tell that share; to see whether they are needed; at once
+_MOST_CELLS = 300  # of the combinations, those with most games
+_LARGEST = 10**8  # games of a combination; more can be no count of games, and numpy draws no more
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well two sources agree. chi2: Pearson's X² over so many shared combinations; p: how often different games
+    with equal chances would agree as well.
+    """
+
+    one: str
+    other: str
+    chi2: float
+    combinations: int
+    p: float
+
+    @property
+    def sentence(self) -> str:
+        """What was found, without a full stop."""
+        return (
+            f"{self.one} and {self.other} agree too well to hold different games: X² is {self.chi2:.1f} over "
+            f"{self.combinations} combinations that both count, so little as different games show in less than one of "
+            f"{1 / IMPLAUSIBLE:,.0f} pairs of sources"
+        )
+
+
+def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[Agreement]:
+    """The pairs of sources that agree too well to be independent. sources: counts by their names."""
+    found = (_agreement(*pair, sources[pair[0]], sources[pair[1]]) for pair in combinations(sources, 2))
+    return [one for one in found if one is not None and one.p < IMPLAUSIBLE]
+
+
+def check_different(sources: Mapping[str, pl.DataFrame], independent: bool = False) -> tuple[str, ...]:
+    """Raises UsageError for sources that agree too well to be added up; if they are said to be independent, gives the
+    sentences that must accompany their sum.
+    """
+    found = too_alike(sources)
+    if found and not independent:
+        raise UsageError(
+            f"{found[0].sentence}; the same games would count twice, so name one of them. If they are different games, "
+            "say so with --independent"
+        )
+    return tuple(f"{one.sentence}; they were counted as different games, as they were said to be." for one in found)
+
+
+def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> Agreement | None:
+    """None where they agree no better than many different games do, or no combination tells anything."""
+    columns = [*PLAYERS, "mafia_wins", "games"]
+    both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
+    total, won = pl.col("games") + pl.col("games_other"), pl.col("mafia_wins") + pl.col("mafia_wins_other")
+    telling = both.filter((won > 0) & (won < total) & (total <= _LARGEST)).with_columns(total=total, won=won)
+    kept = telling.sort("total", *PLAYERS, descending=True).head(_MOST_CELLS)
+    games, wins, totals, all_wins = (kept[name].to_numpy() for name in ("games", "mafia_wins", "total", "won"))
+    seen = float(_chi2(wins, games, all_wins, totals))
+    random = np.random.default_rng(1)
+
+    def drawn(times: int) -> Array:
+        return _chi2(
+            random.hypergeometric(all_wins, totals - all_wins, games, size=(times, len(games))), games, all_wins, totals
+        )
+
+    first_draws = drawn(_FIRST)
+    if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
+        return None
+    as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
+    return Agreement(one, other, seen, kept.height, (as_well + 1) / (_DRAWS + 1))
+
+
+def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Counted) -> Array:
+    """Pearson's X² of homogeneity, over all combinations together."""
+    share = total_wins / total_games
+    variance = share * (1 - share) * games * (total_games - games) / total_games
+    return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
+
+
+def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
+    """The games of all paths, added up across conditions; see `load_conditions`."""
+    return load_conditions(paths, without, pool=True)[""]
+
+
+def load_conditions(
+    paths: Sequence[str | os.PathLike[str]],
+    without: Sequence[str] = (),
+    pool: bool = False,
+    only: Sequence[str] = (),
+    independent: bool = False,
+) -> dict[str, Counts]:
+    """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
+    USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
+
+    without: models whose games are left out, and counted as excluded. only: conditions to keep, by their name or some
+    of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the conditions that are kept,
+    under "". independent: take the sources to hold different games, however well their counts agree.
+
+    A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
+    if a path is named twice, if sources would be added up whose counts agree too well to be of different games
+    (`liescope.benchmark.counting.count_sources`), or if no game is left to count; BadData if one cannot be read, and
+    UnknownName for a model or a condition that is not there.
+    """
+    if len({Path(path).resolve() for path in paths}) < len(paths):
+        raise UsageError("the same run, corpus or file is named twice; its games would count double")
+    files = [Path(path) for path in paths if is_file(Path(path))]
+    opened = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
+    check_apart(opened)
+    found: dict[tuple[str, str], dict[str, Counts]] = {}
+    for games in opened:
+        for kind, counts in count_by_settings(counted_games(games.tables)).items():
+            found.setdefault(kind, {})[games.source] = counts
+    if files:
+        found["", "{}"] = {str(path): read_counts(path) for path in files}
+    named = _named(list(found))
+    chosen = _chosen(dict(zip(named, found.values(), strict=True)), only)
+    prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in chosen}
+    notes = _alike(chosen, pool, independent)
+    parts = {name: add(list(by_source.values())) for name, by_source in chosen.items()}
+    if pool:
+        notes += _pooled(parts, len(prompts) > 1)
+        parts = {"": add(list(parts.values()))}
+    parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
+    for model in without:
+        parts = _without(parts, model)
+    kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}
+    if not kept:
+        excluded = add(list(parts.values())).excluded
+        reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(excluded.items()))
+        raise UsageError(f"no game can be counted{f': {reasons}' if reasons else ', there are none'}")
+    return kept
+
+
+def _chosen(parts: Mapping[str, dict[str, Counts]], only: Sequence[str]) -> dict[str, dict[str, Counts]]:
+    """The conditions that were asked for, all if none was."""
+    kept: dict[str, dict[str, Counts]] = {}
+    for wanted in only:
+        settings = set(wanted.split(", "))
+        found = {name: part for name, part in parts.items() if settings <= set(stated(name).split(", "))}
+        if not found:
+            raise UnknownName("condition", wanted, map(stated, parts))
+        kept |= found
+    return kept or dict(parts)
+
+
+def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
+    """What must be said of sources whose counts agree too well to be of different games. parts: by condition and
+    source. Raises UsageError if such sources would be added up, unless they are said to be independent.
+    """
+    together = [_by_source(list(parts.values()))] if pool else [_by_source([part]) for part in parts.values()]
+    notes = [note for sources in together for note in check_different(sources, independent)]
+    if not pool and len(parts) > 1:
+        apart = too_alike({stated(name): pl.concat(_by_source([part]).values()) for name, part in parts.items()})
+        notes += [f"{one.sentence}; what one of them shows, the other does not confirm." for one in apart]
+    return tuple(notes)
+
+
+def _by_source(parts: Sequence[Mapping[str, Counts]]) -> dict[str, pl.DataFrame]:
+    """The cells of each source."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: pl.concat(part[name].cells for part in parts if name in part) for name in names}
+
+
+def is_file(path: Path) -> bool:
+    """Whether a source is a file of counts, also one that is not there."""
+    return path.is_file() or (not path.exists() and path.suffix == ".csv")
+
+
+def check_apart(opened: Sequence[OpenedGames]) -> None:
+    """Raises UsageError if a game is in two sources, and would count twice."""
+    home: dict[str, str] = {}
+    for games in opened:
+        for game_id in games.tables["games"]["game_id"]:
+            if (other := home.setdefault(game_id, games.source)) is not games.source:
+                raise UsageError(
+                    f"{other} and {games.source} both hold the game {game_id}, which would count twice; "
+                    "name one of them"
+                )
+
+
+def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
+    """A name for each condition, given as (game, settings as JSON)."""
+    named = labels([("", json.loads(settings)) for _, settings in kinds])
+    if len(set(named)) < len(named):  # the same settings, other rules
+        named = [f"{game} {name}".strip() for (game, _), name in zip(kinds, named, strict=True)]
+    return named
+
+
+def _prompts(settings: str) -> tuple[str | None, ...]:
+    found = json.loads(settings)
+    return tuple(found.get(name) for name in ("prompts", PROMPTS))
+
+
+def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:
+    """What must be said of conditions that were added up, nothing of one alone."""
+    if len(parts) < 2:
+        return ()
+    games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())
+    return (
+        f"{len(parts)} conditions were added up as if they were one: {'; '.join(games)}. "
+        f"{'Their prompts differ, and t' if prompts_differ else 'T'}he figures describe this mixture, not any one of "
+        "them.",
+    )
+
+
+def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
+    found = {}
+    for name, counts in parts.items():
+        kept, undrawn = leave_out(counts.cells, model), leave_out(counts.undrawn, model)
+        games = int(counts.cells["games"].sum()) - int(kept["games"].sum())
+        excluded = {**counts.excluded, **({f"{model} played in them": games} if games else {})}
+        played = leave_out(counts.played, model)
+        found[name] = replace(counts, cells=kept, undrawn=undrawn, excluded=excluded, played=played)
+    if all(found[name].cells.height == parts[name].cells.height for name in parts):
+        players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
+        raise UnknownName("model", model, set().union(*players))
+    return found

@@ -1,0 +1,281 @@
+"""What a detector is: text in, probability of deception out; its options, and what its class declares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from liescope.common.errors import UsageError
+from liescope.common.settings import OptionsModel
+from liescope.detectors.examples import Example, examples_of
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.candidate import Reason
+from liescope.detectors.view.joint_posterior import Tables
+from liescope.detectors.view.transcript import KILLED, GamePrediction, Moment, Transcript
+
+MAX_SEED = 2**32 - 1
+
+
+class DetectorOptions(OptionsModel):
+    """The base of every detector's options. A field is an option of `liescope train`, a keyword of `train()`, and an
+    entry of model.json; its description is its help.
+    """
+
+    general: ClassVar[frozenset[str]] = frozenset({"seed"})
+
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="seed of everything that is drawn")
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, how much is done, how much there is to do)."""
+
+
+TRAIN_AGAIN = "train the detector again"
+"""What to do about a model folder that is damaged."""
+
+ROLE = "role"
+"""The target whose labels are the players': who deceives."""
+
+
+PRESETS = ("best", "fast", "tiny")
+"""What a kind may have presets for: the best scores, less time for nearly as good ones, the least of everything."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """A Progress that shows nothing."""
+
+
+class StepsChosen(BaseModel):
+    """How long a detector learned, chosen on statements kept aside, which it then learned from with all others. steps:
+    the number chosen; planned: the most there could be; statements, games, models: those kept aside.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    steps: Annotated[int, Field(ge=0)]
+    planned: Annotated[int, Field(ge=0)]
+    statements: Annotated[int, Field(ge=0)]
+    games: Annotated[int, Field(ge=0)]
+    models: tuple[str, ...]
+
+    def words(self) -> str:
+        """What was done, for people."""
+        return (
+            f"{self.steps:,} of {self.planned:,} steps: chosen on {self.statements:,} statements of {self.games:,} "
+            f"games ({', '.join(self.models)}) that were kept aside, and then learned from with all others"
+        )
+
+
+class Detector(ABC):
+    """The base of every detector: scikit-learn's verbs, plus a declaration.
+
+    A detector is one module with a subclass, and one line in `detector_registry`. Its module is imported
+    whenever `liescope train --help` runs, so heavy packages (torch, scikit-learn) are imported inside the methods.
+
+    Declared by each class:
+        kind: its name in the registry
+        options_type: its options; their descriptions become the help of `liescope train`
+        folds: the default number of folds of the cross-validation by game
+        packages: the distributions it needs; their versions are recorded in model.json
+        extra: Liescope's extra that installs them; None if the base install does
+        grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
+        presets: options by the names in `PRESETS`; `context` is that of the text
+        library: the package that opens a published one without Liescope, by the Hub's name for it
+        plain_use: code that does so, with {repo} and {text}
+    """
+
+    kind: ClassVar[str]
+    options_type: ClassVar[type[DetectorOptions]]
+    folds: ClassVar[int] = 5
+    packages: ClassVar[tuple[str, ...]] = ()
+    extra: ClassVar[str | None] = None
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+    library: ClassVar[str] = "liescope"
+    plain_use: ClassVar[str] = ""
+
+    text: TextConfig
+    options: DetectorOptions
+    notes: tuple[str, ...] = ()
+    """What the user should know of the last `fit`, and of the scores since."""
+    chosen: StepsChosen | None = None
+    """How the last `fit` chose how long to learn, if it did."""
+
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        """text: how a statement becomes text; options: an instance of `options_type`."""
+        self.text = text
+        self.options = options
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:  # noqa: ARG003
+        """The Hub id of the encoder that a detector with these options builds on, if it has one."""
+        return None
+
+    @classmethod
+    def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:  # noqa: ARG003
+        """Files that are published beside its own, so that its library opens the repository: path there to file."""
+        return {}
+
+    @classmethod
+    def verbatim(cls, options: DetectorOptions) -> bool:  # noqa: ARG003
+        """Whether the files of a detector with these options hold statements of its corpus word for word."""
+        return False
+
+    def prepare(self) -> None:  # noqa: B027
+        """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
+
+    def keep_replies_in(self, folder: Path | None) -> None:  # noqa: B027
+        """The folder for replies of a chat model, for kinds that ask one; None: the one it has, or the user's. Raises
+        UsageError for None and a saved detector that was trained with a folder of its own.
+        """
+
+    def learn_as(self, trained: Detector) -> None:  # noqa: B027
+        """Before `fit`: take from a trained one of its kind what options do not keep, such as a user's own prompt."""
+
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
+        """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
+        score others.
+        """
+        return 0
+
+    @abstractmethod
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        progress: Progress = silent,
+        /,
+    ) -> Self:
+        """Learn. y: (n,) True for deceptive; groups: (n,) game ids, for holding out games during training."""
+
+    @abstractmethod
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
+        """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
+
+    @property
+    def judges_players(self) -> bool:
+        """Whether it judges players by more than the scores of their statements."""
+        return type(self).player_posteriors is not Detector.player_posteriors
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent, /) -> list[Mapping[str, float]]:
+        """By moment, the probability that each player of the game deceives, given what was seen of it."""
+
+        return player_posteriors(self, moments, progress)
+
+    def predict_whole(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
+        """(n,): the probability that each statement is deceptive, given its whole game: for the role, that of its
+        speaker. NaN without a game, and for targets of single statements, of which the rest of the game says nothing.
+        """
+        games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
+        found = self.player_posteriors([Moment(game) for game in games.values()], progress)
+        whole = dict(zip(games, found, strict=True))
+        scores = [whole.get(e.game_id, {}).get(e.speaker, np.nan) if e.target == ROLE else np.nan for e in examples]
+        return np.array(scores, dtype=np.float64)
+
+    def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
+        """What the detector makes of a game after its first `upto` turns (None: all): the probability that each living
+        player deceives, and that each statement so far is deceptive. target: the one it was trained for; players are
+        judged only where that is the role.
+        """
+        moment = Moment(transcript, upto)
+        statements = examples_of(moment, self.text.context, target)
+        if target != ROLE:
+            scores = self.predict_proba(list(statements.values()))[:, 1] if statements else ()
+            return GamePrediction({}, dict(zip(statements, map(float, scores), strict=True)))
+        (found,) = self.player_posteriors([moment])
+        return GamePrediction(
+            {name: found[name] for name in transcript.alive(upto)},
+            {at: found[example.speaker] for at, example in statements.items()},
+        )
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
+        """By example, what weighs most for or against its being deceptive, strongest first. Raises UsageError for a
+        kind that gives no reasons.
+        """
+        from liescope.detectors.detector_registry import DETECTORS, detector_class
+
+        able = [kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain]
+        raise UsageError(f"{self.kind} gives no reasons for its scores; {' and '.join(able)} do")
+
+    @classmethod
+    def try_each(
+        cls,
+        untrained: Sequence[Self],
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        others: Sequence[Example],
+    ) -> NDArray[np.float64]:
+        """(detectors, others): the probability of deception that each of several detectors, which read the same text,
+        gives to others once it has learned. A class may share work between them here; those that judge players have
+        learned when it is done.
+        """
+        return np.stack([one.fit(examples, y, groups).predict_proba(others)[:, 1] for one in untrained])
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write the learned parts into an existing folder; nothing that needs unpickling."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        """Read what `save` wrote. The folder may be untrusted: none of its code may run. Raises BadData for a
+        folder that `save` did not write.
+        """
+
+
+_EDGE = 1e-6
+
+
+def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: Progress) -> list[Mapping[str, float]]:
+    """By moment, the probability of each player: log-odds of a player's statements, averaged with that of being dealt
+    the role, so that who says little is suspected as much as anybody; then normalised in the game. Who was killed is
+    ruled out: those who deceive do the killing.
+    """
+    wholes: dict[int, Moment] = {}
+    for moment in moments:
+        known = wholes.get(id(moment.transcript))
+        if known is None or (known.upto is not None and (moment.upto is None or moment.upto > known.upto)):
+            wholes[id(moment.transcript)] = moment
+    examples = {key: examples_of(moment, detector.text.context) for key, moment in wholes.items()}
+    every = [example for found in examples.values() for example in found.values()]
+    scores = iter(detector.predict_proba(every, progress)[:, 1].tolist() if every else ())
+    scored = {key: {at: next(scores) for at in found} for key, found in examples.items()}
+    return posteriors_of_scores(moments, [scored[id(moment.transcript)] for moment in moments])
+
+
+def posteriors_of_scores(moments: Sequence[Moment], scores: Sequence[Mapping[int, float]]) -> list[Mapping[str, float]]:
+    """The same where the scores are at hand. scores: by moment, the probability of each statement, by its place."""
+    logits = [_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
+    tables = Tables.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
+    found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
+    return [{name: next(found) for name in moment.transcript.names} for moment in moments]
+
+
+def _logits(moment: Moment, scores: Mapping[int, float]) -> list[float]:
+    """By player, in the order of their names."""
+    game, own = moment.transcript, defaultdict[str, list[float]](list)
+    for at, turn in game.said(moment.upto):
+        if at in scores:
+            own[turn.player].append(_log_odds(scores[at]))
+    dealt = (game.deceivers or 0) / len(game.names)
+    prior = _log_odds(dealt) if 0 < dealt < 1 else 0.0
+    killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
+    return [
+        _log_odds(0.0) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names
+    ]
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return log(inside / (1 - inside))

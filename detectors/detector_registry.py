@@ -1,0 +1,89 @@
+"""The kinds of detector: a name, and where its class is. The class declares everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.common.registry import Registry
+from liescope.common.settings import Setting, declare
+from liescope.detectors.detector import Detector
+from liescope.detectors.textualize import TextConfig
+
+DETECTORS: Registry[type[Detector]] = Registry(
+    "kind of detector",
+    "liescope.detectors",
+    {
+        "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
+        "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
+        "linear": "liescope.detectors.kinds.linear:LinearDetector",
+        "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
+        "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
+        "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
+        "judge": "liescope.detectors.kinds.judge:JudgeDetector",
+        "observers": "liescope.detectors.kinds.observers:ObserversDetector",
+        "probe": "liescope.detectors.kinds.probe:ProbeDetector",
+        "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
+        "ensemble": "liescope.detectors.kinds.ensemble:EnsembleDetector",
+    },
+)
+
+
+def detector_class(kind: str) -> type[Detector]:
+    """The class of a kind of detector. Raises UnknownName."""
+    return DETECTORS[kind]
+
+
+def declared_options() -> list[Setting]:
+    """The options of every kind, as options of a command."""
+    models = {kind: detector_class(kind).options_type for kind in DETECTORS}
+    return declare(models, "Options of the detectors")
+
+
+def preset_options(kind: str, name: str) -> Mapping[str, Any]:
+    """The options of a kind's preset. Raises UsageError for a kind without presets, UnknownName for another name."""
+    presets = detector_class(kind).presets
+    if not presets:
+        able = ", ".join(other for other in DETECTORS if detector_class(other).presets)
+        raise UsageError(f"{kind} has no presets; these kinds have them: {able}")
+    if name not in presets:
+        raise UnknownName("preset", name, presets)
+    return presets[name]
+
+
+def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
+    """An untrained detector.
+
+    Raises UnknownName for a kind, UsageError for an option, MissingExtra for a package that is not installed.
+    """
+    chosen = detector_class(kind)
+    versions_of(kind)
+    return chosen(text, chosen.options_type.of(kind, options))
+
+
+def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
+    """A detector from its saved parts. Raises UnknownName, MissingExtra, and BadData for what `save` never writes."""
+    chosen = detector_class(kind)
+    versions_of(kind)
+    try:
+        read = chosen.options_type.of(kind, options)
+    except UsageError as error:
+        raise BadData(f"{folder} has options that no detector of Liescope has ({error})") from error
+    return chosen.load(folder, text, read)
+
+
+def versions_of(kind: str) -> dict[str, str]:
+    """The installed versions of Liescope, numpy, the package that the kind comes with and those that it needs. Raises
+    MissingExtra.
+    """
+    chosen = detector_class(kind)
+    found = {name: version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
+    for name in chosen.packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError as error:
+            raise MissingExtra(name, chosen.extra or "all") from error
+    return found

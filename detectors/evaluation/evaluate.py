@@ -1,0 +1,367 @@
+"""Evaluating saved detectors on a corpus: scores first, then every figure computed from them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Unpack
+
+import polars as pl
+
+from liescope.common.errors import UsageError
+from liescope.common.model_names import spellings
+from liescope.common.settings import resolve, takes
+from liescope.detectors.detector import Progress
+from liescope.detectors.detector_settings import EvaluateSettings
+from liescope.detectors.evaluation.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
+from liescope.detectors.evaluation.beside_people import Answers, on_judged_players, on_judged_statements, read_people
+from liescope.detectors.evaluation.beside_players import (
+    Tables,
+    detective_claims,
+    in_the_villagers_seat,
+    on_players,
+    on_statements,
+)
+from liescope.detectors.evaluation.remembered import remembered
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.score_rows import (
+    ALL,
+    CONTROL,
+    THRESHOLDS_ON,
+    MetricRow,
+    ScoringPlan,
+    check_split,
+    score_table,
+)
+from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
+from liescope.detectors.evaluation.verdicts import on_suspects, on_verdicts
+from liescope.detectors.examples import (
+    corpus_id,
+    corpus_name,
+    count_lost,
+    label_counts,
+    labels_there_are,
+    make_examples,
+    read_statements,
+    target_column,
+)
+from liescope.detectors.progress import shown
+from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.view.transcript import Transcript, read_deceivers, read_transcripts
+from liescope.games.mafia import MiniMafia
+from liescope.generate.corpus import as_corpus, check, collected, read
+from liescope.generate.players.run_limits import limits_of
+
+Model = str | os.PathLike[str] | LoadedDetector
+
+
+def load_all(models: Model | Sequence[Model]) -> dict[str, LoadedDetector]:
+    """Detectors by name. Raises UsageError for none, and for two of one name."""
+    found: dict[str, LoadedDetector] = {}
+    for given in [models] if isinstance(models, str | os.PathLike | LoadedDetector) else models:
+        model = given if isinstance(given, LoadedDetector) else load(given)
+        if model.name in found:
+            raise UsageError(f"two models are called {model.name!r}; rename one of the folders")
+        found[model.name] = model
+    if not found:
+        raise UsageError("name at least one model to evaluate")
+    return found
+
+
+def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, games: frozenset[str]) -> str:
+    """What to evaluate if the user names no split: everything, if no model has seen a game of the corpus."""
+    known = any(model.file.corpus.id == corpus_id or model.games & games for model in models.values())
+    return "test" if known else ALL
+
+
+def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
+    """Raises UsageError if a model has seen evaluated games. What it has seen of its own corpus, train and validation,
+    is scored out of fold, or with thresholds of the other.
+    """
+    games = frozenset(evaluated["game_id"])
+    for name, model in models.items():
+        seen = len(games & model.games)
+        own = model.file.corpus.id == corpus_id
+        if seen and (split in (ALL, "test") or not own):
+            where = "this corpus" if split == ALL else "this split"
+            where += "" if split == ALL or own else ", in a corpus that is split otherwise"
+            advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
+            raise UsageError(
+                f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} games of {where}; "
+                f"{advice}"
+            )
+
+
+def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
+    """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
+    that only some did, and on those that were heard under another name.
+    """
+    present = set(evaluated["models"].explode().drop_nulls())
+    heard = {
+        name: {one for one in present if spellings(one, model.file.training.models)} for name, model in models.items()
+    }
+    everybody, anybody = set.intersection(*heard.values()), set.union(*heard.values())
+    notes = [
+        f"{model} was in the training of {' and '.join(name for name in heard if model in heard[name])} alone: what it "
+        "says is not counted as held out"
+        for model in sorted(anybody - everybody)
+    ]
+    trained = sorted({one for model in models.values() for one in model.file.training.models})
+    notes += [
+        f"{model} is taken for {' or '.join(spellings(model, trained))}, which was in training: what it says is not "
+        "counted as held out"
+        for model in sorted(anybody.difference(trained))
+    ]
+    return tuple(sorted(present - anybody)), notes
+
+
+def scores_of(
+    name: str,
+    model: LoadedDetector,
+    statements: pl.DataFrame,
+    games: Mapping[str, Transcript],
+    plan: ScoringPlan,
+    progress: Progress,
+) -> list[pl.DataFrame]:
+    """Scores of the evaluated statements by the finished detector (out of fold for the split it was trained on), and
+    the model's own scores of the split that chooses its thresholds.
+    """
+    own = model.scores.with_columns(detector=pl.lit(name))
+    where = own.join(statements.select("statement_id", "split"), on="statement_id", maintain_order="left")
+    frozen = name in plan.frozen
+    trained_on = plan.split == "train" and not frozen
+    if trained_on and where.filter(pl.col("split") == "train").is_empty():
+        raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
+    tables = []
+    if not trained_on:
+        asked = plan.evaluated(statements)
+        examples = make_examples(asked, model.file.text.context, model.file.target, games)
+        score = model.probabilities(examples, progress)
+        tables.append(score_table(asked["statement_id"], score, name, model.file.target))
+    wanted = set() if frozen else {THRESHOLDS_ON[plan.split], *(["train"] if trained_on else [])}
+    tables.append(where.filter(pl.col("split").is_in(list(wanted))).select(own.columns))
+    return tables
+
+
+def without_label(evaluated: pl.DataFrame, target: str) -> dict[str, int]:
+    """How many evaluated statements have no label of the target, by reason, most first."""
+    label = target_column(target)
+    missing = evaluated.filter(pl.col(label).is_null())
+    reasons = missing[f"{label}_null"] if f"{label}_null" in missing.columns else [""] * missing.height
+    return {reason or "no reason given": count for reason, count in Counter(reasons).most_common()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The options of `evaluate` that say what to compute."""
+
+    split: str | None
+    observers: bool
+    people: Answers | None
+    draws: int
+    seed: int
+    keep_lost: bool
+    judges: Judges
+    say: bool
+
+
+@takes(EvaluateSettings)
+def evaluate(
+    models: Model | Sequence[Model],
+    corpus: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    **settings: Unpack[EvaluateSettings],
+) -> EvaluationResult:
+    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
+
+    What models that were held out of training say, what the others at their tables say, and the rest are populations of
+    their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them. A chat model
+    (`judge`) scores the same statements zero-shot; where only some are asked about, these are drawn by whole games,
+    those that people judged first, for each target. Every reply is kept, also those that models ask a chat model for.
+
+    Parameters
+    ----------
+    models : path, detector, or several
+        Model folders, or detectors returned by `load`.
+    corpus : str or path
+        A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder.
+    out : str or path, optional
+        A folder for the report. An evaluation of the same detectors on the same corpus there is replaced, and a note
+        says so.
+    progress : bool
+        Show bars on standard error.
+    **settings
+
+    Raises
+    ------
+    UnknownName
+        For a split.
+    BadData
+        For a damaged model or corpus.
+    UsageError
+        For a split without statements, without labels of any of the targets, or whose games a model has seen, an `out`
+        that contains something else, or a judge that cannot be asked.
+    RunPaused
+        If a judge cannot be asked for now: the same call goes on.
+
+    Examples
+    --------
+    >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
+    """
+    own = resolve(EvaluateSettings, settings)
+    if own["split"] is not None:
+        check_split(own["split"])
+    if out is not None:
+        from liescope.detectors.evaluation.evaluation_report import check_replaceable, check_report_folder
+
+        check_report_folder(Path(out))
+    limits = limits_of({**own, "cache": own["judge_cache"], "batch": own["judge_batch"]})
+    judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits)
+    answers = read_people(own["people"]) if own["people"] else None
+    wanted = _Wanted(
+        own["split"], own["observers"], answers, own["draws"], own["seed"], own["keep_lost"], judges, progress
+    )
+    with shown(progress) as show, as_corpus(corpus) as folder:
+        loaded = load_all(models)
+        if limits.cache is not None:
+            for model in loaded.values():
+                model.detector.keep_replies_in(limits.cache)
+        replaced = ""
+        if out is not None and not own["overwrite"]:
+            replaced = check_replaceable(Path(out), corpus_name(corpus), loaded, bool(own["judge"]))
+        result = _evaluate(loaded, folder, corpus_name(corpus), wanted, show)
+    if out is None:
+        return result
+    from liescope.detectors.evaluation.evaluation_report import write_report
+
+    written = replace(result, files=tuple(write_report(Path(out), result)))
+    return replace(written, notes=(replaced, *written.notes)) if replaced else written
+
+
+def _evaluate(
+    models: Mapping[str, LoadedDetector], corpus: Path, name_of_corpus: str, wanted: _Wanted, progress: Progress
+) -> EvaluationResult:
+    check(corpus)
+    statements = read_statements(corpus, keep_lost=wanted.keep_lost)
+    here = corpus_id(corpus)
+    split = wanted.split or split_for(models, here, frozenset(statements["game_id"]))
+    frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
+    plan = ScoringPlan(split, (), wanted.draws, wanted.seed, frozen)
+    evaluated = plan.evaluated(statements)
+    if evaluated.is_empty():
+        raise UsageError(
+            f"{name_of_corpus} has no statement in the split {split!r}; choose another with --split, or build a larger "
+            "corpus"
+        )
+    check_unseen(models, here, evaluated, split)
+    targets = list(dict.fromkeys(model.file.target for model in models.values()))
+    labels = label_counts(evaluated)
+    unknown = [
+        f"no statement of {name_of_corpus}, split {split}, has a {one} label; {labels_there_are(labels)}"
+        for one in targets
+        if one not in labels
+    ]
+    if len(unknown) == len(targets):
+        raise UsageError(unknown[0])
+    held_out, notes = unheard(models, evaluated)
+    notes += unknown
+    plan = replace(plan, hold_out=held_out)
+    lost = 0 if wanted.keep_lost else count_lost(corpus, plan.splits)
+    if lost:
+        notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
+    games = read_transcripts(corpus, plan.splits)
+    tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
+    texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
+    read = frozenset(wanted.people.statements["game_id"] if wanted.people else ())
+    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, read)
+    plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
+    notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
+    notes += [words for judge in facts for words in judge.sentences()]
+    controls, more = _controls(statements, plan, targets, progress)
+    kept = statements.filter(pl.col("split").is_in({*plan.splits, plan.threshold_split} - {None}))
+    scores = pl.concat([*tables, *judged, *controls]).join(
+        kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left"
+    )
+    progress("figures", 0, 1)
+    figures = evaluate_scores(scores, statements, plan)
+    rows, why = on_verdicts(scores, statements, models, plan)
+    judged_players, said = on_suspects(models, games, read_deceivers(corpus, plan.splits), evaluated, plan, progress)
+    rows += judged_players
+    more += why + said
+    if wanted.observers:
+        beside, said = _beside_players(
+            scores, evaluated, corpus, plan, figures, (*models, *(judge.name for judge in facts))
+        )
+        rows += beside
+        more += said
+    if wanted.people is not None:
+        mine = scores.filter(pl.col("detector").is_in([*models, *(judge.name for judge in facts)]))
+        beside, said = on_judged_statements(mine, evaluated, wanted.people, plan, figures.thresholds)
+        rows += beside + on_judged_players(models, games, wanted.people, evaluated, plan, progress)
+        more += said
+    copied, why = remembered(models, scores, evaluated, plan)
+    notes += [words for found in copied if not found.alarming for words in found.sentences()] + why
+    progress("figures", 1, 1)
+    return EvaluationResult(
+        name_of_corpus,
+        plan,
+        {name: model.file.model_dump() for name, model in models.items()},
+        tuple(sorted(evaluated["source"].unique())),
+        scores,
+        kept,
+        figures,
+        (*figures.rows, *rows),
+        tuple(facts),
+        {target: without_label(evaluated, target) for target in targets},
+        (*notes, *figures.notes, *more),
+        tuple(copied),
+    )
+
+
+def _controls(
+    statements: pl.DataFrame, plan: ScoringPlan, targets: Sequence[str], progress: Progress
+) -> tuple[list[pl.DataFrame], list[str]]:
+    from liescope.detectors.evaluation.controls import control_scores, knows_roles
+
+    used = {*plan.splits, plan.threshold_split}
+    train = statements.filter(pl.col("split") == "train")
+    others = statements.filter((pl.col("split") != "train") & pl.col("split").is_in(used - {None}))
+    tables, notes = [], []
+    for target in targets:
+        try:
+            tables.append(control_scores(train, others, target, plan.seed, progress, own="train" in used))
+        except UsageError as error:
+            notes.append(f"controls, {target}: not available on this corpus: {error}")
+    if tables and not knows_roles(train):
+        notes.append("control:role_oracle is left out: the role of no speaker is known")
+    return tables, notes
+
+
+def _beside_players(
+    scores: pl.DataFrame,
+    evaluated: pl.DataFrame,
+    corpus: Path,
+    plan: ScoringPlan,
+    figures: Figures,
+    detectors: Sequence[str],
+) -> tuple[list[MetricRow], list[str]]:
+    """On rated statements, only the detectors; in the villager's seat the controls too, which cast no votes either."""
+    mine = scores.filter(pl.col("detector").is_in(list(detectors)))
+
+    def table(name: str) -> pl.DataFrame:
+        return collected(read(corpus, name).filter(pl.col("split").is_in(plan.splits)), corpus)
+
+    rated, notes = on_statements(mine, evaluated, table("ratings"), plan, figures.thresholds)
+    candidates = scores.filter(~pl.col("detector").is_in([f"{CONTROL}role_oracle", f"{CONTROL}majority"]))
+    mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
+    said = collected(mini.select("statement_id", "speaker"), corpus)
+    claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
+    tables = Tables(evaluated, table("votes"), table("games"))
+    seated, more = in_the_villagers_seat(pl.concat([candidates.select(claims.columns), claims]), tables, plan)
+    voted, why = on_players(mine, tables, plan)
+    return rated + seated + voted, notes + more + why

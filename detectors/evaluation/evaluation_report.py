@@ -1,0 +1,324 @@
+"""An evaluation report as files: rows for programs, scores to recompute them from, a text, a page and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from liescope.common.colours import MUTED, model_colours
+from liescope.common.errors import BadData, UsageError
+from liescope.common.figures import literal, stacked, style, svg
+from liescope.common.folders import replacing
+from liescope.common.reading import read_text
+from liescope.common.report.contents import Report, Section, Tabular, shown, with_interval
+from liescope.common.report.html import page_html
+from liescope.common.text import cell
+from liescope.data_cards.cards import markdown as md
+from liescope.data_cards.tables import TARGETS
+from liescope.detectors.evaluation.evaluation_sections import headline_figure, how, introduction, notes, target_sections
+from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.score_rows import (
+    CONTROL,
+    HELD_OUT,
+    POPULATIONS,
+    SPEAKER,
+    MetricRow,
+    describe,
+    is_population,
+    metric_table,
+    per_detector,
+    scripted_warning,
+    write_scores,
+)
+
+
+def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
+    """About the best detector of the first target within games, on held-out models where there are any; pooled over
+    games where no game has both classes.
+    """
+    target = evaluation.rows[0].target
+    rows = [row for row in evaluation.rows if row.target == target]
+    ranked = [row for row in rows if row.against is None and is_population(row.split) and row.value is not None]
+    ranked = [row for row in ranked if not row.detector.startswith(CONTROL)]
+    own = [row for row in ranked if row.metric == WITHIN]
+    if not own:
+        pooled = [row for row in ranked if row.metric == POOLED]
+        if not pooled:
+            return (f"No AUROC is defined for {target}.", "Nothing can be compared.", "The notes below say why.")
+        best = max(pooled, key=lambda row: row.value or 0.0)
+        return (
+            f"No game has both deceptive and honest statements ({target}), so that nothing can be said within games.",
+            f"Pooled over games, {best.detector} has an AUROC of {_figure(best)} on {best.split}: it may know no more "
+            "than in which games many deceive.",
+            _lean(rows, best),
+        )
+    places = list(dict.fromkeys(row.split for row in own))
+    place = next((split for split in places if split.endswith(f":{HELD_OUT}")), places[0])
+    best = max((row for row in own if row.split == place), key=lambda row: row.value or 0.0)
+    others = [row for row in own if row.detector == best.detector and row.split != place]
+    elsewhere = "".join(f", on {row.split} {_figure(row)}" for row in others)
+    pooled = [row for row in ranked if (row.metric, row.split, row.detector) == (POOLED, place, best.detector)]
+    beside = "".join(f"; pooled over all games {_figure(row)}" for row in pooled)
+    return (
+        f"Within games, on {place}, {best.detector} ranks deceptive above honest statements ({target}) with an AUROC "
+        f"of {_figure(best)}{elsewhere}{beside}.",
+        _beside(rows, best),
+        _lean(rows, best),
+    )
+
+
+def _beside(rows: Sequence[MetricRow], best: MetricRow) -> str:
+    """The smallest of its leads over a control or another detector; a control may be ahead of it."""
+    leads = [
+        row if row.detector == best.detector else _turned(row)
+        for row in rows
+        if (row.split, row.metric) == (best.split, best.metric + DIFFERENCE)
+        and best.detector in (row.detector, row.against)
+        and row.value is not None
+    ]
+    if not leads:
+        return "No cheap control could be set beside it."
+    least = min(leads, key=lambda row: row.value or 0.0)
+    ahead = (least.value or 0.0) < 0
+    lead = _turned(least) if ahead else least
+    clear = "" if lead.lo is None or lead.lo > 0 else ", which chance may explain"
+    if ahead:
+        return (
+            f"On {best.split}, of what it was compared with, {least.against} is ahead of it by {_figure(lead)}{clear}."
+        )
+    return (
+        f"On {best.split}, the closest of what it was compared with, {least.against}, is behind it by "
+        f"{_figure(lead)}{clear}."
+    )
+
+
+def _turned(row: MetricRow) -> MetricRow:
+    """A difference the other way round."""
+    value, lo, hi = (None if number is None else -number for number in (row.value, row.hi, row.lo))
+    return replace(row, detector=row.against or "", against=row.detector, value=value, lo=lo, hi=hi)
+
+
+def _lean(rows: Sequence[MetricRow], best: MetricRow) -> str:
+    mine = [row for row in rows if row.detector == best.detector and row.value is not None]
+    error = next((row for row in mine if (row.metric, row.split) == ("calibration_error", best.split)), None)
+    said = f"Its debiased calibration error is {_figure(error)}" if error else "Its calibration is not defined"
+    offsets = sorted((row for row in mine if row.metric == "offset"), key=lambda row: row.value or 0.0)
+    if not offsets:
+        return f"{said}."
+    low, high = (f"{row.split.partition(SPEAKER)[2]} ({row.value:+.2f})" for row in (offsets[0], offsets[-1]))
+    return f"{said}; on honest statements its log-odds lie lowest for {low} and highest for {high}."
+
+
+def _figure(row: MetricRow) -> str:
+    return with_interval(row.value, row.lo, row.hi)
+
+
+def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
+    """The report as Markdown. figures: files to show."""
+    lines = [f"# {md(_title(evaluation))}", "", *(f"> **{md(words)}**\n" for words in _warnings(evaluation))]
+    lines += [*(f"- {md(words)}" for words in sentences(evaluation)), "", introduction(evaluation), ""]
+    if evaluation.plan.hold_out:
+        lines += [f"Held out: {md(', '.join(evaluation.plan.hold_out))}. The populations are:", ""]
+        lines += [f"- `{evaluation.plan.split}:{name}`: {words}" for name, words in POPULATIONS.items()] + [""]
+    for target in _targets(evaluation):
+        lines += [f"## {_chapter(target)}", ""]
+        for section in target_sections(evaluation, target):
+            lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
+            lines += _table(section.table)
+    lines += [f"![ROC and calibration]({name})" for name in figures]
+    if evaluation.notes:
+        lines += ["", f"## {notes(evaluation).title}", "", *(f"- {md(note)}" for note in evaluation.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Report:
+    """The report as a page. curves: sections with the ROC and calibration curves."""
+    first = _targets(evaluation)[0]
+    sections = [
+        replace(section, chapter=_chapter(target))
+        for target in _targets(evaluation)
+        for section in target_sections(evaluation, target)
+    ]
+    closing = [notes(evaluation)] if evaluation.notes else []
+    return Report(
+        title=_title(evaluation),
+        findings=sentences(evaluation),
+        figure=headline_figure(evaluation, first),
+        figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and control",
+        notes=_warnings(evaluation),
+        meta=f"{evaluation.plan.draws:,} resamples of whole games, seed {evaluation.plan.seed}",
+        sections=(*sections, *curves, how(evaluation), *closing),
+    )
+
+
+def _title(evaluation: EvaluationResult) -> str:
+    return f"Detectors on {evaluation.corpus}, split {evaluation.plan.split}"
+
+
+def _chapter(target: str) -> str:
+    return f"Target {target}: {TARGETS[target].meaning}"
+
+
+def _targets(evaluation: EvaluationResult) -> list[str]:
+    return list(dict.fromkeys(row.target for row in evaluation.rows))
+
+
+def _warnings(evaluation: EvaluationResult) -> tuple[str, ...]:
+    return tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)]))
+
+
+def _table(table: Tabular | None) -> list[str]:
+    if table is None:
+        return []
+    lines = [f"| {' | '.join(table.columns)} |", f"|{'---|' * len(table.columns)}"]
+    return [*lines, *(f"| {' | '.join(md(shown(value)) for value in row)} |" for row in table.rows()), ""]
+
+
+_BINS = 10
+
+
+@style()
+def roc_and_calibration(table: pl.DataFrame) -> Figure:
+    """table: detector, y, score of the evaluated statements. Controls are drawn in grey; each point of the
+    calibration curve is a tenth of the statements, ordered by score.
+    """
+    figure, (roc, calibration) = stacked([4.6, 4.6])
+    colours = model_colours(name for name in table["detector"].unique(maintain_order=True) if not _control(name))
+    diagonal: dict[str, Any] = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
+    for axes in (roc, calibration):
+        axes.plot([0, 1], [0, 1], **diagonal)
+        axes.set_xlim(-0.01, 1.01)
+        axes.set_ylim(-0.01, 1.01)
+        axes.set_aspect("equal")
+    for detector in table["detector"].unique(maintain_order=True):
+        mine = table.filter(pl.col("detector") == detector)
+        control = _control(detector)
+        stroke: dict[str, Any] = {"color": colours.get(detector, MUTED), "linewidth": 2}
+        if control:
+            stroke |= {"linewidth": 1, "linestyle": "--"}
+        named = {label for label in roc.get_legend_handles_labels()[1] if control}
+        roc.plot(
+            *_roc(mine), label=None if "controls" in named else "controls" if control else literal(detector), **stroke
+        )
+        if not control:
+            calibration.plot(*_calibration(mine), marker="o", label=literal(detector), color=colours[detector])
+    roc.set(xlabel="false positive rate", ylabel="recall", title="ROC")
+    calibration.set(xlabel="mean score", ylabel="share deceptive", title="Calibration")
+    for axes in (roc, calibration):
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower right")
+    return figure
+
+
+def _control(detector: str) -> bool:
+    return detector.startswith(CONTROL)
+
+
+def _roc(table: pl.DataFrame) -> tuple[list[float], list[float]]:
+    steps = table.group_by("score").agg(positive=pl.col("y").sum(), all=pl.len()).sort("score", descending=True)
+    positive = np.r_[0, steps["positive"].to_numpy().cumsum()]
+    negative = np.r_[0, steps["all"].to_numpy().cumsum()] - positive
+    return (negative / max(negative[-1], 1)).tolist(), (positive / max(positive[-1], 1)).tolist()
+
+
+def _calibration(table: pl.DataFrame) -> tuple[list[float], list[float]]:
+    parts = [part for part in np.array_split(table.sort("score").select("score", "y").to_numpy(), _BINS) if len(part)]
+    return [float(part[:, 0].mean()) for part in parts], [float(part[:, 1].mean()) for part in parts]
+
+
+_CURVES = "roc_calibration_"
+_ALT = "above, recall against the false positive rate; below, the share of lies against the score; a line a detector"
+
+
+def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
+    """Write report.html, report.md, report.json, report.csv, scores.parquet and a figure for each target; returns their
+    paths.
+
+    The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds
+    something else or cannot be written.
+    """
+    check_report_folder(out)
+    try:
+        with replacing(out, "report of an evaluation", _is_report) as folder:
+            names = _write(folder, evaluation)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+    return [out / name for name in names]
+
+
+def check_report_folder(out: Path) -> None:
+    """Raises UsageError if `out` holds anything but a report of an evaluation."""
+    if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
+
+
+def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
+    """The note on a report of the same detectors on the same corpus that `out` holds and that is to be replaced; "" if
+    it holds none. Raises UsageError for a report of anything else, or one with chat models where none is asked now.
+    """
+    if not _is_report(out):
+        return ""
+    try:
+        old = json.loads(read_text(out / "report.json"))
+    except (BadData, ValueError, RecursionError):
+        old = None
+    held = old if isinstance(old, dict) else {}
+    same = held.get("corpus") == corpus and set(held.get("models") or ()) == set(models)
+    if not same or (held.get("judges") and not judged):
+        raise UsageError(f"{out} holds another evaluation; add --overwrite to replace it, or choose another --out")
+    return f"{out} held an evaluation of the same detectors on the same corpus, which is replaced"
+
+
+def _is_report(out: Path) -> bool:
+    return (out / "report.json").is_file() and (out / "scores.parquet").is_file()
+
+
+def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
+    write_scores(evaluation.scores, out / "scores.parquet")
+    names = pl.col("detector", "split", "against").map_elements(cell, pl.String)
+    (out / "report.csv").write_text(metric_table(evaluation.rows).with_columns(names).write_csv(), encoding="utf-8")
+    curves = _curves(evaluation)
+    for name, figure in curves.items():
+        figure.savefig(out / f"{name}.png", dpi=120)
+    figures = [f"{name}.png" for name in curves]
+    (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
+    drawn = [
+        Section(name, f"ROC and calibration: {name.removeprefix(_CURVES)}", figure=svg(figure, name), figure_alt=_ALT)
+        for name, figure in curves.items()
+    ]
+    (out / "report.html").write_text(page_html(page(evaluation, drawn)), encoding="utf-8")
+    data = {
+        "corpus": evaluation.corpus,
+        "thresholds_on": evaluation.plan.threshold_split,
+        "hold_out": list(evaluation.plan.hold_out),
+        "draws": evaluation.plan.draws,
+        "seed": evaluation.plan.seed,
+        "sources": list(evaluation.sources),
+        "thresholds": [
+            {"detector": detector, "target": target, **chosen}
+            for (detector, target), chosen in evaluation.figures.thresholds.items()
+        ],
+        "models": evaluation.models,
+        **evaluation.to_json(),
+    }
+    (out / "report.json").write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return ["report.html", "report.md", "report.json", "report.csv", "scores.parquet", *figures]
+
+
+def _curves(evaluation: EvaluationResult) -> dict[str, Figure]:
+    """The ROC and calibration curves of each target that has both classes, by the name of their file."""
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for _, target, table in per_detector(evaluation.scores, evaluation.statements):
+        part = evaluation.plan.evaluated(table)
+        if describe(part)[2] not in (None, 0.0, 1.0):
+            tables.setdefault(target, []).append(part.select("detector", "y", "score"))
+    return {_CURVES + target: roc_and_calibration(pl.concat(parts)) for target, parts in tables.items()}

@@ -1,0 +1,235 @@
+"""What a report says, section by section: its text and its page are both made of this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from liescope.common.colours import MUTED, model_colours
+from liescope.common.figures import Dot, dots_with_intervals, svg
+from liescope.common.report.contents import Section, Table, with_interval
+from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
+from liescope.detectors.evaluation.beside_players import VOTED
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.score_rows import CONTROL, POPULATIONS, SPEAKER, MetricRow, is_population
+from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
+from liescope.detectors.evaluation.verdicts import PLAYERS as OF_PLAYERS
+
+HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
+COMPARED = (
+    "Differences are the first minus the second, on the same statements and in the same resamples of games. Recall at "
+    "a realised rate gives each of the two the threshold at which it flags exactly that share of the evaluated honest "
+    "statements, in each resample anew."
+)
+SPEAKERS = (
+    "The offset is the mean score of a model's honest statements, less that of everybody's, in log-odds: how far the "
+    "detector takes that model for a liar whatever it says. AUROC centred is the ranking without it: a speaker's "
+    "scores are averaged over the game and centred on the mean of the game's speakers, so it is known after the game."
+)
+BESIDE = {
+    "verdicts": (
+        "Verdicts, and abstaining",
+        "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
+        "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not "
+        "called the other. Games count alike, however much is said in them. The promise is for games like those; where "
+        "it is broken, these are not.",
+    ),
+    "suspects": (
+        "Suspects",
+        "Players who cannot be ruled out at the promised coverage, once the whole game is known; it answers where no "
+        "more of them are left than deceive. Rows with online are about every moment of a game after a statement: that "
+        "at none of them a deceiver was ruled out, and how many suspects there were on average.",
+    ),
+    "sure": (
+        "Answering only where it is sure",
+        "How often the player whom the detector suspects most deceives, in the share of games in which it is surest, "
+        "once the whole game is known.",
+    ),
+    "seat": (
+        "In the villager's seat",
+        "The detector and the villager each name one of the living others; differences are the detector minus the "
+        "villager's vote, paired by game. control:detective_claim names whoever claims least to be the detective or to "
+        "have investigated: a detector that does no better may have learned only that.",
+    ),
+    "rated": (
+        "Beside the players' ratings",
+        "On the same statements. rated-by-villagers is the fair comparison, since villagers know no more than the "
+        "words; rated-by-all counts those too who know who deceives. observers:one_coin and observers:dawid_skene "
+        "weigh each observer by how reliable agreement shows it to be, without the labels (Dawid and Skene 1979). "
+        "observer: rows are one observer each. n observers whose errors correlate by rho are worth n / (1 + (n - 1) "
+        "rho) independent ones.",
+    ),
+    "people": (
+        "Beside people who read the games",
+        "Only on the statements that people judged. people is the mean of all who judged a statement; observer: rows "
+        "are one person each. A person's score is how sure the flag is, and the decision is the flag. Of players, both "
+        "say how likely each deceives at the end of what people read, and decide by a half. Alpha is 1 where people "
+        "always agree and 0 where they agree as by chance.",
+    ),
+    "even": (
+        "People and detectors at equal false positives",
+        "First where the detector flags as many honest statements as people do, then where people flag as many as the "
+        "detector does at its own threshold for F1; of players, at a half. Within a tie, flags are drawn at random.",
+    ),
+    "people-compared": ("Detectors less people", COMPARED),
+    "voted": (
+        "Beside the players' votes",
+        "Votes as answers about each player who stood on a ballot; a detector's score is the mean of what that player "
+        "had said by then. observers:votes is the share of votes; observer: rows are one voter each.",
+    ),
+}
+"""What is not about scores of single statements: title, and how to read it."""
+_LEFT_OUT = {"people": frozenset(name for name in HEADLINE if name.endswith(("1pct", "5pct", "_fpr", "centred")))}
+"""By section, metrics that are in the data alone."""
+
+
+def introduction(evaluation: EvaluationResult) -> str:
+    """How to read the figures."""
+    plan = evaluation.plan
+    chosen = "Thresholds were chosen on the validation split of the corpus that a detector was trained on"
+    if plan.threshold_split is not None:
+        chosen = (
+            f"Thresholds were chosen on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
+        )
+    return (
+        "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by its "
+        "number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
+        "also rewards knowing in which games many deceive, which is all that control:k_of_n knows. Every figure has a "
+        f"95% interval from {plan.draws} resamples of whole games (seed {plan.seed}) and from leaving games out. "
+        f"{chosen}: for "
+        "1% and 5% false positives, with the realised rates beside them, and for F1 and balanced accuracy the one with "
+        "the largest macro F1 there. The calibration error is debiased: it is 0 where chance explains all of it. "
+        "control: rows are cheap scorers under the same protocol; a detector that does not beat them has learned no "
+        "more than they know. control:shuffled is one shuffle, and its interval is over games alone: on words unlike "
+        "those it was trained on, one shuffle can lean either way."
+    )
+
+
+def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
+    """The sections of one target."""
+    rows = [row for row in evaluation.rows if row.target == target]
+    main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.split)]
+    yield from _populations(main, target, _missing(evaluation, target))
+    pairs = [row for row in rows if row.against is not None and is_population(row.split) and _compares_scores(row)]
+    if pairs:
+        yield Section(f"{target}-compared", "Detectors compared", (COMPARED,), table=_wide(pairs), folded=True)
+    speakers = [row for row in rows if row.split.partition(":")[2].startswith(SPEAKER)]
+    if speakers:
+        figure, alt = _by_speaker(speakers), "AUROC as it is and centred, a row for each speaking model"
+        name = f"{target}-speakers"
+        yield Section(
+            name, "By speaking model", (SPEAKERS,), figure=figure, figure_alt=alt, table=_wide(speakers), folded=True
+        )
+    known = {id(row) for row in (*main, *pairs, *speakers)}
+    beside = [row for row in rows if id(row) not in known]
+    for name, (title, words) in BESIDE.items():
+        here = [row for row in beside if _kind(row) == name and row.metric not in _LEFT_OUT.get(name, ())]
+        if here:
+            said = (words, *(_unusable(here) if name == "verdicts" else ()))
+            yield Section(f"{target}-{name}", title, said, table=_wide(here), folded=True)
+
+
+def how(evaluation: EvaluationResult) -> Section:
+    """How the figures were made."""
+    return Section("how", "How the figures were made", (introduction(evaluation),))
+
+
+def notes(evaluation: EvaluationResult) -> Section:
+    """What could not be computed, and what was left out."""
+    return Section("notes", "What could not be computed, and what was left out", evaluation.notes)
+
+
+def headline_figure(evaluation: EvaluationResult, target: str) -> str:
+    """AUROC within games with intervals, pooled where no game has both classes: a panel for each population, a row for
+    each detector and control. As SVG.
+    """
+    every = [row for row in evaluation.figures.rows if row.target == target and row.against is None]
+    every = [row for row in every if is_population(row.split) and row.metric in (WITHIN, POOLED)]
+    ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
+    rows = [row for row in every if row.metric == ranked]
+    names = list(dict.fromkeys(row.detector for row in rows))
+    colours = {
+        **dict.fromkeys(names, MUTED),
+        **model_colours([name for name in names if not name.startswith(CONTROL)]),
+    }
+    dots = [Dot(row.detector, row.value, row.lo, row.hi, facet=row.split) for row in rows]
+    lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
+    limits = (min([0.5, *lows]) - 0.02, 1.02)
+    return svg(dots_with_intervals(dots, words_of(ranked), colours, reference=0.5, limits=limits), f"auroc_{target}")
+
+
+def _populations(rows: Sequence[MetricRow], target: str, missing: tuple[str, ...]) -> Iterator[Section]:
+    for number, split in enumerate(dict.fromkeys(row.split for row in rows)):
+        here = [row for row in rows if row.split == split]
+        meaning = POPULATIONS.get(split.partition(":")[2], "everybody")
+        whole = next(row for row in here if row.metric != WITHIN)
+        paired = max((row.games for row in here if row.metric == WITHIN), default=0)
+        said = f"{_counted(whole)}; said by {meaning}. {paired:,} of the games have both classes."
+        yield Section(f"{target}-{number}", split, (said, *(() if number else missing)), table=_wide(here))
+
+
+def _compares_scores(row: MetricRow) -> bool:
+    return row.metric.removesuffix(DIFFERENCE) in HEADLINE
+
+
+def _kind(row: MetricRow) -> str:
+    """Which section of `BESIDE` a row belongs to."""
+    if ANSWERED in row.split:
+        return "sure"
+    if PROMISED in row.split:
+        return "suspects" if OF_PLAYERS in row.split else "verdicts"
+    if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}")):
+        return "people" if row.against is None else "people-compared" if row.metric.endswith(DIFFERENCE) else "even"
+    return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
+
+
+def _unusable(rows: Sequence[MetricRow]) -> Iterator[str]:
+    """Where a detector gives no verdict at all, in words: that nothing was called wrong there is no merit."""
+    for row in rows:
+        if row.metric == "abstained" and row.value == 1:
+            yield f"{row.detector} cannot be used on {row.split}: it gives no verdict on any of these statements."
+
+
+def _counted(row: MetricRow) -> str:
+    share = "not defined" if row.prevalence is None else f"{row.prevalence:.1%}"
+    return f"{row.statements:,} statements of {row.games:,} games, {share} deceptive"
+
+
+def _missing(evaluation: EvaluationResult, target: str) -> tuple[str, ...]:
+    reasons = evaluation.without_label.get(target, {})
+    if not reasons:
+        return ()
+    listed = "; ".join(f"{count:,}: {reason}" for reason, count in reasons.items())
+    return (f"{sum(reasons.values()):,} evaluated statements have no label and are left out ({listed}).",)
+
+
+def _wide(rows: Sequence[MetricRow]) -> Table:
+    """A row for each scorer, whose figures are subtracted, and place where several are; a column for each metric."""
+    present = {row.metric.removesuffix(DIFFERENCE) for row in rows}
+    metrics = [metric.name for metric in METRICS if metric.name in present]
+    several, minus = len({row.split for row in rows}) > 1, any(row.against for row in rows)
+    where = ["where", "statements", "games", "deceptive, or by chance"] if several else []
+    counts = {
+        (row.detector, row.against, row.split): [row.split, row.statements, row.games, row.prevalence]
+        for row in sorted(rows, key=lambda row: not METRIC[row.metric.removesuffix(DIFFERENCE)].paired)
+    }
+    cells: dict[tuple[Any, ...], dict[str, str]] = {}
+    for row in rows:
+        counted = counts[row.detector, row.against, row.split] if several else []
+        place = (row.detector, *([row.against or ""] if minus else []), *counted)
+        cells.setdefault(place, {})[row.metric.removesuffix(DIFFERENCE)] = with_interval(row.value, row.lo, row.hi, 3)
+    columns = ["detector", *(["minus"] if minus else []), *where, *map(words_of, metrics)]
+    return Table(columns, [[*place, *(found.get(metric, "") for metric in metrics)] for place, found in cells.items()])
+
+
+def _by_speaker(rows: Sequence[MetricRow]) -> str:
+    metrics = (POOLED, "auroc_centred")
+    dots = [
+        Dot(row.split.partition(SPEAKER)[2], row.value, row.lo, row.hi, facet=f"{row.detector}: {words_of(metric)}")
+        for metric in metrics
+        for row in rows
+        if row.metric == metric
+    ]
+    colours = model_colours(sorted({dot.label for dot in dots}))
+    return svg(dots_with_intervals(dots, "AUROC", colours, reference=0.5), f"speakers_{rows[0].target}")

@@ -1,0 +1,214 @@
+"""The published games of the Mini-Mafia paper's authors, from either form and every version of it.
+
+Batch configurations tell which model played which role, and with which version of the prompts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from liescope.common.reading import open_regular
+from liescope.common.settings import OptionsModel
+from liescope.games.record import GameRecord
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.json_lines import read_objects
+from liescope.generate.importers.mini_mafia.database import (
+    MAGIC,
+    is_benchmark,
+    read_benchmark,
+    read_benchmark_game,
+    read_database,
+    read_database_game,
+)
+from liescope.generate.importers.mini_mafia.log_game import FORMAT, ROLES, UNKNOWN_MODEL, LogGame, record_of
+from liescope.generate.importers.mini_mafia.memories import player_list, read_log_game
+from liescope.generate.importers.mini_mafia.wording import role_of
+
+PAPER_NAMES = {
+    "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": "Llama 3.1 8B Instruct",
+    "Mistral-7B-Instruct-v0.2-Q4_K_M.gguf": "Mistral 7B Instruct",
+    "Mistral-7B-Instruct-v0.3-Q4_K_M.gguf": "Mistral 7B Instruct",
+    "Qwen2.5-7B-Instruct-Q4_K_M.gguf": "Qwen2.5 7B Instruct",
+    "claude-opus-4-1-20250805": "Claude Opus 4.1",
+    "claude-sonnet-4-20250514": "Claude Sonnet 4",
+    "deepseek-chat": "DeepSeek V3.1",
+    "gemini-2.5-flash-lite": "Gemini 2.5 Flash Lite",
+    "gpt-4.1-mini": "GPT-4.1 Mini",
+    "gpt-5-mini": "GPT-5 Mini",
+    "grok-3-mini": "Grok 3 Mini",
+    "mistral.gguf": "Mistral 7B Instruct",  # in the earliest batches
+    # The backgrounds of the games with people
+    "deepseek": "DeepSeek V3.1",
+    "mistral": "Mistral 7B Instruct",
+}
+
+
+def paper_name(logged: str) -> str:
+    """The paper's name for a model, or the logged one if the paper has none.
+
+    The database of games with people writes the older backgrounds as `detective_villager`, with "_" for "-" inside a
+    name.
+    """
+    half, even = divmod(len(logged), 2)
+    if even and logged[half] == "_" and logged[:half] == logged[half + 1 :]:
+        logged = logged[:half]
+    return PAPER_NAMES.get(logged) or PAPER_NAMES.get(logged.replace("_", "-"), logged)
+
+
+MOST_BATCHES = 10_000
+_VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
+_FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by file
+
+
+class Batches:
+    """The batches of a log by id, once read."""
+
+    def __init__(self) -> None:
+        self._given = False
+        self._batches: dict[str, dict[str, Any]] = {}
+
+    def read(self, file: Path) -> Iterator[Rejected]:
+        """Add the batches of a file; yields entries that are not batches as rejections."""
+        self._given = True
+        for line, entry in read_objects(file):
+            if isinstance(entry, Rejected):
+                yield entry
+            elif len(self._batches) >= 2 * MOST_BATCHES:
+                yield Rejected(file.name, line, "", f"there are more than {MOST_BATCHES:,} batches")
+                return
+            elif isinstance(entry.get("batch_id"), str) and isinstance(entry.get("model_configs"), dict):
+                self._batches[entry["batch_id"]] = entry
+                self._batches.setdefault(_VERSION.sub("", entry["batch_id"]), entry)
+            else:
+                yield Rejected(file.name, line, "", "the batch has no batch_id and model_configs")
+
+    def of_game(self, game: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+        """A game's models (name to model), what else its record keeps, and notes on what is not known.
+
+        What the game itself says about its models comes first: early versions name them with the players.
+        """
+        name = str(game.get("game_id", "")).partition("_game_")[0]
+        batch = self._batches.get(name) or self._batches.get(str(game.get("batch_id", "")), {})
+        configs = game.get("model_configs") if isinstance(game.get("model_configs"), dict) else None
+        configs = configs or batch.get("model_configs") or {}
+        by_role = {role_of(str(role)): _model(config) for role, config in configs.items()}
+        meta = {"batch": name, "number": game.get("game_number"), "timestamp": game.get("timestamp")}
+        if configs:
+            meta["players"] = configs
+        if version := _version(batch, name):
+            meta["prompt_version"] = version
+        notes = []
+        if self._given and not batch and not configs:
+            notes.append(f"its batch {name!r} is not among the batches given")
+        elif missing := [role for role in ROLES if configs and not by_role.get(role)]:
+            notes.append(f"its batch names no model for the {', '.join(missing)}")
+        models = {}
+        for player in player_list(game):
+            if isinstance(player, dict) and isinstance(player.get("name"), str):
+                role = role_of(str(player.get("role", "")))
+                models[player["name"]] = _model(player.get("model")) or by_role.get(role) or UNKNOWN_MODEL
+        return models, meta, notes
+
+
+def _model(config: Any) -> str:
+    """The model name in a configuration; for a local file, the file's name. "" if there is no name."""
+    if isinstance(config, dict):
+        if isinstance(config.get("model"), str) and config["model"]:
+            return str(config["model"])
+        for key in _FILE_KEYS:
+            if isinstance(config.get(key), str) and config[key]:
+                return str(re.split(r"[/\\]", config[key].rstrip("/\\"))[-1])
+    return ""
+
+
+def _version(batch: Mapping[str, Any], name: str) -> str:
+    prompts = batch.get("prompt_config")
+    stated = prompts.get("version") if isinstance(prompts, dict) else None
+    if isinstance(stated, str) and stated:
+        return stated
+    found = _VERSION.search(name)
+    return found[1] if found else ""
+
+
+class MiniMafiaOptions(OptionsModel):
+    """batches: without them, models are "unknown" unless the game itself names them."""
+
+    batches: Path | None = Field(default=None, description="The log's batch configurations, which name the models.")
+    paper_names: bool = Field(default=False, description="Name models as the paper does, not as the log does.")
+
+
+class MiniMafiaImporter(Importer):
+    """Logs with one JSON object per line (`.jsonl`, optionally gzipped), or a SQLite database."""
+
+    format: ClassVar[str] = FORMAT
+    reads: ClassVar[str] = "a log (.jsonl, .jsonl.gz) or a SQLite database"
+    origin: ClassVar[str] = "the Mini-Mafia paper's authors, https://github.com/bastoscostadavi/llm-mafia-game"
+    licence: ClassVar[str] = "The authors state no licence: for research, not to be redistributed."
+    version: ClassVar[int] = 2
+    Options: ClassVar[type[OptionsModel]] = MiniMafiaOptions
+
+    def __init__(self, options: MiniMafiaOptions) -> None:
+        super().__init__(options)
+        self._paper_names = options.paper_names
+        self._file = options.batches
+        self._batches: Batches | None = None
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        with open_regular(source) as file:
+            is_database = file.read(len(MAGIC)) == MAGIC
+        if is_database:
+            yield from self._benchmark(source) if is_benchmark(source) else self._database(source)
+            return
+        if self._batches is None:
+            self._batches = Batches()
+            if self._file is not None:
+                yield from self._batches.read(self._file)
+        yield from self._log(source, self._batches)
+
+    def _log(self, source: Path, batches: Batches) -> Iterator[Imported | Rejected]:
+        for line, entry in read_objects(source):
+            if isinstance(entry, Rejected):
+                yield entry
+                continue
+            game_id = entry.get("game_id")
+            named = game_id if isinstance(game_id, str) else ""
+            yield attempt(source.name, line, named, partial(self._from_line, entry, batches))
+
+    def _database(self, source: Path) -> Iterator[Imported | Rejected]:
+        for place, rows in read_database(source):
+            if isinstance(rows, str):
+                yield Rejected(source.name, place, "", rows)
+                continue
+            game, actions = rows
+            number = game["game_id"]
+            game_id = f"{source.stem}_game_{f'{number:04d}' if isinstance(number, int) else number}"
+            make = partial(read_database_game, game, actions, game_id)
+            yield attempt(source.name, place, game_id, partial(self._from_rows, make))
+
+    def _benchmark(self, source: Path) -> Iterator[Imported | Rejected]:
+        for place, rows in read_benchmark(source):
+            if isinstance(rows, str):
+                yield Rejected(source.name, place, "", rows)
+            else:
+                read = partial(read_benchmark_game, rows)
+                yield attempt(source.name, place, str(rows.game["game_id"]), partial(self._from_rows, read))
+
+    def _from_line(self, game: dict[str, Any], batches: Batches) -> GameRecord:
+        models, meta, notes = batches.of_game(game)
+        log = read_log_game(game, models, meta)
+        return self._record(replace(log, notes=(*notes, *log.notes)))
+
+    def _from_rows(self, read: Callable[[], LogGame]) -> GameRecord:
+        return self._record(read())
+
+    def _record(self, log: LogGame) -> GameRecord:
+        if self._paper_names:
+            log = replace(log, models={name: paper_name(model) for name, model in log.models.items()})
+        return record_of(log)
