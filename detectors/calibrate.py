@@ -32,8 +32,8 @@ from scipy.special import expit, log_expit, logit
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.examples import Example, Labelled
-from liescope.detectors.view.joint_posterior import Tables, logits_of
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.joint_posterior import SeatedCandidates, logits_of
+from liescope.detectors.view.transcript import GameMoment, Transcript
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
 """The coverages that a model keeps a limit for; one in between is answered by the next above."""
@@ -235,9 +235,9 @@ def tempered(
     return [{name: next(found) for name in players} for players in games]
 
 
-def _seated(games: Sequence[Mapping[str, float]], counts: Sequence[int | None]) -> tuple[Tables, Floats]:
+def _seated(games: Sequence[Mapping[str, float]], counts: Sequence[int | None]) -> tuple[SeatedCandidates, Floats]:
     """The tables of some games, and the log-odds of their players."""
-    tables = Tables.of([len(players) for players in games], counts)
+    tables = SeatedCandidates.of([len(players) for players in games], counts)
     return tables, logits_of(np.array([chance for players in games for chance in players.values()]), tables)
 
 
@@ -264,7 +264,7 @@ Truth = Mapping[str, frozenset[str]]
 class Judged:
     """A game as far as it was seen, and the probability that each of its players deceives."""
 
-    moment: Moment
+    moment: GameMoment
     players: Players
 
     @property
@@ -279,7 +279,7 @@ def judge_games(
     sooner: each game at the moment of each example, too.
     """
     seen = [e.seen for e in examples if e.seen and e.target == ROLE]
-    wholes = [Moment(game) for game in {moment.transcript.game_id: moment.transcript for moment in seen}.values()]
+    wholes = [GameMoment(game) for game in {moment.transcript.game_id: moment.transcript for moment in seen}.values()]
     moments = [*wholes, *(seen if sooner else ())]
     found = detector.player_posteriors(moments, progress)
     return [Judged(moment, players) for moment, players in zip(moments, found, strict=True)]
@@ -336,13 +336,13 @@ class Confidence(BaseModel):
         """(n,): calibrated probabilities of statements."""
         return self.statements(score) if self.statements else score
 
-    def of_players(self, found: Sequence[Players], moments: Sequence[Moment]) -> list[Players]:
+    def of_players(self, found: Sequence[Players], moments: Sequence[GameMoment]) -> list[Players]:
         """Calibrated probabilities of players, by moment."""
         if self.players is None:
             return list(found)
         return tempered(found, [moment.transcript.deceivers for moment in moments], self.players)
 
-    def suspects_at(self, moment: Moment, players: Players, coverage: float) -> tuple[str, ...] | None:
+    def suspects_at(self, moment: GameMoment, players: Players, coverage: float) -> tuple[str, ...] | None:
         """Who cannot be ruled out, most suspect first. players: calibrated. Raises UsageError for an odd coverage."""
         over = moment.upto is None or moment.upto >= len(moment.transcript.turns)
         sets = self.suspects if over else self.online

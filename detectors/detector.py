@@ -19,8 +19,8 @@ from liescope.common.settings import OptionsModel
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Reason
-from liescope.detectors.view.joint_posterior import Tables
-from liescope.detectors.view.transcript import KILLED, GamePrediction, Moment, Transcript
+from liescope.detectors.view.joint_posterior import SeatedCandidates
+from liescope.detectors.view.transcript import KILLED, GameMoment, GamePrediction, Transcript
 
 MAX_SEED = 2**32 - 1
 
@@ -167,7 +167,9 @@ class Detector(ABC):
         """Whether it judges players by more than the scores of their statements."""
         return type(self).player_posteriors is not Detector.player_posteriors
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent, /) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent, /
+    ) -> list[Mapping[str, float]]:
         """By moment, the probability that each player of the game deceives, given what was seen of it."""
 
         return player_posteriors(self, moments, progress)
@@ -177,7 +179,7 @@ class Detector(ABC):
         speaker. NaN without a game, and for targets of single statements, of which the rest of the game says nothing.
         """
         games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
-        found = self.player_posteriors([Moment(game) for game in games.values()], progress)
+        found = self.player_posteriors([GameMoment(game) for game in games.values()], progress)
         whole = dict(zip(games, found, strict=True))
         scores = [whole.get(e.game_id, {}).get(e.speaker, np.nan) if e.target == ROLE else np.nan for e in examples]
         return np.array(scores, dtype=np.float64)
@@ -187,7 +189,7 @@ class Detector(ABC):
         player deceives, and that each statement so far is deceptive. target: the one it was trained for; players are
         judged only where that is the role.
         """
-        moment = Moment(transcript, upto)
+        moment = GameMoment(transcript, upto)
         statements = examples_of(moment, self.text.context, target)
         if target != ROLE:
             scores = self.predict_proba(list(statements.values()))[:, 1] if statements else ()
@@ -237,12 +239,14 @@ class Detector(ABC):
 _EDGE = 1e-6
 
 
-def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: Progress) -> list[Mapping[str, float]]:
+def player_posteriors(
+    detector: Detector, moments: Sequence[GameMoment], progress: Progress
+) -> list[Mapping[str, float]]:
     """By moment, the probability of each player: log-odds of a player's statements, averaged with that of being dealt
     the role, so that who says little is suspected as much as anybody; then normalised in the game. Who was killed is
     ruled out: those who deceive do the killing.
     """
-    wholes: dict[int, Moment] = {}
+    wholes: dict[int, GameMoment] = {}
     for moment in moments:
         known = wholes.get(id(moment.transcript))
         if known is None or (known.upto is not None and (moment.upto is None or moment.upto > known.upto)):
@@ -254,15 +258,17 @@ def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: P
     return posteriors_of_scores(moments, [scored[id(moment.transcript)] for moment in moments])
 
 
-def posteriors_of_scores(moments: Sequence[Moment], scores: Sequence[Mapping[int, float]]) -> list[Mapping[str, float]]:
+def posteriors_of_scores(
+    moments: Sequence[GameMoment], scores: Sequence[Mapping[int, float]]
+) -> list[Mapping[str, float]]:
     """The same where the scores are at hand. scores: by moment, the probability of each statement, by its place."""
     logits = [_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
-    tables = Tables.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
+    tables = SeatedCandidates.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
     found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
     return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
 
-def _logits(moment: Moment, scores: Mapping[int, float]) -> list[float]:
+def _logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
     """By player, in the order of their names."""
     game, own = moment.transcript, defaultdict[str, list[float]](list)
     for at, turn in game.said(moment.upto):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
@@ -49,7 +49,7 @@ class Example:
     names: tuple[str, ...]
     context: tuple[tuple[str, str], ...] = ()
     target: str = "role"
-    seen: Moment | None = field(default=None, compare=False, repr=False)
+    seen: GameMoment | None = field(default=None, compare=False, repr=False)
     labels: Mapping[str, bool | str] = field(default_factory=lambda: _NO_LABELS, compare=False, repr=False)
 
 
@@ -156,7 +156,7 @@ def make_examples(
         heard_by = frozenset(audience or ())
         before = known_before(said, heard_by, context)
         whole = (games or {}).get(game_id)
-        seen = Moment(whole, whole.place(key) + 1) if whole else None
+        seen = GameMoment(whole, whole.place(key) + 1) if whole else None
         found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before, about, seen, known))
         if context:
             said.append((heard_by, (speaker, text)))
@@ -173,14 +173,14 @@ def _labels(statements: pl.DataFrame) -> Iterator[Mapping[str, bool | str]]:
     return ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
 
 
-def examples_of(moment: Moment, context: int, target: str = "role") -> dict[int, Example]:
+def examples_of(moment: GameMoment, context: int, target: str = "role") -> dict[int, Example]:
     """The statements of a game as far as it is seen, by their place among its turns, without those that were lost."""
     game, said, found = moment.transcript, list[Heard[tuple[str, str]]](), dict[int, Example]()
     for at, turn in game.said(moment.upto):
         if not turn.text.strip():
             continue
         before = known_before(said, turn.audience, context)
-        seen = Moment(game, at + 1)
+        seen = GameMoment(game, at + 1)
         found[at] = Example(
             turn.key, game.game_id, turn.player, "", turn.text, game.names, before, target=target, seen=seen
         )
@@ -188,14 +188,14 @@ def examples_of(moment: Moment, context: int, target: str = "role") -> dict[int,
     return found
 
 
-def moment_of(example: Example) -> Moment:
+def moment_of(example: Example) -> GameMoment:
     """The game of a statement, up to and with it; one that comes without its game is made of its context."""
     if example.seen:
         return example.seen
     said = [*example.context, (example.speaker, example.text)]
     names = tuple(dict.fromkeys([*example.names, *(who for who, _ in said)]))
-    turns = tuple(Turn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
-    return Moment(Transcript(example.game_id, names, turns))
+    turns = tuple(TranscriptTurn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
+    return GameMoment(Transcript(example.game_id, names, turns))
 
 
 def labelled(

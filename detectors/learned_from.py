@@ -44,7 +44,7 @@ class Copies:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedStatements:
     """The learned statements of five words or more. game: (n,) numbers of their games; text: (n,) hashes of their
     words; sketch: (n, 100) the last byte of each MinHash of their pieces.
     """
@@ -54,7 +54,7 @@ class Learned:
     sketch: Sketches
 
     @classmethod
-    def of(cls, examples: Sequence[Example], groups: NDArray[np.str_]) -> Learned:
+    def of(cls, examples: Sequence[Example], groups: NDArray[np.str_]) -> LearnedStatements:
         """groups: (n,) the games of the examples."""
         texts = normal(examples)
         keep = np.flatnonzero([is_long(text) for text in texts])
@@ -69,7 +69,7 @@ class Learned:
         pq.write_table(table, folder / FILE, compression="zstd")
 
     @classmethod
-    def read(cls, folder: Path) -> Learned:
+    def read(cls, folder: Path) -> LearnedStatements:
         """Raises BadData."""
         path = folder / FILE
         with Reading(path, TRAIN_AGAIN):

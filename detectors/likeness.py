@@ -54,7 +54,7 @@ _ADVICE = "train the detector again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _UnlikeGames:
     """Games, or lone statements, that are not like the calibration games. rows: of their statements; unit: which game
     each is of; mass, other: the weights of calibration games, and of these.
     """
@@ -76,7 +76,7 @@ class Unlike:
     units: int
     told_apart: float | None
     _score: Floats
-    _parts: Sequence[_Part]
+    _parts: Sequence[_UnlikeGames]
     _likeness: Likeness
 
     def allowed(self, coverage: float) -> Bools:
@@ -137,7 +137,7 @@ class Likeness:
         """
         features = _features(examples, score)
         lone = np.array([not example.game_id for example in examples], dtype=bool)
-        parts, apart = list[_Part](), list[float]()
+        parts, apart = list[_UnlikeGames](), list[float]()
         for own, rows in ((self.game, np.flatnonzero(~lone)), (self.statement, np.flatnonzero(lone))):
             if not len(rows):
                 continue
@@ -148,7 +148,7 @@ class Likeness:
             theirs /= np.bincount(unit)[:, None]
             if _chance(own, theirs) <= ALPHA:
                 mass, other, told = _weights(own, theirs)
-                parts.append(_Part(rows, unit, mass, other))
+                parts.append(_UnlikeGames(rows, unit, mass, other))
                 apart += [] if told is None else [told]
         if not parts:
             return None

@@ -16,7 +16,16 @@ from liescope.common.reading import fault
 from liescope.common.text import plain
 from liescope.detectors.examples import examples_of
 from liescope.detectors.view.candidate import Reason
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import (
+    EXILED,
+    KILLED,
+    SAID,
+    SILENT,
+    VOTED,
+    GameMoment,
+    Transcript,
+    TranscriptTurn,
+)
 
 if TYPE_CHECKING:
     from liescope.detectors.saved import LoadedDetector
@@ -29,41 +38,47 @@ HOW = '--players Ada,Bo,Cy or a first line {"players": ["Ada", "Bo", "Cy"], "dec
 _FORMS = "give NAME: words, or a JSON object with speaker and text, vote, silent or out"
 
 
-class _Line(BaseModel):
+class _LiveLine(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class _Table(_Line):
+class _Table(_LiveLine):
     players: list[str]
     deceivers: int | None = None
     rules: str = ""
 
 
-class _Said(_Line):
+class _SaidRow(_LiveLine):
     speaker: str
     text: str
     audience: list[str] = []
 
 
-class _Vote(_Line):
+class _Vote(_LiveLine):
     voter: str
     target: str
 
 
-class _Voted(_Line):
+class _Voted(_LiveLine):
     vote: _Vote
 
 
-class _Silent(_Line):
+class _Silent(_LiveLine):
     silent: str
 
 
-class _Out(_Line):
+class _Out(_LiveLine):
     out: str
     how: Literal["killed", "exiled"] = Field()
 
 
-_BY_KEY: dict[str, type[_Line]] = {"speaker": _Said, "vote": _Voted, "silent": _Silent, "out": _Out, "players": _Table}
+_BY_KEY: dict[str, type[_LiveLine]] = {
+    "speaker": _SaidRow,
+    "vote": _Voted,
+    "silent": _Silent,
+    "out": _Out,
+    "players": _Table,
+}
 
 
 def table(players: Iterable[str], deceivers: int | None = None, rules: str = "") -> Transcript:
@@ -78,7 +93,9 @@ def table(players: Iterable[str], deceivers: int | None = None, rules: str = "")
     return Transcript("live", names, (), rules, deceivers)
 
 
-def live_turns(lines: Iterable[str], known: Transcript | None, complain: Complain) -> tuple[Transcript, Iterator[Turn]]:
+def live_turns(
+    lines: Iterable[str], known: Transcript | None, complain: Complain
+) -> tuple[Transcript, Iterator[TranscriptTurn]]:
     """The table and its turns, each as its line is read. known: the table, if no line is to name it. Lines that cannot
     be read are complained of and left out; so is what somebody does who is out.
 
@@ -94,7 +111,7 @@ def live_turns(lines: Iterable[str], known: Transcript | None, complain: Complai
     return known, _turns(numbered, known, complain)
 
 
-def _turns(numbered: Iterable[tuple[int, str]], game: Transcript, complain: Complain) -> Iterator[Turn]:
+def _turns(numbered: Iterable[tuple[int, str]], game: Transcript, complain: Complain) -> Iterator[TranscriptTurn]:
     for number, line in numbered:
         try:
             turn = _turn(line, game)
@@ -106,27 +123,27 @@ def _turns(numbered: Iterable[tuple[int, str]], game: Transcript, complain: Comp
         yield turn
 
 
-def _turn(line: str, game: Transcript) -> Turn:
+def _turn(line: str, game: Transcript) -> TranscriptTurn:
     """What a line says. Raises UsageError."""
     if not line.lstrip().startswith("{"):
         name, colon, words = line.partition(":")
         if not colon:
             raise UsageError(f"it has no colon; {_FORMS}")
-        return Turn(SAID, _living(name, game), words.strip())
+        return TranscriptTurn(SAID, _living(name, game), words.strip())
     read = _parsed(line)
-    if isinstance(read, _Said):
+    if isinstance(read, _SaidRow):
         heard = frozenset(_seated(name, game) for name in read.audience)
-        return Turn(SAID, _living(read.speaker, game), read.text, audience=heard)
+        return TranscriptTurn(SAID, _living(read.speaker, game), read.text, audience=heard)
     if isinstance(read, _Voted):
-        return Turn(VOTED, _living(read.vote.voter, game), target=_living(read.vote.target, game))
+        return TranscriptTurn(VOTED, _living(read.vote.voter, game), target=_living(read.vote.target, game))
     if isinstance(read, _Silent):
-        return Turn(SILENT, _living(read.silent, game))
+        return TranscriptTurn(SILENT, _living(read.silent, game))
     if isinstance(read, _Out):
-        return Turn(read.how, _living(read.out, game))
+        return TranscriptTurn(read.how, _living(read.out, game))
     raise UsageError("the players are known already")
 
 
-def _parsed(line: str) -> _Line:
+def _parsed(line: str) -> _LiveLine:
     try:
         given: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -155,7 +172,7 @@ def _living(name: str, game: Transcript) -> str:
     return found
 
 
-def _day(turn: Turn, before: tuple[Turn, ...]) -> int:
+def _day(turn: TranscriptTurn, before: tuple[TranscriptTurn, ...]) -> int:
     """A day ends when somebody was voted out, and when somebody is found dead after words were said."""
     day = before[-1].day if before else 1
     today = {one.kind for one in before if one.day == day}
@@ -171,7 +188,7 @@ class Followed:
     """
 
     number: int
-    turn: Turn
+    turn: TranscriptTurn
     score: float | None
     players: Mapping[str, float]
     reasons: tuple[Reason, ...] = ()
@@ -188,14 +205,16 @@ class Followed:
         }
 
 
-def follow(model: LoadedDetector, game: Transcript, turns: Iterable[Turn], reasons: int = 0) -> Iterator[Followed]:
+def follow(
+    model: LoadedDetector, game: Transcript, turns: Iterable[TranscriptTurn], reasons: int = 0
+) -> Iterator[Followed]:
     """Follow a game; see `LoadedDetector.follow`."""
     if reasons:
         model.detector.explain([])
     for turn in turns:
         game = replace(game, turns=(*game.turns, turn))
         number = len(game.turns)
-        asked = examples_of(Moment(game), model.file.text.context, model.file.target).get(number - 1)
+        asked = examples_of(GameMoment(game), model.file.text.context, model.file.target).get(number - 1)
         yield Followed(
             number,
             turn,

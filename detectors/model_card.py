@@ -19,7 +19,7 @@ from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.evaluation.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.examples import Example
-from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, path_on_hub, read_model_file
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, path_on_hub, read_model_file
 from liescope.detectors.textualize import textualize
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
@@ -38,7 +38,7 @@ _SHOWN = (
 _READ = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class Measured(Figure):
+class Measured(SavedFigure):
     """A figure of an evaluation. against: for a difference, whose figure was subtracted."""
 
     model_config = _READ
@@ -268,15 +268,15 @@ def _code(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _own(report: Evaluated) -> list[Figure]:
+def _own(report: Evaluated) -> list[SavedFigure]:
     return [row for row in report.rows if row.detector == "this model"]
 
 
-def _row(row: Figure) -> dict[str, Any]:
+def _row(row: SavedFigure) -> dict[str, Any]:
     return {**row.model_dump(), "metric": words_of(row.metric)}
 
 
-def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[str, Any]]:
+def _results(file: ModelFile, corpus: str, rows: Iterable[SavedFigure]) -> list[dict[str, Any]]:
     """Figures as the arguments of the Hub's `EvalResult`."""
     return [
         {

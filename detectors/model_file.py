@@ -77,7 +77,7 @@ class TrainingFacts(BaseModel):
     chosen: StepsChosen | None = None
 
 
-class Figure(BaseModel):
+class SavedFigure(BaseModel):
     """One figure of a detector. lo, hi: its 95% interval from resamples of games."""
 
     model_config = _STRICT
@@ -154,7 +154,7 @@ class ModelFile(BaseModel):
     confidence: Confidence = Confidence()
     adapted: Adapted | None = None
     versions: dict[str, str]
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[SavedFigure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}
 
 

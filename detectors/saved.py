@@ -27,14 +27,14 @@ from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.evaluation.metrics import LEVELS, flagged
 from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example
-from liescope.detectors.learned_from import Learned
+from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
-from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, model_folder, read_model_file
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import Statement, StatementReader, each_statement
-from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript, TranscriptTurn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 LIKENESS_FILE = "likeness.parquet"
@@ -66,9 +66,9 @@ class LoadedDetector:
     likeness: Likeness | None = None
     _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
 
-    def learned(self) -> Learned:
+    def learned(self) -> LearnedStatements:
         """What it learned from, as hashes. Raises BadData."""
-        return Learned.read(self.folder)
+        return LearnedStatements.read(self.folder)
 
     def __repr__(self) -> str:
         facts = self.file.training
@@ -212,7 +212,9 @@ class LoadedDetector:
             raise BadData(f"{self.name} gave a score that is no probability; the model is damaged, train it again")
         return self.file.confidence.of_scores(found)
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
         """By moment, the calibrated probability that each player of the game deceives."""
         found = self.detector.player_posteriors(moments, progress)
         return self.file.confidence.of_players(found, moments)
@@ -228,7 +230,7 @@ class LoadedDetector:
             found = self.detector.predict_game(transcript, upto, self.file.target)
             score = self.file.confidence.of_scores(np.array(list(found.statements.values()), dtype=np.float64))
             return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
-        moment = Moment(transcript, upto)
+        moment = GameMoment(transcript, upto)
         (players,) = self.player_posteriors([moment])
         return GamePrediction(
             {name: players[name] for name in transcript.alive(upto)},
@@ -236,7 +238,7 @@ class LoadedDetector:
             self.file.confidence.suspects_at(moment, players, coverage),
         )
 
-    def follow(self, game: Transcript, turns: Iterable[Turn], *, reasons: int = 0) -> Iterator[Followed]:
+    def follow(self, game: Transcript, turns: Iterable[TranscriptTurn], *, reasons: int = 0) -> Iterator[Followed]:
         """Follow a game as it is played: after each turn, the score of the statement and who is suspected, as far as
         can be told by then. game: the table, with the turns before, if any; reasons: how many to give for each score.
         Raises UsageError if the kind gives no reasons and some are asked for.
@@ -283,7 +285,7 @@ def write_model(
     scores: pl.DataFrame,
     games: frozenset[str],
     rows: Sequence[MetricRow],
-    learned: Learned,
+    learned: LearnedStatements,
     likeness: Likeness | None,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
@@ -297,7 +299,7 @@ def write_model(
     listed = file.model_copy(
         update={
             "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in _files(folder)},
-            "figures": tuple(Figure(**{name: row[name] for name in Figure.model_fields}) for row in figures),
+            "figures": tuple(SavedFigure(**{name: row[name] for name in SavedFigure.model_fields}) for row in figures),
         }
     )
     (folder / CARD_FILE).write_text(model_card(name, listed), encoding="utf-8")

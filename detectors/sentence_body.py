@@ -24,7 +24,7 @@ from liescope.common.sentence_encoder import BUNDLED_ID, LOCAL, encoder_folder, 
 from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import following
-from liescope.detectors.textualize import Fitted, TextConfig, fit_plain, fit_texts
+from liescope.detectors.textualize import CutTexts, TextConfig, fit_plain, fit_texts
 
 PART = "encoder"
 """The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
@@ -65,11 +65,11 @@ class SentenceEncoder:
         self._model = model
         self._seen: dict[str, NDArray[np.float32]] = {}
 
-    def read(self, examples: Sequence[Example], config: TextConfig) -> Fitted:
+    def read(self, examples: Sequence[Example], config: TextConfig) -> CutTexts:
         """The texts of statements, within the encoder's limit."""
         return fit_texts(examples, config, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
 
-    def fitted(self, texts: Sequence[str]) -> Fitted:
+    def fitted(self, texts: Sequence[str]) -> CutTexts:
         """Parts of statements, within the encoder's limit."""
         return fit_plain(texts, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
 

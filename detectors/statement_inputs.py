@@ -11,7 +11,7 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT = "no text"
@@ -41,7 +41,7 @@ class _Game:
     key: str = ""
     rules: str = ""
     deceivers: int | None = None
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[TranscriptTurn] = field(default_factory=list)
     said: list[Heard[Said]] = field(default_factory=list)
     players: set[str] = field(default_factory=set)
     """Everyone who has spoken, and who was alive, by its rows."""
@@ -82,7 +82,7 @@ class StatementReader:
                 continue
             if (key := (id(game), names, deceivers)) not in shared:
                 shared[key] = Transcript(game.key, names, turns[id(game)], game.rules, deceivers)
-            seen = Moment(shared[key], upto)
+            seen = GameMoment(shared[key], upto)
             found.append(replace(statement, example=replace(statement.example, seen=seen)))
         return found
 
@@ -118,7 +118,7 @@ class StatementReader:
         if is_lost(text, _words(row.get("read_notes"))):
             return Statement(key, text, None, LOST_TEXT)
         if game.key:
-            game.turns.append(Turn(SAID, speaker, text, audience=_audience(row), key=key or ""))
+            game.turns.append(TranscriptTurn(SAID, speaker, text, audience=_audience(row), key=key or ""))
             game.said.append((_audience(row), (speaker, text)))
             alive = _words(row.get("alive"))
             game.players.update((speaker, *alive))

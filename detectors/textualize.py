@@ -130,7 +130,7 @@ _CHARS_PER_TOKEN = 16  # more than any language needs; it keeps the search short
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class CutTexts:
     """texts: each within the limit; cut: how many statements lost words of their own; limit: in tokens; what: the texts
     are, each of which is, or ends in, a statement or a part of one.
     """
@@ -151,7 +151,7 @@ class Fitted:
         )
 
 
-def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, limit: int) -> Fitted:
+def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, limit: int) -> CutTexts:
     """The text of each example in at most `limit` tokens, special ones included: as many of the latest statements of
     its context as fit, and the middle left out of a statement that is too long by itself.
     """
@@ -164,16 +164,16 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
             if not fits(texts[i]):
                 cut += 1
                 texts[i] = _cut(texts[i], limit, fits)
-    return Fitted(texts, cut, limit)
+    return CutTexts(texts, cut, limit)
 
 
-def fit_plain(texts: Sequence[str], tokenizer: Any, limit: int) -> Fitted:
+def fit_plain(texts: Sequence[str], tokenizer: Any, limit: int) -> CutTexts:
     """Parts of statements in at most `limit` tokens: the middle left out of those that are too long."""
     found, fits = list(texts), _within(tokenizer, limit)
     long = [i for i, length in enumerate(_lengths(tokenizer, found)) if length > limit]
     for i in long:
         found[i] = _cut(found[i], limit, fits)
-    return Fitted(found, len(long), limit, "parts of statements")
+    return CutTexts(found, len(long), limit, "parts of statements")
 
 
 def _within(tokenizer: Any, limit: int) -> Callable[[str], bool]:

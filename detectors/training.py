@@ -32,11 +32,11 @@ from liescope.detectors.evaluation.score_rows import (
     per_detector,
     score_table,
 )
-from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
+from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.judge_session import ATTEMPTS
-from liescope.detectors.learned_from import Learned
+from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
@@ -272,7 +272,7 @@ def train_on(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    learned = Learned.of(every.examples, every.groups)
+    learned = LearnedStatements.of(every.examples, every.groups)
     file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, likeness)
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
@@ -338,11 +338,11 @@ def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, flo
     return {}
 
 
-def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe) -> Figures:
+def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe) -> ScoredFigures:
     """Out of fold on train with thresholds from validation, and on validation with thresholds from train."""
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
-    return Figures(
+    return ScoredFigures(
         tuple(row for part in parts for row in part.rows if is_population(row.split)),
         tuple(note for part in parts for note in part.notes),
         {},

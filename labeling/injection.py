@@ -84,7 +84,7 @@ _RULES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class InjectionAttempt:
     """kind: a key of `KINDS`; start, end: its characters in the statement."""
 
     kind: str
@@ -92,7 +92,7 @@ class Attempt:
     end: int
 
 
-def attempts(text: str, speaker: str, names: Sequence[str]) -> tuple[Attempt, ...]:
+def attempts(text: str, speaker: str, names: Sequence[str]) -> tuple[InjectionAttempt, ...]:
     """The attempts in a statement, at most one of each kind, in the order of `KINDS`. Any text and names are accepted.
 
     names: of the players. Only the first 20,000 characters are read.
@@ -100,13 +100,13 @@ def attempts(text: str, speaker: str, names: Sequence[str]) -> tuple[Attempt, ..
     read = text[:_LONGEST].replace("’", "'")
     low = read.lower()
     found = [
-        Attempt(kind, *match.span())
+        InjectionAttempt(kind, *match.span())
         for kind, pattern in _patterns().items()
         if any(word in low for word in _NEEDED[kind]) and (match := pattern.search(read)) is not None
     ]
     labels = _label(tuple(names)).finditer(read) if names and ":" in read else ()
     others = [match for match in labels if match["name"].lower() != speaker.lower()]
-    return (*found, *(Attempt("players", *match.span("name")) for match in others[:1]))
+    return (*found, *(InjectionAttempt("players", *match.span("name")) for match in others[:1]))
 
 
 @lru_cache(maxsize=1)

@@ -17,8 +17,7 @@ from liescope.benchmark.analyses.intervals import RULE
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import Report
-from liescope.common.report.contents import Section as PageSection
+from liescope.common.report.contents import Report, Section
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 
@@ -40,7 +39,7 @@ _SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class AnalysisSection:
     """One analysis that found something. svg: its figure, "" if it has none, has too many models or is not drawn."""
 
     analysis: Analysis
@@ -54,7 +53,7 @@ class Findings:
     found; svg: the figure that shows it, "" if there is none or it is not drawn.
     """
 
-    sections: tuple[Section, ...]
+    sections: tuple[AnalysisSection, ...]
     nothing: tuple[tuple[Analysis, str], ...]
     sentences: tuple[str, str, str]
     svg: str
@@ -83,7 +82,7 @@ def run_analyses(
                 nothing.append((analysis, analysis.otherwise))
             else:
                 figure = _svg(analysis, table) if draw else ""
-                sections.append(Section(analysis, table.drop(hidden, strict=False), figure))
+                sections.append(AnalysisSection(analysis, table.drop(hidden, strict=False), figure))
         shown_first = headline.figure(frames) if draw else ""
         return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), shown_first)
 
@@ -232,9 +231,9 @@ def page(games_set: GameSet, findings: Findings) -> Report:
         notes=tuple(notes(games_set)),
         meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
         sections=(
-            PageSection("games", "The games", (_READING,), table=overview(games_set.frames)),
+            Section("games", "The games", (_READING,), table=overview(games_set.frames)),
             *(page_section(section, games_set.frames) for section in findings.sections),
-            PageSection(
+            Section(
                 "settings",
                 "Settings of the runs",
                 table=played,
@@ -248,7 +247,7 @@ def page(games_set: GameSet, findings: Findings) -> Report:
     )
 
 
-def page_section(section: Section, frames: Frames) -> PageSection:
+def page_section(section: AnalysisSection, frames: Frames) -> Section:
     """An analysis as a section of a page."""
     analysis = section.analysis
     missing = analysis.plot and not section.svg
@@ -260,7 +259,7 @@ def page_section(section: Section, frames: Frames) -> PageSection:
     if 0 < analysis.shown < shown.height:
         said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
         shown = shown.head(analysis.shown)
-    return PageSection(
+    return Section(
         analysis.name,
         analysis.title,
         tuple(said),

@@ -27,7 +27,7 @@ DESIGN = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class WinTable:
     """wins and games: shape (models, backgrounds), wins those of the judged side: the mafia's to deceive, the town's to
     detect and to disclose. games is 0 where nothing was played.
     """
@@ -48,7 +48,7 @@ class Table:
         """Standard deviation of each win rate under a uniform prior (Eq. 12)."""
         return np.sqrt(self.rate * (1 - self.rate) / (self.games + 3))
 
-    def without(self, model: int | None = None, background: int | None = None) -> Table:
+    def without(self, model: int | None = None, background: int | None = None) -> WinTable:
         """The table without a row or a column."""
         if model is not None:
             wins, games = (np.delete(part, model, axis=0) for part in (self.wins, self.games))
@@ -59,7 +59,7 @@ class Table:
         return self
 
 
-def table(cells: pl.DataFrame, capability: str) -> Table:
+def table(cells: pl.DataFrame, capability: str) -> WinTable:
     """The cells of one capability: those with one model in both roles of the background.
 
     cells: counts as in `liescope.benchmark.counting.counts.Counts`.
@@ -73,10 +73,10 @@ def table(cells: pl.DataFrame, capability: str) -> Table:
     for model, background, mafia, played in part.select(judged, one, "mafia_wins", "games").iter_rows():
         place = models[model], backgrounds[background]
         wins[place], games[place] = mafia if capability == "deceive" else played - mafia, played
-    return Table(capability, tuple(models), tuple(backgrounds), wins, games)
+    return WinTable(capability, tuple(models), tuple(backgrounds), wins, games)
 
 
-def complete(found: Table) -> tuple[Table, str]:
+def complete(found: WinTable) -> tuple[WinTable, str]:
     """The part of a table in which every model met every background, and a sentence that names what is left out, "" if
     nothing is.
 
@@ -126,7 +126,7 @@ SCORES = pl.Schema(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class BackgroundScores:
     """scores: a frame of SCORES, best first within each capability. notes: sentences that say what is left out, and
     where models differ no more than by chance. missing: why a capability has no scores, by its name.
     """
@@ -164,7 +164,7 @@ def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
     return found.scores
 
 
-def score(cells: pl.DataFrame) -> Scored:
+def score(cells: pl.DataFrame) -> BackgroundScores:
     """z-scores against backgrounds (Eq. 13 and 14) and their exponentials, for each capability and model.
 
     cells: counts as in `liescope.benchmark.counting.counts.Counts`, of which those with one model in both roles of the
@@ -193,10 +193,10 @@ def score(cells: pl.DataFrame) -> Scored:
         if len(found.models) == 2:
             notes.append(f"To {capability}, z of two models says only which won more of these games, not how surely.")
         frames.append(_scores(found))
-    return Scored(pl.concat(frames), tuple(notes), missing)
+    return BackgroundScores(pl.concat(frames), tuple(notes), missing)
 
 
-def _scores(found: Table) -> pl.DataFrame:
+def _scores(found: WinTable) -> pl.DataFrame:
     z, z_sd = standardised(found.rate, found.rate_sd)
     lo, hi = free_interval(found)
     return pl.DataFrame(
@@ -227,7 +227,7 @@ def standardised(rate: Array, rate_sd: Array) -> tuple[Array, Array]:
     return z, np.sqrt(np.square(rate_sd / sigma).sum(axis=1)) / rate.shape[1]
 
 
-def free_interval(found: Table, draws: int = DRAWS, seed: int = SEED) -> tuple[Array, Array]:
+def free_interval(found: WinTable, draws: int = DRAWS, seed: int = SEED) -> tuple[Array, Array]:
     """Ends of 95% intervals of the z-scores that endless games would give, each of shape (models,).
 
     Win rates are drawn from their Beta posteriors (Eq. 10), and mean and deviation over models are computed anew for
@@ -248,7 +248,7 @@ def free_interval(found: Table, draws: int = DRAWS, seed: int = SEED) -> tuple[A
     return lo, hi
 
 
-def _telling(found: Table) -> tuple[Table, list[str]]:
+def _telling(found: WinTable) -> tuple[WinTable, list[str]]:
     """The table without backgrounds in which all models have the same win rate, and a sentence for each of those."""
     notes = []
     for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
@@ -260,7 +260,7 @@ def _telling(found: Table) -> tuple[Table, list[str]]:
     return found, notes
 
 
-def _by_chance(found: Table) -> list[str]:
+def _by_chance(found: WinTable) -> list[str]:
     """The backgrounds in which the models' win rates spread no more than chance makes equal ones."""
     spread = found.rate.var(axis=0, ddof=1) <= np.square(found.rate_sd).mean(axis=0)
     names = [name for name, chance in zip(found.backgrounds, spread, strict=True) if chance]
@@ -294,7 +294,7 @@ def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> Array:
     return np.array(rates)
 
 
-def _guess(found: Table, cell: Mapping[str, str]) -> float | None:
+def _guess(found: WinTable, cell: Mapping[str, str]) -> float | None:
     """The mafia's rate in a cell that is not in the table; None if it judges something else, or nobody met its
     background.
     """

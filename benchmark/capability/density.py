@@ -59,7 +59,7 @@ class Density:
         self._of = np.repeat(np.arange(len(blocks)), blocks)
         pivots = variant.scaled and variant.offset
         effects = len(self._of)
-        self._plan = kernels.Plan(
+        self._plan = kernels.DensityData(
             np.stack([index[name] + begin for name, begin in zip(self._vectors, begins, strict=False)]),
             wins,
             games,

@@ -141,7 +141,7 @@ def beta_binomial(
     return total, -strength * by_strength
 
 
-class Plan(NamedTuple):
+class DensityData(NamedTuple):
     """The data of a density, as `liescope.benchmark.capability.density` lays them out.
 
     A vector of parameters (m, d, v, b, then shifts) is a mean and effects around it, whose sum is 0: its block. Each
@@ -179,12 +179,12 @@ class Plan(NamedTuple):
 
 
 @_compiled
-def _log_sd(x: Array, plan: Plan, block: int) -> float:
+def _log_sd(x: Array, plan: DensityData, block: int) -> float:
     return float(x[plan.blocks[-1] + block]) if plan.learned else math.log(plan.sds[block])
 
 
 @_compiled
-def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
+def parameters(x: Array, plan: DensityData, effects: Array, theta: Array) -> None:
     """All parameters in a row, into theta, and the effects behind them; x: as `log_density` takes it."""
     vectors = plan.begins.size - 1
     for block in range(plan.blocks.size - 1):
@@ -222,7 +222,7 @@ def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
 
 
 @_compiled
-def log_density(x: Array, plan: Plan, gradient: Array) -> float:
+def log_density(x: Array, plan: DensityData, gradient: Array) -> float:
     """The log posterior density, up to a constant, and its gradient.
 
     x: z of all effects, the log sds of the blocks (where learned), the mean of d, the slope of b on v
@@ -289,7 +289,7 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
 
 
 @_compiled
-def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
+def whitened(y: Array, plan: DensityData, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
     """The log density at x = centre + factor y, and its gradient by y. factor: lower triangular; across: transposed."""
     x, by_x = centre.copy(), np.empty(y.size)
     for j in range(y.size):

@@ -204,7 +204,7 @@ ROLES = dict(zip("mdvb", (*PLAYERS, PLAYERS[2]), strict=True))
 """By parameter of a model, the role in which it has it."""
 
 
-class Drawn(Protocol):
+class FitDraws(Protocol):
     """names: by parameter, what it is a vector of; draws: by parameter, shape (chains, draws, names); cells: the counts
     that were fitted; logits: of the mafia's win for each draw of all chains and each cell.
     """
@@ -220,7 +220,7 @@ class Drawn(Protocol):
     def logits(self, cells: pl.DataFrame) -> Array: ...
 
 
-Fit = TypeVar("Fit", bound=Drawn)
+Fit = TypeVar("Fit", bound=FitDraws)
 
 
 SURE = 0.95

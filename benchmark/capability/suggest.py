@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.model import PRIORS, effective, free
-from liescope.benchmark.capability.results import ROLES, Drawn, Fit
+from liescope.benchmark.capability.results import ROLES, Fit, FitDraws
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.common.errors import UsageError
@@ -89,13 +89,13 @@ def more_information(_covered: Array, variance: Array, precision: Array) -> Arra
     return np.log1p(precision * variance) / 2
 
 
-def suggest(fit: Drawn, games: int, also: Sequence[str] = (), gain: Gain = less_variance) -> Suggestion:
+def suggest(fit: FitDraws, games: int, also: Sequence[str] = (), gain: Gain = less_variance) -> Suggestion:
     """The games that lower the sum of the scores' variances most (A-optimal). games: how many, at least 1. also: new
     models, of which only the prior is known.
 
     Where counts are dispersed (rho), further games of a combination are worth less than those of another.
     """
-    design = _Design(_few(fit), also)
+    design = _DrawnDesign(_few(fit), also)
     now, evenly = design.sd(), design.sd_evenly(games)
     given = np.zeros(design.cells.height)
     size = min(BLOCK, max(1, games // LEAST_BLOCKS))
@@ -125,7 +125,7 @@ def with_models(fit: Fit, also: Sequence[str] = ()) -> Fit:
     return replace(fit, names=names, draws=draws)
 
 
-class _Design:
+class _DrawnDesign:
     """For each draw (last axis): the covariance of all parameters, and what it means for each combination.
 
     at: the places of a cell's parameters, shape (parameters of a cell, cells); gradient: of the logit by them, shape
@@ -133,7 +133,7 @@ class _Design:
     logit, shape (cells, draws); covered: the sum over all scores of the squared covariance with the logit.
     """
 
-    def __init__(self, fit: Drawn, also: Sequence[str]) -> None:
+    def __init__(self, fit: FitDraws, also: Sequence[str]) -> None:
         roles = [name for name in ROLES if name in fit.draws]
         known = {name: len(fit.names[name]) for name in roles}
         fit = with_models(fit, also)

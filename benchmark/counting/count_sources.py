@@ -190,7 +190,7 @@ _LARGEST = 10**8  # games of a combination; more can be no count of games, and n
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AlikeCounts:
     """How well two sources agree. chi2: Pearson's X² over so many shared combinations; p: how often different games
     with equal chances would agree as well.
     """
@@ -211,7 +211,7 @@ class Agreement:
         )
 
 
-def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[Agreement]:
+def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[AlikeCounts]:
     """The pairs of sources that agree too well to be independent. sources: counts by their names."""
     found = (_agreement(*pair, sources[pair[0]], sources[pair[1]]) for pair in combinations(sources, 2))
     return [one for one in found if one is not None and one.p < IMPLAUSIBLE]
@@ -230,7 +230,7 @@ def check_different(sources: Mapping[str, pl.DataFrame], independent: bool = Fal
     return tuple(f"{one.sentence}; they were counted as different games, as they were said to be." for one in found)
 
 
-def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> Agreement | None:
+def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> AlikeCounts | None:
     """None where they agree no better than many different games do, or no combination tells anything."""
     columns = [*PLAYERS, "mafia_wins", "games"]
     both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
@@ -250,7 +250,7 @@ def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) 
     if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
         return None
     as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
-    return Agreement(one, other, seen, kept.height, (as_well + 1) / (_DRAWS + 1))
+    return AlikeCounts(one, other, seen, kept.height, (as_well + 1) / (_DRAWS + 1))
 
 
 def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Counted) -> Array:

@@ -29,11 +29,11 @@ REPORT_JSON = "report.json"
 _OTHERS = ("report.html", "report.md")  # what other reports hold: fit, analyse, audit
 
 
-class _Part(BaseModel):
+class _StrangersPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class WorstCell(_Part):
+class WorstCell(_StrangersPart):
     """A line of the headline of `transfer`: the cell off the diagonal with the lowest figure. metric: which; reports of
     older versions have the pooled AUROC alone, and do not name it.
     """
@@ -54,7 +54,7 @@ class WorstCell(_Part):
     cells: int
 
 
-class TransferData(_Part):
+class TransferData(_StrangersPart):
     """What is read of a report of `transfer`."""
 
     targets: dict[str, str]
@@ -62,7 +62,7 @@ class TransferData(_Part):
     headline: list[WorstCell]
 
 
-class Metric(_Part):
+class BoardMetric(_StrangersPart):
     """A figure of `evaluate`."""
 
     detector: Name
@@ -76,13 +76,13 @@ class Metric(_Part):
     against: str | None
 
 
-class EvaluationData(_Part):
+class EvaluationData(_StrangersPart):
     """What is read of a report of `evaluate`."""
 
     corpus: str
     sources: list[str]
     models: dict[Name, dict[str, Any]] = Field(min_length=1)
-    rows: list[Metric]
+    rows: list[BoardMetric]
 
 
 Data = ReportData | TransferData | EvaluationData
@@ -95,7 +95,7 @@ _KINDS: dict[str, type[ReportData | TransferData | EvaluationData]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BoardEntry:
     """One report. name: of its folder, fit for an address and different from the others'; folder: as it was named;
     text: of its report.json.
     """
@@ -110,10 +110,10 @@ class Entry:
 class Inputs:
     """entries: the reports with a place on a board; left_out: other reports by their folder, with the reason."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
     left_out: dict[str, str]
 
-    def of(self, kind: type[Data]) -> list[Entry]:
+    def of(self, kind: type[Data]) -> list[BoardEntry]:
         """The reports of one kind."""
         return [entry for entry in self.entries if isinstance(entry.data, kind)]
 
@@ -126,7 +126,7 @@ def open_reports(folders: Sequence[str | os.PathLike[str]]) -> Inputs:
     """
     if len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise UsageError("the same report is named twice; name each folder once")
-    entries: list[Entry] = []
+    entries: list[BoardEntry] = []
     left_out = {}
     for folder in map(Path, folders):
         found = _read(folder)
@@ -134,7 +134,7 @@ def open_reports(folders: Sequence[str | os.PathLike[str]]) -> Inputs:
             left_out[str(folder)] = found
         else:
             data, text = found
-            entries.append(Entry(_name(folder, [entry.name for entry in entries]), str(folder), data, text))
+            entries.append(BoardEntry(_name(folder, [entry.name for entry in entries]), str(folder), data, text))
     if not entries:
         why = "; ".join(f"{folder}: {reason}" for folder, reason in left_out.items())
         raise UsageError(f"no report for a leaderboard ({why or 'none was named'}); make one with `liescope report`")
@@ -190,7 +190,7 @@ OVER_GAMES = ", pooled over games"
 """Added to the kind where a report has no AUROC within games: the pooled one rewards knowing in which many deceive."""
 
 
-def scores(entries: Sequence[Entry]) -> pl.DataFrame:
+def scores(entries: Sequence[BoardEntry]) -> pl.DataFrame:
     """m, d and v of each model in each report: columns of SCORES, null where a model never held the role. Scores of
     different reports, or of different conditions, have different zeros and units.
     """
@@ -205,7 +205,7 @@ def scores(entries: Sequence[Entry]) -> pl.DataFrame:
     return pl.DataFrame(rows, SCORES, orient="row")
 
 
-def detectors(entries: Sequence[Entry]) -> pl.DataFrame:
+def detectors(entries: Sequence[BoardEntry]) -> pl.DataFrame:
     """Every detector of each report with its worst cell by AUROC within games: columns of DETECTORS, the highest
     of these first.
 
@@ -258,7 +258,7 @@ def _evaluated(name: str, data: EvaluationData) -> list[tuple[object, ...]]:
     return rows
 
 
-def counted(entries: Sequence[Entry]) -> dict[str, pl.DataFrame]:
+def counted(entries: Sequence[BoardEntry]) -> dict[str, pl.DataFrame]:
     """The counts of each report that has some, by its name: condition and the columns of `counting.counts.SCHEMA`."""
     return {
         entry.name: entry.data.cells for entry in entries if isinstance(entry.data, ReportData) and entry.data.counts
@@ -270,7 +270,7 @@ def union(counts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return tally(pl.concat([pl.DataFrame(schema=SCHEMA), *(part.select(list(SCHEMA)) for part in counts)]))
 
 
-def joint_fit(entries: Sequence[Entry], draws: int, tune: int, seed: int) -> tuple[FitResult | None, str]:
+def joint_fit(entries: Sequence[BoardEntry], draws: int, tune: int, seed: int) -> tuple[FitResult | None, str]:
     """The fit of all counts together, or None and why there is none."""
     counts = counted(entries)
     if len(counts) < 2:
@@ -286,7 +286,7 @@ def joint_fit(entries: Sequence[Entry], draws: int, tune: int, seed: int) -> tup
         return None, str(error)
 
 
-def _overlap(entries: Sequence[Entry]) -> str:
+def _overlap(entries: Sequence[BoardEntry]) -> str:
     """Which two reports count the same games, "" if none do as far as they tell."""
     for one, other in combinations([entry for entry in entries if isinstance(entry.data, ReportData)], 2):
         assert isinstance(one.data, ReportData)

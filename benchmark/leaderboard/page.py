@@ -19,7 +19,7 @@ from liescope.benchmark.capability.plots import forest
 from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.leaderboard.board_inputs import EVALUATED, Entry, Inputs, counted, scores, union
+from liescope.benchmark.leaderboard.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.data import ReportData
 from liescope.common.colours import page_of
 from liescope.common.console import progress as progress_bars
@@ -163,7 +163,7 @@ def index(
     )
 
 
-def report_page(entry: Entry) -> Report:
+def report_page(entry: BoardEntry) -> Report:
     """The page of one report of games, made anew from its report.json."""
     data = entry.data
     assert isinstance(data, ReportData)
@@ -205,7 +205,7 @@ def _joint(joint: FitResult | None, apart: str, reports: int) -> list[Section]:
     ]
 
 
-def _board(entry: Entry, board: pl.DataFrame, drawn: bool) -> Section:
+def _board(entry: BoardEntry, board: pl.DataFrame, drawn: bool) -> Section:
     """The board of one report. drawn: with a figure."""
     data = entry.data
     assert isinstance(data, ReportData)
@@ -324,7 +324,7 @@ def _best_detector(kind: str, found: pl.DataFrame) -> str:
     return f"The best detector ({kind}) on its worst cell is {names[best]}: {shown[best]}."
 
 
-def _warnings(entries: Sequence[Entry]) -> list[str]:
+def _warnings(entries: Sequence[BoardEntry]) -> list[str]:
     """Whose words, where these are scripts."""
     named = []
     for entry in entries:

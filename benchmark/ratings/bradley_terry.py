@@ -32,7 +32,7 @@ from scipy.special import expit
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.model import effective
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.ratings.rank_order import DRAWS, Scores
+from liescope.benchmark.ratings.rank_order import DRAWS, JointScores
 
 PRIOR_SD = 2.0
 OVERALL = "overall"
@@ -70,9 +70,9 @@ class Ratings:
         begin = 1 + sum(len(self.names[name]) for name in groups[: groups.index(group)])
         return slice(begin, begin + len(self.names[group]))
 
-    def scores(self, group: str) -> Scores:
+    def scores(self, group: str) -> JointScores:
         """The ratings of a group."""
-        return Scores(self.names[group], self.draws[:, self.place(group)])
+        return JointScores(self.names[group], self.draws[:, self.place(group)])
 
 
 def rate(cells: pl.DataFrame, overall: bool = False) -> Ratings:

@@ -29,7 +29,7 @@ from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import Ratings
-from liescope.benchmark.ratings.rank_order import Scores
+from liescope.benchmark.ratings.rank_order import JointScores
 
 _CLOSE = 1e-7  # of the payoffs' range
 _LEAST = 1e-12  # of a probability, so that its logarithm is finite
@@ -122,8 +122,8 @@ class Nash:
     (draws,). played: combinations with games, of `combinations`; model: what the others are drawn around.
     """
 
-    ratings: Mapping[str, Scores]
-    shares: Mapping[str, Scores]
+    ratings: Mapping[str, JointScores]
+    shares: Mapping[str, JointScores]
     value: Array
     played: int
     combinations: int
@@ -171,7 +171,10 @@ def average(cells: pl.DataFrame, expected: Expected) -> Nash:
         for chances, rho in zip(expected.chances, expected.rho, strict=True)
     ]
     ratings, shares = (
-        {role: Scores(expected.names[role], np.array([one[at] for one in drawn])) for at, role in enumerate(PLAYERS)}
+        {
+            role: JointScores(expected.names[role], np.array([one[at] for one in drawn]))
+            for at, role in enumerate(PLAYERS)
+        }
         for drawn in ([one[0] for one in found], [one[1] for one in found])
     )
     value = np.array([one[2] for one in found])

@@ -29,7 +29,7 @@ PAIRS = pl.Schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class JointScores:
     """A number for each of several models, higher is better. names: of the models; draws: of the joint distribution
     of their numbers, shape (draws, models).
     """
@@ -57,7 +57,7 @@ class Scores:
         return np.stack([column.mean(axis=0) for column in columns], axis=1)
 
 
-def pairs(scores: Scores) -> pl.DataFrame:
+def pairs(scores: JointScores) -> pl.DataFrame:
     """Every ordered pair of models, columns of PAIRS: the chance that `model` is ahead of `other`, and the mean of the
     difference of their numbers with its central 95% interval. Highest mean first.
     """
@@ -74,7 +74,7 @@ def pairs(scores: Scores) -> pl.DataFrame:
     return pl.DataFrame(rows, PAIRS, orient="row")
 
 
-def ranks(scores: Scores) -> pl.DataFrame:
+def ranks(scores: JointScores) -> pl.DataFrame:
     """One row a model, highest mean first: model, rank (its mean over the draws, 1 is best), lo, hi (central 95%
     interval), best (the chance that no other is higher; shared among equals).
     """
@@ -102,7 +102,7 @@ TAU = pl.Schema(
 )
 
 
-def ranked(methods: Mapping[str, Scores]) -> pl.DataFrame:
+def ranked(methods: Mapping[str, JointScores]) -> pl.DataFrame:
     """One row a model, in the order of the first method: model, and its rank by each method, 1 is best, null if the
     method has no number for it.
     """
@@ -114,7 +114,7 @@ def ranked(methods: Mapping[str, Scores]) -> pl.DataFrame:
     return table
 
 
-def taus(methods: Mapping[str, Scores]) -> pl.DataFrame:
+def taus(methods: Mapping[str, JointScores]) -> pl.DataFrame:
     """Kendall's tau-b between every two methods over the models that both have, columns of TAU.
 
     lo, hi: its 95% interval over models, by Fisher's transformation with the variance 0.437 / (models - 4) (Fieller,
@@ -136,7 +136,7 @@ def taus(methods: Mapping[str, Scores]) -> pl.DataFrame:
     return pl.DataFrame(rows, TAU, orient="row")
 
 
-def conflicts(methods: Mapping[str, Scores]) -> pl.DataFrame:
+def conflicts(methods: Mapping[str, JointScores]) -> pl.DataFrame:
     """Pairs of models that one method orders with a chance above 0.95 and another the other way around: ahead, behind,
     then for each method the chance that `ahead` is ahead, null if the method lacks one of them. Which of the two is
     called ahead follows the method that is surest. Widest disagreement first.
@@ -161,10 +161,10 @@ def conflicts(methods: Mapping[str, Scores]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row")
 
 
-def _best_first(scores: Scores) -> list[str]:
+def _best_first(scores: JointScores) -> list[str]:
     return [scores.names[at] for at in scores.order()]
 
 
-def _means(scores: Scores, names: list[str]) -> list[float]:
+def _means(scores: JointScores, names: list[str]) -> list[float]:
     found = dict(zip(scores.names, scores.mean, strict=True))
     return [float(found[name]) for name in names]

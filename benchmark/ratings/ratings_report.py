@@ -15,7 +15,7 @@ from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings, rate
 from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
-from liescope.benchmark.ratings.rank_order import DRAWS, TAILS, Scores, conflicts, pairs, ranked, ranks, taus
+from liescope.benchmark.ratings.rank_order import DRAWS, TAILS, JointScores, conflicts, pairs, ranked, ranks, taus
 from liescope.common.colours import model_colours
 from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, matrix, svg
 from liescope.common.report.contents import Report, Section, with_interval
@@ -190,7 +190,7 @@ def nash_section(table: pl.DataFrame, found: Nash) -> Section:
     )
 
 
-def ahead_section(parameter: str, scores: Scores, ranks: pl.DataFrame) -> Section:
+def ahead_section(parameter: str, scores: JointScores, ranks: pl.DataFrame) -> Section:
     """parameter: m, d or v; ranks: `liescope.benchmark.ratings.rank_order.ranks` of the scores."""
     ordered = [scores.names[at] for at in scores.order()]
     shown = ordered[:_MOST]
@@ -319,24 +319,24 @@ def _nothing(cells: pl.DataFrame) -> str:
     return ""
 
 
-def _methods(role: str, posterior: Posterior | None, by_role: Ratings, nash: Nash) -> dict[str, Scores]:
+def _methods(role: str, posterior: Posterior | None, by_role: Ratings, nash: Nash) -> dict[str, JointScores]:
     known = posterior is not None and _PARAMETER[role] in posterior.draws
     fit = {FIT: _drawn(posterior, _PARAMETER[role])} if posterior and known else {}
     return {**fit, TERRY: by_role.scores(role), NASH: nash.ratings[role]}
 
 
-def _drawn(posterior: Posterior, name: str) -> Scores:
+def _drawn(posterior: Posterior, name: str) -> JointScores:
     names = posterior.names[name]
-    return Scores(names, posterior.draws[name].reshape(-1, len(names)))
+    return JointScores(names, posterior.draws[name].reshape(-1, len(names)))
 
 
-def _background_scores(table: pl.DataFrame, capability: str) -> Scores | None:
+def _background_scores(table: pl.DataFrame, capability: str) -> JointScores | None:
     """The z-scores of a capability, with draws from their normal distribution; None below two models."""
     rows = table.filter(pl.col("capability") == capability)
     if rows.height < 2:
         return None
     noise = np.random.default_rng(1).standard_normal((DRAWS, rows.height))
-    return Scores(rows["model"].to_list(), rows["z"].to_numpy() + rows["z_sd"].to_numpy() * noise)
+    return JointScores(rows["model"].to_list(), rows["z"].to_numpy() + rows["z_sd"].to_numpy() * noise)
 
 
 def _notes(cells: pl.DataFrame, by_role: Ratings) -> Iterator[str]:

@@ -29,7 +29,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Estimate(_Part):
+class EstimateData(_Part):
     """A score: posterior mean, and its central 95% interval."""
 
     mean: Number
@@ -37,31 +37,31 @@ class Estimate(_Part):
     hi: Number
 
 
-class Scored(_Part):
+class ScoredModel(_Part):
     """The scores of one model; None where it never held the role."""
 
     model: Name
-    m: Estimate | None
-    d: Estimate | None
-    v: Estimate | None
+    m: EstimateData | None
+    d: EstimateData | None
+    v: EstimateData | None
 
 
-class Diagnostics(_Part):
+class DiagnosticsData(_Part):
     """faults: diagnostics that a nearly converged sample failed."""
 
     faults: list[str] = []
 
 
-class Fitted(_Part):
+class FitData(_Part):
     """The fit of one condition. left: by parameter, the share of the variance between players that is uncertainty."""
 
     condition: str = ""
-    models: list[Scored]
+    models: list[ScoredModel]
     left: dict[str, Number] = {}
-    diagnostics: Diagnostics = Diagnostics()
+    diagnostics: DiagnosticsData = DiagnosticsData()
 
 
-class Cell(_Part):
+class CombinationData(_Part):
     """The games of one combination of players under one condition."""
 
     condition: str = ""
@@ -72,7 +72,7 @@ class Cell(_Part):
     games: Annotated[int, Field(ge=1, le=10**12)]
 
     @model_validator(mode="after")
-    def _possible(self) -> Cell:
+    def _possible(self) -> CombinationData:
         if self.mafia_wins > self.games:
             raise ValueError(f"{self.mafia_wins} mafia wins in {self.games} games is impossible")
         return self
@@ -110,8 +110,8 @@ class ReportData(_Part):
     words: list[str]
     versions: dict[str, str]
     games: Games
-    counts: list[Cell]
-    fits: list[Fitted]
+    counts: list[CombinationData]
+    fits: list[FitData]
     tables: dict[Annotated[str, Field(pattern="^[a-z0-9_]{1,80}$")], TableData]
     missing: dict[str, str]
 

@@ -46,7 +46,7 @@ from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.ratings.rank_order import Scores, ranks
+from liescope.benchmark.ratings.rank_order import JointScores, ranks
 from liescope.common.errors import LiescopeError
 from liescope.common.figures import svg
 from liescope.common.model_names import PEOPLE
@@ -235,7 +235,7 @@ def _people(gathered: Gathered) -> Report:
                 continue
             shown = with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"])
             names = one.posterior.names[name]
-            place = ranks(Scores(names, one.posterior.flat()[name])).row(
+            place = ranks(JointScores(names, one.posterior.flat()[name])).row(
                 by_predicate=pl.col("model") == PEOPLE, named=True
             )
             sentences.append(

@@ -16,7 +16,7 @@ from liescope.detectors.detector import ROLE, Detector, Progress
 from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_auroc, within_games
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.model_file import Gain
-from liescope.detectors.view.transcript import KILLED, Moment, Transcript
+from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 ONLINE, WHOLE, TOP = "AUROC online", "AUROC whole game", "most suspect deceives"
 POOLED = {ONLINE: "pooled AUROC online", WHOLE: "pooled AUROC, whole"}
@@ -83,7 +83,7 @@ def _figures(
     family = dict(zip((one.game_id for one in data.examples), unscored.game.tolist(), strict=True))
     seen = {one.game_id: one.seen.transcript for one in data.examples if one.seen and one.game_id in truth}
     hits: list[float] = []
-    for name, players in zip(seen, detector.player_posteriors([Moment(one) for one in seen.values()]), strict=True):
+    for name, players in zip(seen, detector.player_posteriors([GameMoment(one) for one in seen.values()]), strict=True):
         killed = {turn.player for turn in seen[name].turns if turn.kind == KILLED}
         left = {player: chance for player, chance in players.items() if player not in killed}
         hits.append(max(left, key=lambda player: left[player]) in truth[name])
@@ -137,12 +137,12 @@ def unsureness(detector: Detector, games: Mapping[str, Transcript], target: str,
     of its statements.
     """
     if target == ROLE:
-        players = detector.player_posteriors([Moment(game) for game in games.values()], show)
+        players = detector.player_posteriors([GameMoment(game) for game in games.values()], show)
         return {name: _entropy(list(found.values())) for name, found in zip(games, players, strict=True)}
     return {
         name: _entropy(detector.predict_proba(list(examples.values()))[:, 1].tolist()) if examples else 0.0
         for name, game in games.items()
-        if (examples := examples_of(Moment(game), detector.text.context, target)) is not None
+        if (examples := examples_of(GameMoment(game), detector.text.context, target)) is not None
     }
 
 

@@ -26,7 +26,7 @@ from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, check_free, is_model
 from liescope.detectors.scoring import opened
 from liescope.detectors.training import Recipe, train_on
-from liescope.detectors.view.transcript import Moment, Transcript, read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import GameMoment, Transcript, read_deceivers, read_transcripts
 from liescope.generate.corpus import as_corpus, check
 
 SURE = 0.9
@@ -36,7 +36,7 @@ def guessed(detector: Detector, statements: pl.DataFrame, games: Mapping[str, Tr
     """The statements of games in which the detector is sure of every player (at least `SURE`, either way), labelled so.
     statements: those of the games, in order of play.
     """
-    found = detector.player_posteriors([Moment(game) for game in games.values()], show)
+    found = detector.player_posteriors([GameMoment(game) for game in games.values()], show)
     sure = {
         name: players
         for name, players in zip(games, found, strict=True)

@@ -37,7 +37,7 @@ from liescope.detectors.evaluation.score_rows import (
 )
 from liescope.detectors.evaluation.scorers import Scorer, differences, draws_of
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
@@ -157,7 +157,7 @@ _PLAYERS: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class PeoplesAnswers:
     """statements: statement_id, game_id, observer, yes, and as score the probability that the statement deceives: how
     sure the flag is, or what is left of 1. players: game_id, observer, name, with the model in the seat, all models of
     the game, and y, whether the player deceives; score: how likely it seemed; days: how many were read, 0 for all.
@@ -167,7 +167,7 @@ class Answers:
     players: pl.DataFrame
 
 
-def read_people(runs: Sequence[str | os.PathLike[str]]) -> Answers:
+def read_people(runs: Sequence[str | os.PathLike[str]]) -> PeoplesAnswers:
     """The answers of the people whose runs these are.
 
     Raises UsageError for a run that people did not judge, or two of one person; BadData for a run that cannot be read.
@@ -190,7 +190,7 @@ def read_people(runs: Sequence[str | os.PathLike[str]]) -> Answers:
     who = observer("observer_model", "observer_role")
     sure = pl.col("confidence").fill_null(1.0).clip(_LEAST, 1.0)
     flagged = pl.DataFrame(ratings, schema=_RATINGS).filter(pl.col("flag").is_not_null())
-    return Answers(
+    return PeoplesAnswers(
         flagged.select(
             "statement_id",
             "game_id",
@@ -235,7 +235,7 @@ Scored = tuple[str, pl.DataFrame, Thresholds]  # a scorer's name, the items that
 def on_judged_statements(
     scores: pl.DataFrame,
     statements: pl.DataFrame,
-    answers: Answers,
+    answers: PeoplesAnswers,
     plan: ScoringPlan,
     thresholds: Mapping[tuple[str, str], Thresholds],
 ) -> tuple[list[MetricRow], list[str]]:
@@ -261,7 +261,7 @@ def on_judged_statements(
 def on_judged_players(
     models: Mapping[str, LoadedDetector],
     games: Mapping[str, Transcript],
-    answers: Answers,
+    answers: PeoplesAnswers,
     evaluated: pl.DataFrame,
     plan: ScoringPlan,
     progress: Progress,
@@ -292,9 +292,9 @@ def on_judged_players(
     return rows
 
 
-def _moment(game: Transcript, days: int) -> Moment:
+def _moment(game: Transcript, days: int) -> GameMoment:
     """A game at the end of its last day that was read."""
-    return Moment(game, next((at for at, turn in enumerate(game.turns) if 0 < days < turn.day), None))
+    return GameMoment(game, next((at for at, turn in enumerate(game.turns) if 0 < days < turn.day), None))
 
 
 def _compared(

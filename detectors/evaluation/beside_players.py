@@ -51,7 +51,7 @@ _CLAIMED = f"role({{}})={DETECTIVE}"
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class SeatTables:
     """What a comparison in the villager's seat needs: scored statements of the evaluated split, its votes and games."""
 
     statements: pl.DataFrame
@@ -59,7 +59,9 @@ class Tables:
     games: pl.DataFrame
 
 
-def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
+def in_the_villagers_seat(
+    scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan
+) -> tuple[list[MetricRow], list[str]]:
     """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
     A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
@@ -114,7 +116,7 @@ def detective_claims(statements: pl.DataFrame, claims: pl.DataFrame, targets: Se
     return pl.concat([score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target) for target in targets])
 
 
-def _candidates(votes: pl.DataFrame, tables: Tables) -> pl.DataFrame:
+def _candidates(votes: pl.DataFrame, tables: SeatTables) -> pl.DataFrame:
     """game_id, day, voter, name, mafioso: the living players other than the voter, and which of them is a mafioso."""
     alive = tables.statements.group_by("game_id", "day").agg(name=pl.col("alive").first()).explode("name")
     seats = tables.games.select("game_id", seat="seats").explode("seat")
@@ -279,7 +281,7 @@ VOTED = "voted-on"
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
 
-def on_players(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
+def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
     """Who deceives, by the votes of the others: each voter's recall and false positive rate, all of them together by
     share of votes, one coin and Dawid and Skene; and detectors, by the mean score of what the player said by then.
 
@@ -309,7 +311,7 @@ def on_players(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple
     return rows, list(crowd.notes)
 
 
-def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _answers(tables: SeatTables) -> tuple[pl.DataFrame, pl.DataFrame]:
     """(items, answers): item, game_id, day, ballot, name, model, models, siblings, y; and item, game_id, observer and
     yes.
     """
@@ -353,7 +355,7 @@ def _by_detector(scores: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(name, mine.filter(pl.col("detector") == name)) for name in mine["detector"].unique(maintain_order=True)]
 
 
-def _with_means(items: pl.DataFrame, scores: pl.DataFrame, tables: Tables) -> pl.DataFrame:
+def _with_means(items: pl.DataFrame, scores: pl.DataFrame, tables: SeatTables) -> pl.DataFrame:
     """The items with the mean score of what the player had said by that ballot: on its day, what was said before the
     first vote, and before a second one also the reasons of the first and the defence.
     """

@@ -17,9 +17,14 @@ from liescope.common.settings import resolve, takes
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.evaluation.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
-from liescope.detectors.evaluation.beside_people import Answers, on_judged_players, on_judged_statements, read_people
+from liescope.detectors.evaluation.beside_people import (
+    PeoplesAnswers,
+    on_judged_players,
+    on_judged_statements,
+    read_people,
+)
 from liescope.detectors.evaluation.beside_players import (
-    Tables,
+    SeatTables,
     detective_claims,
     in_the_villagers_seat,
     on_players,
@@ -36,7 +41,7 @@ from liescope.detectors.evaluation.score_rows import (
     check_split,
     score_table,
 )
-from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
+from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
 from liescope.detectors.evaluation.verdicts import on_suspects, on_verdicts
 from liescope.detectors.examples import (
     corpus_id,
@@ -160,7 +165,7 @@ class _Wanted:
 
     split: str | None
     observers: bool
-    people: Answers | None
+    people: PeoplesAnswers | None
     draws: int
     seed: int
     keep_lost: bool
@@ -347,7 +352,7 @@ def _beside_players(
     evaluated: pl.DataFrame,
     corpus: Path,
     plan: ScoringPlan,
-    figures: Figures,
+    figures: ScoredFigures,
     detectors: Sequence[str],
 ) -> tuple[list[MetricRow], list[str]]:
     """On rated statements, only the detectors; in the villager's seat the controls too, which cast no votes either."""
@@ -361,7 +366,7 @@ def _beside_players(
     mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
     said = collected(mini.select("statement_id", "speaker"), corpus)
     claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
-    tables = Tables(evaluated, table("votes"), table("games"))
+    tables = SeatTables(evaluated, table("votes"), table("games"))
     seated, more = in_the_villagers_seat(pl.concat([candidates.select(claims.columns), claims]), tables, plan)
     voted, why = on_players(mine, tables, plan)
     return rated + seated + voted, notes + more + why

@@ -12,7 +12,7 @@ import polars as pl
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, is_population, metric_table
-from liescope.detectors.evaluation.scorers import Figures
+from liescope.detectors.evaluation.scorers import ScoredFigures
 from liescope.detectors.judge.learned_judge import JudgeFacts
 
 
@@ -33,7 +33,7 @@ class EvaluationResult:
     sources: tuple[str, ...]
     scores: pl.DataFrame
     statements: pl.DataFrame
-    figures: Figures
+    figures: ScoredFigures
     rows: tuple[MetricRow, ...]
     judges: tuple[JudgeFacts, ...]
     without_label: Mapping[str, Mapping[str, int]]

@@ -90,7 +90,7 @@ def pairs_of_interest(scorers: Sequence[Scorer], target: str) -> Iterator[tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ScoredFigures:
     """Rows in a fixed order; notes: what could not be computed, and why; thresholds: by (detector, target)."""
 
     rows: tuple[MetricRow, ...]
@@ -98,7 +98,7 @@ class Figures:
     thresholds: Mapping[tuple[str, str], Thresholds]
 
 
-def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> Figures:
+def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> ScoredFigures:
     """Every statement-level figure of every detector in a score table.
 
     statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
@@ -124,7 +124,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
             speakers += _by_speaker(detector, target, evaluated, plan)
     for (target, name), scorers in beside.items():
         rows += differences(pairs_of_interest(scorers, target), target, name)
-    return Figures((*rows, *speakers), tuple(notes), thresholds)
+    return ScoredFigures((*rows, *speakers), tuple(notes), thresholds)
 
 
 def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:

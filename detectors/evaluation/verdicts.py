@@ -31,7 +31,7 @@ from liescope.detectors.evaluation.score_rows import (
 from liescope.detectors.examples import make_examples
 from liescope.detectors.likeness import warning
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.view.transcript import KILLED, Moment, Transcript
+from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED = "promised="
 COVERAGES = (0.8, 0.9, 0.95)
@@ -183,7 +183,7 @@ def _cases(
     model: LoadedDetector, games: Sequence[Transcript], truth: Mapping[str, frozenset[str]], progress: Progress
 ) -> list[Case]:
     """The games, whole and after each statement."""
-    moments = [[Moment(game), *(Moment(game, at + 1) for at, _ in game.said())] for game in games]
+    moments = [[GameMoment(game), *(GameMoment(game, at + 1) for at, _ in game.said())] for game in games]
     found = iter(model.player_posteriors([one for some in moments for one in some], progress))
     return [
         Case.of(game, [next(found) for _ in some], truth[game.game_id])

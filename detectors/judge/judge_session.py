@@ -45,7 +45,7 @@ class _Unread(Exception):
     """A reply that is no answer, and why."""
 
 
-class Question(Protocol[T_co]):
+class JudgeQuestion(Protocol[T_co]):
     """Something to ask a judge."""
 
     def words(self, stated: bool) -> str | list[dict[str, str]]:
@@ -95,7 +95,7 @@ class Asking(Generic[T]):
     _unread: int = 0
     _probe: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, questions: Sequence[Question[T]], progress: Progress) -> None:
+    async def ask(self, questions: Sequence[JudgeQuestion[T]], progress: Progress) -> None:
         """Fill `answers` and `failed`. Raises RunPaused if it had to stop; what came by then is kept."""
         todo = iter(enumerate(questions))
         progress(self._doing, 0, len(questions))
@@ -119,7 +119,7 @@ class Asking(Generic[T]):
     def _doing(self) -> str:
         return f"asking {self.model.spec.label}"
 
-    async def _one(self, place: int, question: Question[T]) -> None:
+    async def _one(self, place: int, question: JudgeQuestion[T]) -> None:
         why, new = UNREADABLE, 0
         for step in range(_MOST_KEPT):
             ask = replace(_ASK, step=step)
@@ -145,7 +145,7 @@ class Asking(Generic[T]):
         if not self.answers and max(self.failed.total(), self._unread) >= FRUITLESS:
             raise EndpointRefused(f"{self.model.spec.label} answered none of {FRUITLESS} requests: {why}")
 
-    def _is_kept(self, question: Question[T], ask: Ask) -> bool:
+    def _is_kept(self, question: JudgeQuestion[T], ask: Ask) -> bool:
         """Whether there is a reply already. Raises what the cache raises."""
         cache = self.context.cache
         if cache is None:
@@ -153,7 +153,7 @@ class Asking(Generic[T]):
         body = self._request(question, bool(self.stated))
         return cache.find(request_key(self.model.endpoint.base_url, body, self.context.draw(ask.game), ask)) is not None
 
-    def _read(self, question: Question[T], reply: Completion) -> T:
+    def _read(self, question: JudgeQuestion[T], reply: Completion) -> T:
         """The answer in a reply. Raises _Unread."""
         if reply.served_model is not None:
             self.served.add(reply.served_model)
@@ -166,14 +166,14 @@ class Asking(Generic[T]):
             raise _Unread(UNREADABLE)
         return answer
 
-    async def _reply(self, question: Question[T], ask: Ask) -> Completion:
+    async def _reply(self, question: JudgeQuestion[T], ask: Ask) -> Completion:
         if self.stated is None:
             async with self._probe:
                 if self.stated is None and (reply := await self._first(question, ask)) is not None:
                     return reply
         return await self._complete(self._request(question, bool(self.stated)), ask)
 
-    async def _first(self, question: Question[T], ask: Ask) -> Completion | None:
+    async def _first(self, question: JudgeQuestion[T], ask: Ask) -> Completion | None:
         """Find out whether there are log-probabilities; the reply if there are."""
         try:
             reply = await self._complete(self._request(question, stated=False), ask, now=True)
@@ -183,7 +183,7 @@ class Asking(Generic[T]):
         self.stated = not reply.tokens
         return None if self.stated else reply
 
-    def _request(self, question: Question[T], stated: bool) -> dict[str, Any]:
+    def _request(self, question: JudgeQuestion[T], stated: bool) -> dict[str, Any]:
         body = self.model.body(question.words(stated))
         return body if stated else body | {"logprobs": True, "top_logprobs": TOP}
 
@@ -240,7 +240,7 @@ def check_model(spec: str, limits: Limits) -> None:
 
 def ask_judge(
     spec: str,
-    questions: Sequence[Question[T]],
+    questions: Sequence[JudgeQuestion[T]],
     limits: Limits,
     progress: Progress,
     *,
@@ -342,7 +342,7 @@ def keeping_in(o: Options, folder: Path | None, own_cache: bool) -> Options:
 
 def ask(
     o: AskingOptions,
-    questions: Sequence[Question[T]],
+    questions: Sequence[JudgeQuestion[T]],
     progress: Progress,
     stated: bool | None,
     saved: bool,

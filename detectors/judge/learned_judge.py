@@ -19,7 +19,7 @@ from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.examples import Example, Roles, moment_of
 from liescope.detectors.judge.prompt import Examples, GameExamples, JudgePrompt
 from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Moment, Turn
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _LARGEST = 2**23  # bytes
@@ -27,7 +27,7 @@ _EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
 Floats = NDArray[np.float64]
 
 
-class Calibration(BaseModel):
+class PlattScaling(BaseModel):
     """Platt's: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not learned."""
 
     model_config = _STRICT
@@ -61,7 +61,7 @@ def _log_odds(probability: Floats) -> Floats:
     return np.asarray(logit(np.clip(probability, _EDGE, 1 - _EDGE)))
 
 
-class Learned(BaseModel):
+class LearnedJudge(BaseModel):
     """prompt: the one asked with; statements or games: the examples in it, word for word; prevalence: the share of the
     statements of training that are deceptive, or with whole games of the players; stated: whether the model states
     numbers, None if it was not asked; own_cache: whether its user named a folder for its replies.
@@ -73,7 +73,7 @@ class Learned(BaseModel):
     statements: tuple[tuple[str, bool], ...] = ()
     games: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
     prevalence: Annotated[float, Field(gt=0, lt=1)]
-    calibration: Calibration = Calibration()
+    calibration: PlattScaling = PlattScaling()
     stated: bool | None = None
     own_cache: bool = False
 
@@ -118,14 +118,14 @@ class JudgeFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class GameText:
+class ToldGame:
     """text: a line for each turn; called: by the name of a player, what stands for it in the text."""
 
     text: str
     called: dict[str, str]
 
 
-def game_text(moment: Moment, config: TextConfig) -> GameText:
+def game_text(moment: GameMoment, config: TextConfig) -> ToldGame:
     """A game as far as it is seen. With masked names, players are numbered in the order of their appearance, so that
     neither a name nor its place at the table gives anything away.
     """
@@ -140,10 +140,10 @@ def game_text(moment: Moment, config: TextConfig) -> GameText:
 
         text = replace_names(text, game.names, token)
         called = {name: token(name.casefold()) for name in game.names}
-    return GameText(hide_roles(text) if config.mask_role_words else text, called)
+    return ToldGame(hide_roles(text) if config.mask_role_words else text, called)
 
 
-def _lines(turns: tuple[Turn, ...]) -> Iterator[str]:
+def _lines(turns: tuple[TranscriptTurn, ...]) -> Iterator[str]:
     for turn in turns:
         if turn.kind == SAID:
             to = f" (to {', '.join(sorted(turn.audience - {turn.player}))} alone)" if turn.audience else ""
@@ -162,7 +162,7 @@ _LONGEST = 4000  # characters of a statement that can be an example
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnShots:
     """Games in random order. examples: rows of the statements shown; rest: rows of all others, by whole games."""
 
     examples: list[int]
@@ -171,7 +171,7 @@ class Drawn:
 
 def draw_statements(
     examples: Sequence[Example], y: NDArray[np.bool_], groups: NDArray[np.str_], shots: int, seed: int
-) -> Drawn:
+) -> DrawnShots:
     """One deceptive and one honest statement of each game, until there are enough; no game is on both sides."""
     draw = np.random.default_rng(seed)
     short = np.array([len(example.text) <= _LONGEST for example in examples])
@@ -183,10 +183,10 @@ def draw_statements(
             chosen += [int(draw.choice(side)) for side in draw.permutation(np.arange(2)) for side in [sides[side]]]
         else:
             rest += rows.tolist()
-    return Drawn(chosen[:shots], rest)
+    return DrawnShots(chosen[:shots], rest)
 
 
-def last_moments(examples: Sequence[Example]) -> dict[str, Moment]:
+def last_moments(examples: Sequence[Example]) -> dict[str, GameMoment]:
     """By game, as far as its last statement among these."""
     return {example.game_id: moment_of(example) for example in examples}
 
@@ -197,7 +197,7 @@ def shown_statements(
     return tuple((textualize(examples[row], text), bool(y[row])) for row in rows)
 
 
-def shown_games(moments: Mapping[str, Moment], roles: Mapping[str, Roles], text: TextConfig) -> GameExamples:
+def shown_games(moments: Mapping[str, GameMoment], roles: Mapping[str, Roles], text: TextConfig) -> GameExamples:
     shown = []
     for key, moment in moments.items():
         game = game_text(moment, text)

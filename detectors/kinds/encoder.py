@@ -19,7 +19,7 @@ from liescope.detectors.detector import Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector, held_out_rows
 from liescope.detectors.fine_tuning.loop import FineTuningOptions, Items, fine_tune
-from liescope.detectors.textualize import Fitted, distinct, fit_texts
+from liescope.detectors.textualize import CutTexts, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
 
 HONEST, DECEPTIVE = "honest", "deceptive"
@@ -171,5 +171,5 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     def _classes(self) -> list[str]:
         return class_names(named(self.options.tasks))
 
-    def _read(self, examples: Sequence[Example]) -> Fitted:
+    def _read(self, examples: Sequence[Example]) -> CutTexts:
         return fit_texts(examples, self.text, self._tokenizer, self._limit(self.options.max_length))

@@ -23,20 +23,20 @@ from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.folds import INNER_FOLDS, by_game
 from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.joint_posterior import Bools, Floats, Tables, logits_of
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.joint_posterior import Bools, Floats, SeatedCandidates, logits_of
+from liescope.detectors.view.transcript import GameMoment
 
 _HELD_BACK = 1.0  # L2 penalty on the distance from the mean, so that weights stay finite
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class MemberLogits:
     """What members say, and what is true. logits: (rows, members); tables: how the rows sit together; true, false:
     (rows,) who is known to deceive, and who not to.
     """
 
     logits: Floats
-    tables: Tables
+    tables: SeatedCandidates
     true: Bools
     false: Bools
 
@@ -53,7 +53,7 @@ class Stack(BaseModel):
         """(rows,) log-odds. logits: (rows, members)."""
         return np.asarray(logits @ np.array(self.weights) + self.offset)
 
-    def loss(self, answers: Answers) -> float:
+    def loss(self, answers: MemberLogits) -> float:
         """Minus the log-likelihood of what is true."""
         return answers.tables.loss(self(answers.logits), answers.true, answers.false)[0]
 
@@ -63,7 +63,7 @@ class Stack(BaseModel):
         return cls(weights=(1 / members,) * members)
 
     @classmethod
-    def chosen(cls, folds: Sequence[Answers], members: int) -> Self:
+    def chosen(cls, folds: Sequence[MemberLogits], members: int) -> Self:
         """The stack of answers out of fold, if it has a lower log loss on each fold, fitted on the others, than the
         mean has; else the mean. folds: the answers of each fold, none for the mean.
         """
@@ -74,7 +74,7 @@ class Stack(BaseModel):
         return cls.fitted(folds, members) if stacked < sum(map(floor.loss, folds)) else floor
 
     @classmethod
-    def fitted(cls, folds: Sequence[Answers], members: int) -> Self:
+    def fitted(cls, folds: Sequence[MemberLogits], members: int) -> Self:
         """The weights, none negative, and the offset with the largest likelihood of all answers."""
         from scipy.optimize import minimize
 
@@ -229,7 +229,7 @@ class EnsembleDetector(Detector):
         groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        players, statements = list[Answers](), list[Answers]()
+        players, statements = list[MemberLogits](), list[MemberLogits]()
         for learn, away in by_game(groups, y, np.arange(len(y)), self.options.seed):
             part = [examples[i] for i in learn]
             members = [one.fit(part, y[learn], groups[learn], progress) for one in self._untrained()]
@@ -247,7 +247,9 @@ class EnsembleDetector(Detector):
         self.notes = (*own, *self._weighed(self._players, players), *self._weighed(self._statements, statements))
         return self
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
         tables = _seated(moments)
         found = iter(tables.posterior(self._players(_player_logits(self._members, moments, progress))).tolist())
         return [{name: next(found) for name in moment.transcript.names} for moment in moments]
@@ -308,7 +310,7 @@ class EnsembleDetector(Detector):
             member.learn_as(trained)
         return found
 
-    def _weighed(self, stack: Stack, folds: Sequence[Answers]) -> tuple[str, ...]:
+    def _weighed(self, stack: Stack, folds: Sequence[MemberLogits]) -> tuple[str, ...]:
         """What to say of a stack."""
         if not folds:
             return ()
@@ -334,21 +336,21 @@ def _folders(folder: Path, members: Sequence[Detector]) -> list[Path]:
 
 def _of_players(
     members: Sequence[Detector], examples: Sequence[Example], y: NDArray[np.bool_], progress: Progress
-) -> Answers:
+) -> MemberLogits:
     """What members say of the players of whole games, at a few moments of each."""
     asked = lesson(examples, y, _MOMENTS)
     moments = [asked.candidates[row[0]].moment for row in asked.tables.place]
-    return Answers(_player_logits(members, moments, progress), asked.tables, asked.true, asked.false)
+    return MemberLogits(_player_logits(members, moments, progress), asked.tables, asked.true, asked.false)
 
 
 def _of_statements(
     members: Sequence[Detector], examples: Sequence[Example], y: NDArray[np.bool_], progress: Progress
-) -> Answers:
-    apart = Tables.of([1] * len(y), [None] * len(y))
-    return Answers(_statement_logits(members, examples, progress), apart, y, ~y)
+) -> MemberLogits:
+    apart = SeatedCandidates.of([1] * len(y), [None] * len(y))
+    return MemberLogits(_statement_logits(members, examples, progress), apart, y, ~y)
 
 
-def _player_logits(members: Sequence[Detector], moments: Sequence[Moment], progress: Progress) -> Floats:
+def _player_logits(members: Sequence[Detector], moments: Sequence[GameMoment], progress: Progress) -> Floats:
     """(players of all moments, members)."""
     tables, columns = _seated(moments), []
     for member in members:
@@ -364,6 +366,6 @@ def _statement_logits(members: Sequence[Detector], examples: Sequence[Example], 
     return np.asarray(logit(np.clip(np.column_stack(found), _EDGE, 1 - _EDGE)))
 
 
-def _seated(moments: Sequence[Moment]) -> Tables:
+def _seated(moments: Sequence[GameMoment]) -> SeatedCandidates:
     games = [moment.transcript for moment in moments]
-    return Tables.of([len(game.names) for game in games], [game.deceivers for game in games])
+    return SeatedCandidates.of([len(game.names) for game in games], [game.deceivers for game in games])

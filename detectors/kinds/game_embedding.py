@@ -15,10 +15,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.reading import Reading as Opening
+from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import encoder_folder
 from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
-from liescope.detectors.kinds.whole_game import Lesson, WeighedOptions, WholeGameDetector, solve
+from liescope.detectors.kinds.whole_game import AnsweredQuestions, WeighedOptions, WholeGameDetector, solve
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,
@@ -29,7 +29,7 @@ from liescope.detectors.sentence_body import (
     tuned,
 )
 from liescope.detectors.textualize import TextConfig, hide_roles
-from liescope.detectors.view.candidate import CLAIMS, OWN, Candidate, Counted, Reading, view
+from liescope.detectors.view.candidate import CLAIMS, OWN, Candidate, Counted, ViewCounting, view
 from liescope.detectors.view.joint_posterior import Floats
 
 _CLAIMS, _WEIGHTS = "claims.json", "weights.npy"
@@ -63,7 +63,7 @@ class GameEmbeddingDetector(WholeGameDetector):
     def moments(self) -> int:
         return self.options.moments
 
-    def learn(self, lesson: Lesson, progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
         self._encoder = sentence_encoder(encoder_folder(self.options.encoder))
         if self.options.tune_pairs:
             self._encoder = self._tuned(lesson, progress)
@@ -97,27 +97,27 @@ class GameEmbeddingDetector(WholeGameDetector):
 
         detector = cls(text, options)
         detector._encoder = saved_encoder(folder, detector.options.encoder)
-        with Opening(folder / _CLAIMS, TRAIN_AGAIN):
+        with Reading(folder / _CLAIMS, TRAIN_AGAIN):
             if max((folder / name).stat().st_size for name in (_CLAIMS, _WEIGHTS)) > _LARGEST:
                 raise ValueError("it is larger than any model of this kind")
             claims = json.loads((folder / _CLAIMS).read_text(encoding="utf-8"))
             if not all(isinstance(one, str) for one in claims) or len(set(claims)) < len(claims):
                 raise ValueError("its claims are not words, each once")
         detector._claims = Counted(detector._reading(), {CLAIMS: claims})
-        with Opening(folder / _WEIGHTS, TRAIN_AGAIN):
+        with Reading(folder / _WEIGHTS, TRAIN_AGAIN):
             width = len(detector._said()) * (detector._encoder.width + 1) + len(claims)
             learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (width + 1,))
         detector._weights, detector._offset = learned[:-1], float(learned[-1])
         return detector
 
-    def _tuned(self, lesson: Lesson, progress: Progress) -> SentenceEncoder:
+    def _tuned(self, lesson: AnsweredQuestions, progress: Progress) -> SentenceEncoder:
         """Its encoder, tuned on what those of whom it is known said."""
         said, y, games = own_words(lesson, self.options.window)
         texts = self._encoder.fitted([self._masked(text) for text in said]).texts
         return tuned(texts, y, games, self.options, progress)
 
-    def _reading(self) -> Reading:
-        return Reading(1, self.options.window, self.options.votes, self.text.mask_role_words)
+    def _reading(self) -> ViewCounting:
+        return ViewCounting(1, self.options.window, self.options.votes, self.text.mask_role_words)
 
     def _said(self) -> list[str]:
         """The fields of words."""
@@ -204,7 +204,7 @@ class GameEmbeddingDetector(WholeGameDetector):
         return np.asarray(found)
 
 
-def own_words(lesson: Lesson, window: int) -> tuple[list[str], NDArray[np.bool_], NDArray[np.str_]]:
+def own_words(lesson: AnsweredQuestions, window: int) -> tuple[list[str], NDArray[np.bool_], NDArray[np.str_]]:
     """What those of whom it is known said, whether they deceive, and in which game: each statement once, or as often as
     its game counts.
     """
@@ -232,6 +232,6 @@ def _mean(cells: Sequence[tuple[int, int, float]]) -> _Mean:
 
 
 @lru_cache(maxsize=4)
-def _shared(reading: Reading) -> Counted:
+def _shared(reading: ViewCounting) -> Counted:
     """The claims that detectors with the same reading share while they learn."""
     return Counted(reading)

@@ -23,11 +23,11 @@ from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress, 
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector, held_out_rows
 from liescope.detectors.fine_tuning.loop import Body, FineTuningOptions, Items, fine_tune
-from liescope.detectors.kinds.whole_game import Lesson, ViewOptions, WholeGameDetector, lesson, prevalent
+from liescope.detectors.kinds.whole_game import AnsweredQuestions, ViewOptions, WholeGameDetector, lesson, prevalent
 from liescope.detectors.textualize import TextConfig, fit_plain, hide_roles
 from liescope.detectors.view.candidate import ABOUT, BEFORE, CLAIMS, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
-from liescope.detectors.view.joint_posterior import Floats, Tables
+from liescope.detectors.view.joint_posterior import Floats, SeatedCandidates
 from liescope.detectors.view.transcript import Transcript
 
 ORDER = (OWN, CLAIMS, BEFORE, ABOUT, REST)
@@ -39,7 +39,7 @@ _SIGNS = re.compile(r"[:=]")
 
 
 @dataclass(frozen=True, slots=True)
-class GameText:
+class CandidateText:
     """What the candidate said, and the other fields in their order, each piece after the mark of its field."""
 
     own: str
@@ -52,7 +52,7 @@ class GameText:
 
 def game_text(
     candidate: Candidate, graph: ClaimGraph, fields: Sequence[str], window: int, votes: bool, mask_role_words: bool
-) -> GameText:
+) -> CandidateText:
     """The view of a candidate. Words of others are latest first, so that the oldest are at the end. window, votes: see
     `view` and `ClaimGraph.relations`.
     """
@@ -64,10 +64,10 @@ def game_text(
     words[CLAIMS] = [", ".join(_SIGNS.sub(" ", relation) for relation in relations)]
     own = _marked(OWN, words[OWN]) if OWN in fields else ""
     others = [_marked(name, words[name][::-1]) for name in ORDER[1:] if name in fields and words[name]]
-    return GameText(own, " ".join(others))
+    return CandidateText(own, " ".join(others))
 
 
-def fit_views(texts: Sequence[GameText], tokenizer: Any, limit: int) -> tuple[list[dict[str, list[int]]], int]:
+def fit_views(texts: Sequence[CandidateText], tokenizer: Any, limit: int) -> tuple[list[dict[str, list[int]]], int]:
     """(what the encoder reads of each, at most `limit` tokens; how many candidates lost words of their own). What is at
     the end goes first; of the candidate's words, the middle, if they are too long by themselves.
     """
@@ -105,7 +105,7 @@ _COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CandidateTable:
     """The candidates of one question. rows: what the encoder reads of each; answers: of each, TRUE for who deceives,
     FALSE or UNTOLD; deceivers: how many do, -1 where that is not known.
     """
@@ -115,7 +115,7 @@ class Table:
     deceivers: int
 
 
-def collate(tables: Sequence[Table], tokenizer: Any) -> dict[str, Any]:
+def collate(tables: Sequence[CandidateTable], tokenizer: Any) -> dict[str, Any]:
     """A batch of tables, all candidates in one. labels: (candidates, 3) the number of the table in the batch, how many
     deceive at it, and the answer.
     """
@@ -132,7 +132,7 @@ def table_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any
 
     number, deceivers, answers = labels.cpu().numpy().T
     _, first, sizes = np.unique(number, return_index=True, return_counts=True)
-    tables = Tables.of(sizes.tolist(), [None if k < 0 else int(k) for k in deceivers[first]])
+    tables = SeatedCandidates.of(sizes.tolist(), [None if k < 0 else int(k) for k in deceivers[first]])
     logits = outputs.logits[:, 0].float()
     value, gradient = tables.loss(logits.detach().double().cpu().numpy(), answers == TRUE, answers == FALSE)
     slope = torch.from_numpy(gradient).to(logits)
@@ -179,7 +179,7 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         self._fine_tune(whole, parts if len(check) else (), [examples[i] for i in check], progress)
         return self
 
-    def learn(self, lesson: Lesson, progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
         self._fine_tune(lesson, (), (), progress)
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
@@ -190,7 +190,9 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         add_marks(self._tokenizer, model)
         return model, new
 
-    def _fine_tune(self, whole: Lesson, parts: Sequence[Lesson], aside: Sequence[Example], progress: Progress) -> None:
+    def _fine_tune(
+        self, whole: AnsweredQuestions, parts: Sequence[AnsweredQuestions], aside: Sequence[Example], progress: Progress
+    ) -> None:
         """Learn from a lesson. parts: two of it, to learn from and to choose the number of steps on, if it is chosen;
         aside: the examples of the second.
         """
@@ -222,12 +224,12 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
                 raise ValueError("it is not a number")
         return detector
 
-    def _tables(self, lesson: Lesson) -> tuple[list[Table], int]:
+    def _tables(self, lesson: AnsweredQuestions) -> tuple[list[CandidateTable], int]:
         rows, cut = self._views(lesson.candidates)
         answers = np.where(lesson.true, TRUE, np.where(lesson.false, FALSE, UNTOLD))
         seated = [places[places >= 0] for places in lesson.tables.place]
         tables = [
-            Table([rows[i] for i in places], answers[places].tolist(), int(deceivers))
+            CandidateTable([rows[i] for i in places], answers[places].tolist(), int(deceivers))
             for places, deceivers in zip(seated, lesson.tables.deceivers, strict=True)
         ]
         return tables, cut

@@ -19,10 +19,17 @@ from scipy.special import logit
 from liescope.common.errors import UsageError
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, moment_of, roles_by_game
-from liescope.detectors.judge.judge_session import AskingOptions, Question, ask, check_model, check_spec, keeping_in
+from liescope.detectors.judge.judge_session import (
+    AskingOptions,
+    JudgeQuestion,
+    ask,
+    check_model,
+    check_spec,
+    keeping_in,
+)
 from liescope.detectors.judge.learned_judge import (
-    Calibration,
-    Learned,
+    LearnedJudge,
+    PlattScaling,
     draw_statements,
     game_text,
     last_moments,
@@ -32,7 +39,7 @@ from liescope.detectors.judge.learned_judge import (
 from liescope.detectors.judge.prompt import AboutGame, AboutStatement, JudgePrompt, read_prompt
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.joint_posterior import posterior
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.transcript import GameMoment
 
 _FILE = "judge.json"
 T = TypeVar("T")
@@ -62,7 +69,7 @@ class JudgeDetector(Detector):
     packages = ("scipy",)
 
     options: JudgeOptions
-    _learned: Learned
+    _learned: LearnedJudge
     _failed: Counter[str]
     _prompt: JudgePrompt | None = None
     _loaded = False
@@ -97,10 +104,10 @@ class JudgeDetector(Detector):
         prompt.check_has(examples=self.options.shots > 0, whole=self.options.whole)
         self._failed = Counter()
         if self.options.whole:
-            known = Learned(prompt=prompt, prevalence=0.5, own_cache=bool(self.options.cache))
+            known = LearnedJudge(prompt=prompt, prevalence=0.5, own_cache=bool(self.options.cache))
             self._fit_games(examples, y, groups, known, progress)
         else:
-            known = Learned(prompt=prompt, prevalence=float(y.mean()), own_cache=bool(self.options.cache))
+            known = LearnedJudge(prompt=prompt, prevalence=float(y.mean()), own_cache=bool(self.options.cache))
             self._fit_statements(examples, y, groups, known, progress)
         return self
 
@@ -109,7 +116,7 @@ class JudgeDetector(Detector):
         examples: Sequence[Example],
         y: NDArray[np.bool_],
         groups: NDArray[np.str_],
-        learned: Learned,
+        learned: LearnedJudge,
         progress: Progress,
     ) -> None:
         drawn = draw_statements(examples, y, groups, self.options.shots, self.options.seed)
@@ -124,7 +131,7 @@ class JudgeDetector(Detector):
         examples: Sequence[Example],
         y: NDArray[np.bool_],
         groups: NDArray[np.str_],
-        learned: Learned,
+        learned: LearnedJudge,
         progress: Progress,
     ) -> None:
         if any(example.target != ROLE for example in examples):
@@ -150,7 +157,7 @@ class JudgeDetector(Detector):
         """From what it answered, and the truth."""
         if pairs:
             probability, y = np.array([p for p, _ in pairs]), np.array([lies for _, lies in pairs])
-            self._learned = self._learned.model_copy(update={"calibration": Calibration.fitted(probability, y)})
+            self._learned = self._learned.model_copy(update={"calibration": PlattScaling.fitted(probability, y)})
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         learned = self._learned
@@ -167,7 +174,9 @@ class JudgeDetector(Detector):
     def judges_players(self) -> bool:
         return self.options.whole
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
         """For whole games: what it answers about each player, normalised in the game."""
         if not self.options.whole:
             return super().player_posteriors(moments, progress)
@@ -190,13 +199,13 @@ class JudgeDetector(Detector):
             for example in examples
         ]
 
-    def _about_game(self, moment: Moment) -> tuple[AboutGame, Mapping[str, str]]:
+    def _about_game(self, moment: GameMoment) -> tuple[AboutGame, Mapping[str, str]]:
         """The question about a game, and by the name of each player what stands for it there."""
         game, learned = game_text(moment, self.text), self._learned
         players = tuple(sorted(game.called.values()))
         return AboutGame(game.text, players, moment.transcript.deceivers, learned.prompt, learned.games), game.called
 
-    def _ask(self, questions: Sequence[Question[T]], progress: Progress) -> list[T | None]:
+    def _ask(self, questions: Sequence[JudgeQuestion[T]], progress: Progress) -> list[T | None]:
         """The answer to each question, each asked once however often it occurs; None for what could not be used."""
         stated = self.options.whole or self._learned.stated
         if not questions:
@@ -225,7 +234,7 @@ class JudgeDetector(Detector):
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         """Paths in a stranger's options are not used, and `check_address` holds where it is asked."""
         detector = cls(text, options.model_copy(update={"prompt": "", "cache": ""}))
-        detector._learned = Learned.read(folder / _FILE)
+        detector._learned = LearnedJudge.read(folder / _FILE)
         detector._failed = Counter()
         detector._loaded = True
         return detector

@@ -17,23 +17,23 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import Reading as Opening
+from liescope.common.reading import Reading
 from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
-    Asked,
-    Lesson,
-    Question,
+    AnsweredQuestions,
+    Questioned,
     WeighedOptions,
+    WhoDeceives,
     WholeGameDetector,
     lesson,
     question,
     solve,
 )
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reading, Reason
+from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reason, ViewCounting
 from liescope.detectors.view.joint_posterior import Floats
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.transcript import GameMoment
 
 _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 _LARGEST = 2**29
@@ -47,7 +47,7 @@ class LinearOptions(WeighedOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FieldFeatures:
     """One field's features: their places among all that were counted, by feature, and the weight of each in a view."""
 
     features: Mapping[str, int]
@@ -67,7 +67,7 @@ class LinearDetector(WholeGameDetector):
     )
 
     options: LinearOptions
-    _parts: dict[str, _Part]
+    _parts: dict[str, _FieldFeatures]
     _counts: Counted
     _fixed: bool = False  # it counts its own features only, in their order
     _weights: Floats
@@ -77,7 +77,7 @@ class LinearDetector(WholeGameDetector):
     def moments(self) -> int:
         return self.options.moments
 
-    def learn(self, lesson: Lesson, progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
         self._parts, features = self._choose(lesson)
         progress("fitting linear", 0, 1)
         self._weights, self._offset = solve(features, lesson, self._penalties())
@@ -97,7 +97,7 @@ class LinearDetector(WholeGameDetector):
         first, alike = untrained[0], {"strength": 1.0, "claim_weight": 1.0}
         if len({one.options.model_copy(update=alike) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
-        learned, asked = lesson(examples, y, first.moments), Asked.by(others)
+        learned, asked = lesson(examples, y, first.moments), Questioned.by(others)
         parts, features = first._choose(learned)
         first._parts = parts
         values, found = first._features(asked.candidates), []
@@ -110,17 +110,17 @@ class LinearDetector(WholeGameDetector):
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
         return np.asarray(self._features(candidates) @ self._weights + self._offset)
 
-    def reasons(self, moment: Moment, player: str, most: int = 5) -> list[Reason]:
+    def reasons(self, moment: GameMoment, player: str, most: int = 5) -> list[Reason]:
         """What weighs most for or against a player at a moment of a game, of all that is in its view, strongest first.
         Raises KeyError for a player who is not at the table.
         """
-        return self._reasons(Question(moment), player, self._named(), most)
+        return self._reasons(WhoDeceives(moment), player, self._named(), most)
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
         named = self._named()
         return [self._reasons(question(example), example.speaker, named, most) for example in examples]
 
-    def _reasons(self, asked: Question, player: str, named: Sequence[tuple[str, str]], most: int) -> list[Reason]:
+    def _reasons(self, asked: WhoDeceives, player: str, named: Sequence[tuple[str, str]], most: int) -> list[Reason]:
         table = asked.candidates()
         against = self._features(table).toarray()
         row = {candidate.player: at for at, candidate in enumerate(table)}[player]
@@ -145,12 +145,12 @@ class LinearDetector(WholeGameDetector):
         from liescope.detectors.logistic import numbers
 
         detector = cls(text, options)
-        with Opening(folder / _FEATURES, TRAIN_AGAIN):
+        with Reading(folder / _FEATURES, TRAIN_AGAIN):
             if max((folder / name).stat().st_size for name in (_FEATURES, _WEIGHTS)) > _LARGEST:
                 raise ValueError("it is larger than any model of this kind")
             saved = json.loads((folder / _FEATURES).read_text(encoding="utf-8"))
             detector._parts = {name: _restored(saved[name]) for name in detector._names()}
-        with Opening(folder / _WEIGHTS, TRAIN_AGAIN):
+        with Reading(folder / _WEIGHTS, TRAIN_AGAIN):
             width = sum(len(part.features) for part in detector._parts.values())
             learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (width + 1,))
         detector._weights, detector._offset = learned[:-1], float(learned[-1])
@@ -165,8 +165,8 @@ class LinearDetector(WholeGameDetector):
     def _names(self) -> list[str]:
         return self.options.fields.split(",")
 
-    def _reading(self) -> Reading:
-        return Reading(self.options.words, self.options.window, self.options.votes, self.text.mask_role_words)
+    def _reading(self) -> ViewCounting:
+        return ViewCounting(self.options.words, self.options.window, self.options.votes, self.text.mask_role_words)
 
     def _penalties(self) -> Floats:
         """(features,): half of these times the squared weights is the penalty."""
@@ -174,7 +174,7 @@ class LinearDetector(WholeGameDetector):
         allowed = {name: words * self.options.claim_weight**2 if name == CLAIMS else words for name in self._parts}
         return np.concatenate([np.full(len(part.features), 1 / allowed[name]) for name, part in self._parts.items()])
 
-    def _choose(self, learned: Lesson) -> tuple[dict[str, _Part], Any]:
+    def _choose(self, learned: AnsweredQuestions) -> tuple[dict[str, _FieldFeatures], Any]:
         """The features of those who learn, and their values. Raises UsageError where there are none."""
         from scipy.sparse import hstack
 
@@ -187,7 +187,7 @@ class LinearDetector(WholeGameDetector):
             kept = np.flatnonzero(seen >= self.options.min_count)
             known = list(self._counts.features[name])
             idf = np.log((1 + counts.shape[0]) / (1 + seen[kept])) + 1
-            parts[name] = _Part({known[at]: i for i, at in enumerate(kept)}, idf)
+            parts[name] = _FieldFeatures({known[at]: i for i, at in enumerate(kept)}, idf)
             values.append(self._weighed(name, counts[:, kept], idf))
         found = hstack(values, format="csr")
         if not found.nnz:
@@ -233,16 +233,16 @@ def _columns(counts: Any, met: Mapping[str, int], wanted: Mapping[str, int]) -> 
     return csr_array((counts.data[kept], column[kept], ends), shape=(counts.shape[0], len(wanted)))
 
 
-def _restored(saved: Any) -> _Part:
+def _restored(saved: Any) -> _FieldFeatures:
     from liescope.detectors.logistic import numbers
 
     features, idf = saved["features"], np.array(saved["idf"], dtype=np.float64)
     if not all(isinstance(feature, str) for feature in features) or len(set(features)) < len(features):
         raise ValueError("its features are not words, each once")
-    return _Part({feature: at for at, feature in enumerate(features)}, numbers(idf, (len(features),)))
+    return _FieldFeatures({feature: at for at, feature in enumerate(features)}, numbers(idf, (len(features),)))
 
 
 @lru_cache(maxsize=4)
-def _shared(reading: Reading) -> Counted:
+def _shared(reading: ViewCounting) -> Counted:
     """The counts that detectors with the same reading share while they learn."""
     return Counted(reading)

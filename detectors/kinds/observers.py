@@ -27,7 +27,7 @@ from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOpt
 from liescope.detectors.examples import Example, roles_by_game
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.joint_posterior import Floats, posterior
-from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, Moment
+from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
 MOST_SETS = 20_000
 """Sets of players that are summed over; any table of 14 seats has fewer."""
@@ -35,7 +35,7 @@ _CHAINS, _STEPS = 512, 30  # sets that are followed at once, and steps of each f
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class CountedVote:
     """Players by their place at the table. candidates: the living, without the voter."""
 
     voter: int
@@ -44,7 +44,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CountedGame:
     """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
     those voted out, after whom the game went on.
     """
@@ -53,7 +53,7 @@ class Table:
     deceivers: int | None
     killed: tuple[int, ...]
     exiled: tuple[int, ...]
-    votes: tuple[Vote, ...]
+    votes: tuple[CountedVote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class Habits:
     trust: float = 1.0
 
 
-def table_of(moment: Moment) -> Table:
+def table_of(moment: GameMoment) -> CountedGame:
     """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; one for the
     voter, or for nobody alive, does not.
     """
     game = moment.transcript
     place = {name: at for at, name in enumerate(game.names)}
-    alive, votes = dict.fromkeys(place.values()), dict[tuple[int, int], Vote]()
+    alive, votes = dict.fromkeys(place.values()), dict[tuple[int, int], CountedVote]()
     left: dict[str, list[int]] = {KILLED: [], EXILED: []}
     turns = [turn for turn in game.turns[: moment.upto] if turn.player in place]
     for turn in turns:
@@ -89,13 +89,13 @@ def table_of(moment: Moment) -> Table:
         elif turn.kind == VOTED:
             candidates = tuple(other for other in alive if other != who)
             if place.get(turn.target) in candidates:
-                votes[turn.day, who] = Vote(who, place[turn.target], candidates)
+                votes[turn.day, who] = CountedVote(who, place[turn.target], candidates)
     if turns and turns[-1].kind == EXILED:
         left[EXILED].pop()
-    return Table(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
+    return CountedGame(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
 
 
-def posterior_of(table: Table, habits: Habits) -> Floats:
+def posterior_of(table: CountedGame, habits: Habits) -> Floats:
     """(seats,): the probability that each player deceives. Exact up to `MOST_SETS` sets, else sampled."""
     odds = _prior(table, habits)
     if not _tells(table):
@@ -109,7 +109,7 @@ def posterior_of(table: Table, habits: Habits) -> Floats:
     return found
 
 
-def _prior(table: Table, habits: Habits) -> Floats:
+def _prior(table: CountedGame, habits: Habits) -> Floats:
     """(seats,): log-odds without the votes."""
     odds = np.zeros(table.seats) if table.deceivers is not None else np.full(table.seats, logit(habits.prevalence))
     odds[list(table.killed)] += habits.killed
@@ -117,16 +117,16 @@ def _prior(table: Table, habits: Habits) -> Floats:
     return odds
 
 
-def _tells(table: Table) -> bool:
+def _tells(table: CountedGame) -> bool:
     """Whether there is something to learn from votes."""
     return bool(table.votes) and (table.deceivers is None or 0 < table.deceivers < table.seats)
 
 
-def _size(table: Table) -> int:
+def _size(table: CountedGame) -> int:
     return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
 
 
-def _sets(table: Table) -> NDArray[np.bool_]:
+def _sets(table: CountedGame) -> NDArray[np.bool_]:
     """(sets, seats): everyone who may deceive together."""
     if table.deceivers is None:
         return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
@@ -134,7 +134,7 @@ def _sets(table: Table) -> NDArray[np.bool_]:
     return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
 
 
-def _log_chances(table: Table, sets: NDArray[np.bool_], habits: Habits) -> Floats:
+def _log_chances(table: CountedGame, sets: NDArray[np.bool_], habits: Habits) -> Floats:
     """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
     open_to = np.zeros((table.seats, len(table.votes)))
     for at, vote in enumerate(table.votes):
@@ -145,7 +145,7 @@ def _log_chances(table: Table, sets: NDArray[np.bool_], habits: Habits) -> Float
     return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
 
 
-def _sampled(table: Table, habits: Habits, odds: Floats) -> Floats:
+def _sampled(table: CountedGame, habits: Habits, odds: Floats) -> Floats:
     """By Metropolis: in each of many sets, one player at a time changes side, or two change places if the number of
     those who deceive is known.
     """
@@ -187,7 +187,7 @@ def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
     return float(brentq(slope, -30.0, 30.0))
 
 
-def trust_of(games: Mapping[tuple[Table, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
+def trust_of(games: Mapping[tuple[CountedGame, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
     """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
 
     games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
@@ -245,9 +245,14 @@ class ObserversDetector(Detector):
         games = {example.game_id: example.seen.transcript for example in examples if example.seen}
         known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
-        sides, dead, out, whole = list[bool](), list[bool](), list[bool](), Counter[tuple[Table, tuple[bool, ...]]]()
+        sides, dead, out, whole = (
+            list[bool](),
+            list[bool](),
+            list[bool](),
+            Counter[tuple[CountedGame, tuple[bool, ...]]](),
+        )
         for key, game in games.items():
-            table = table_of(Moment(game))
+            table = table_of(GameMoment(game))
             role = [known[key].get(name) for name in game.names]
             sides += [lies for lies in role if lies is not None]
             dead += [lies for at in table.killed if (lies := role[at]) is not None]
@@ -270,7 +275,9 @@ class ObserversDetector(Detector):
         progress("counting votes", 1, 1)
         return self
 
-    def player_posteriors(self, moments: Sequence[Moment], _progress: Progress = silent) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], _progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
         """Before anybody votes or leaves, the share of players who deceive."""
         tables = [table_of(moment) for moment in moments]
         found = {table: posterior_of(table, self._habits).tolist() for table in dict.fromkeys(tables)}

@@ -21,15 +21,15 @@ from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progres
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
-from liescope.detectors.view.joint_posterior import Bools, Floats, Tables
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.joint_posterior import Bools, Floats, SeatedCandidates
+from liescope.detectors.view.transcript import GameMoment
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WhoDeceives:
     """What is asked at a moment: who of the table deceives, or whether one statement, `focus`, does."""
 
-    moment: Moment
+    moment: GameMoment
     focus: int | None = None
 
     def candidates(self) -> list[Candidate]:
@@ -39,13 +39,13 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class AnsweredQuestions:
     """Questions with their answers. candidates: of all questions, in order; tables: how they sit together; true, false:
     (candidates,) who is known to deceive, and who not to.
     """
 
     candidates: Sequence[Candidate]
-    tables: Tables
+    tables: SeatedCandidates
     true: Bools
     false: Bools
 
@@ -67,7 +67,7 @@ class WholeGameDetector(Detector):
         """At how many moments of a game it learns, beside its end."""
 
     @abstractmethod
-    def learn(self, lesson: Lesson, progress: Progress, /) -> None:
+    def learn(self, lesson: AnsweredQuestions, progress: Progress, /) -> None:
         """Learn to score candidates. Raises UsageError."""
 
     @abstractmethod
@@ -87,29 +87,31 @@ class WholeGameDetector(Detector):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         if not examples:
             return np.empty((0, 2))
-        asked = Asked.by(examples)
+        asked = Questioned.by(examples)
         score = asked.answers(self.scores(asked.candidates, progress))
         return np.column_stack([1 - score, score])
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
-        candidates, tables = _seated([Question(moment) for moment in moments])
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
+        candidates, tables = _seated([WhoDeceives(moment) for moment in moments])
         found = iter(tables.posterior(self.scores(candidates, progress)).tolist())
         return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Questioned:
     """What examples ask: the candidates of all tables, each table once, and (examples,) the place of the candidate that
     each is about.
     """
 
     candidates: Sequence[Candidate]
-    tables: Tables
+    tables: SeatedCandidates
     place: NDArray[np.int64]
 
     @classmethod
     def by(cls, examples: Sequence[Example]) -> Self:
-        questions: dict[tuple[int, int | None, int | None], Question] = {}
+        questions: dict[tuple[int, int | None, int | None], WhoDeceives] = {}
         asked = [question(example) for example in examples]
         keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
         for key, one in zip(keys, asked, strict=True):
@@ -126,39 +128,41 @@ class Asked:
         return self.tables.posterior(scores)[self.place]
 
 
-def _seated(questions: Sequence[Question]) -> tuple[list[Candidate], Tables]:
+def _seated(questions: Sequence[WhoDeceives]) -> tuple[list[Candidate], SeatedCandidates]:
     """The candidates of all questions, and how they sit together."""
     seated = [one.candidates() for one in questions]
     known = [None if one.focus is not None else one.moment.transcript.deceivers for one in questions]
-    return [candidate for table in seated for candidate in table], Tables.of([len(table) for table in seated], known)
+    return [candidate for table in seated for candidate in table], SeatedCandidates.of(
+        [len(table) for table in seated], known
+    )
 
 
-def question(example: Example) -> Question:
+def question(example: Example) -> WhoDeceives:
     """What an example asks."""
     seen = moment_of(example)
     at = (len(seen.transcript.turns) if seen.upto is None else seen.upto) - 1
-    return Question(seen, None if example.target == ROLE else at)
+    return WhoDeceives(seen, None if example.target == ROLE else at)
 
 
-def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> Lesson:
+def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> AnsweredQuestions:
     """What there is to learn of labelled statements. Players who said nothing have no label of their own; at a table
     that knows how many deceive, the others' labels speak of them. moments: of each game, besides its end.
     """
-    games: dict[str, list[tuple[Question, str, bool]]] = defaultdict(list)
+    games: dict[str, list[tuple[WhoDeceives, str, bool]]] = defaultdict(list)
     for example, lies in zip(examples, y.tolist(), strict=True):
         games[example.game_id].append((question(example), example.speaker, lies))
-    asked: list[tuple[Question, Mapping[str, bool]]] = []
+    asked: list[tuple[WhoDeceives, Mapping[str, bool]]] = []
     for rows in games.values():
         roles = [row for row in rows if row[0].focus is None]
         asked += [(one, {speaker: lies}) for one, speaker, lies in rows if one.focus is not None]
         if roles:
             known = {speaker: lies for _, speaker, lies in roles}
-            whole = Question(Moment(roles[-1][0].moment.transcript))
+            whole = WhoDeceives(GameMoment(roles[-1][0].moment.transcript))
             asked += [(one, known) for one in [*_spread([one for one, _, _ in roles], moments), whole]]
     candidates, tables = _seated([one for one, _ in asked])
     answers = [known.get(candidates[at].player) for row, (_, known) in zip(tables.place, asked, strict=True)
                for at in row if at >= 0]  # fmt: skip
-    return Lesson(
+    return AnsweredQuestions(
         candidates,
         tables,
         np.array([answer is True for answer in answers], dtype=bool),
@@ -166,7 +170,7 @@ def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> L
     )
 
 
-def _spread(questions: Sequence[Question], most: int) -> list[Question]:
+def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
     """At most so many of them, evenly spread, the last among them."""
     if most <= 0:
         return []
@@ -175,7 +179,7 @@ def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
 
 
-def solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, float]:
+def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
     """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), sparse or
     dense, in the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
     deceive; if no such table is learned from, it is the one that gives the candidates their prevalence. Raises
@@ -199,7 +203,7 @@ def solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, fl
     return weights, offset if loose else prevalent(rows @ weights, learned.tables)
 
 
-def prevalent(scores: Floats, tables: Tables) -> float:
+def prevalent(scores: Floats, tables: SeatedCandidates) -> float:
     """The offset at which the mean probability is the share of those who deceive."""
     from scipy.optimize import brentq
     from scipy.special import expit

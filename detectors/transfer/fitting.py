@@ -32,7 +32,7 @@ from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
 from liescope.detectors.transfer.table import UNITS, Rows, Table
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.transcript import GameMoment
 from liescope.labeling import claims
 
 _FACTS = b"liescope"
@@ -318,11 +318,11 @@ def _players(detector: Detector, examples: Sequence[Example], scores: NDArray[np
     """The posterior of the players of scored games at their end, game after game; of those whose target is the role.
     Where it follows from the scores of statements, nothing is predicted again.
     """
-    scored: dict[str, tuple[Moment, dict[int, float]]] = {}
+    scored: dict[str, tuple[GameMoment, dict[int, float]]] = {}
     for example, score in zip(examples, scores.tolist(), strict=True):
         if example.target == ROLE and example.seen:
             game = example.seen.transcript
-            _, own = scored.setdefault(example.game_id, (Moment(game), {}))
+            _, own = scored.setdefault(example.game_id, (GameMoment(game), {}))
             own[game.place(example.statement_id)] = score
     moments = [moment for moment, _ in scored.values()]
     if detector.judges_players:

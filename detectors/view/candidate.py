@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from liescope.detectors.textualize import clean, hide_roles, replace_names
 from liescope.detectors.view.claim_graph import LATE, ClaimGraph, claim_graph
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.labeling.label import Heard, known_before
 
 OWN, BEFORE, ABOUT, REST = "own", "before", "about", "rest"
@@ -41,7 +41,7 @@ class Candidate:
     is whether the player deceives.
     """
 
-    moment: Moment
+    moment: GameMoment
     player: str
     focus: int | None = None
 
@@ -111,7 +111,7 @@ _Row = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ViewCounting:
     """How a view is counted. words: n-grams of 1 to this many; window: see `view`; votes: read them once they are
     public; mask_role_words: words for roles are one word.
     """
@@ -125,7 +125,7 @@ class Reading:
 class Counted:
     """Counts under one way to read. features: by field, each feature met so far with its number."""
 
-    def __init__(self, reading: Reading, known: Mapping[str, Iterable[str]] | None = None) -> None:
+    def __init__(self, reading: ViewCounting, known: Mapping[str, Iterable[str]] | None = None) -> None:
         """known: by field, the only features that are counted; None for whatever occurs."""
         own = {name: {feature: at for at, feature in enumerate((known or {}).get(name, ()))} for name in _COUNTED}
         self.features = own if known else {**own, BEFORE: own[OWN]}

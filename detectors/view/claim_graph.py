@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, TranscriptTurn
 from liescope.games.game_registry import WORDS, roles_of
 from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.claims import find_claims
@@ -27,7 +27,7 @@ LATE = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Tie:
     """One thing said or done that ties a player to another. place: its turn; kind: that of the claim, or `vote`; value:
     evil, good, seer, another role, or "".
     """
@@ -48,7 +48,7 @@ class ClaimGraph:
     """The links of a whole game, in order."""
 
     transcript: Transcript
-    links: tuple[Link, ...]
+    links: tuple[Tie, ...]
 
     def relations(
         self, player: str, upto: int | None = None, votes: bool = True, focus: int | None = None
@@ -68,10 +68,10 @@ def claim_graph(transcript: Transcript) -> ClaimGraph:
     """The claims and votes of a game, as links between players."""
     rules = transcript.rules if transcript.rules in WORDS else _LIKE
     words = WORDS[rules]
-    links: list[Link] = []
+    links: list[Tie] = []
     for place, turn in enumerate(transcript.turns):
         if turn.kind == VOTED:
-            links.append(Link(place, VOTED, turn.player, turn.target, ""))
+            links.append(Tie(place, VOTED, turn.player, turn.target, ""))
         elif turn.kind == SAID and turn.text:
             for claim in find_claims(turn.text, turn.player, transcript.names, rules):
                 links += _links(place, turn.player, claim, words)
@@ -86,12 +86,12 @@ def _known(transcript: Transcript, upto: int | None, focus: int | None) -> Seque
     return known_before([(turn.audience, at) for at, turn in enumerate(turns)], transcript.turns[focus].audience)
 
 
-def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Link]:
+def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Tie]:
     if claim.kind in PROMISED:
         if not claim.denied and claim.object:
-            yield Link(place, claim.kind, speaker, claim.object, "")
+            yield Tie(place, claim.kind, speaker, claim.object, "")
     else:
-        yield Link(place, claim.kind, speaker, claim.subject, _value(claim, words))
+        yield Tie(place, claim.kind, speaker, claim.subject, _value(claim, words))
 
 
 def _value(claim: FoundClaim, words: Vocabulary) -> str:
@@ -113,7 +113,7 @@ def _seers() -> frozenset[str]:
     return roles_of(lambda game: game.investigators)
 
 
-def _of_player(player: str, links: Sequence[Link]) -> Iterator[str]:
+def _of_player(player: str, links: Sequence[Tie]) -> Iterator[str]:
     """What the player says of itself and of whom else, what others say of it, and what stood between them by then."""
     seers, accusers, accused = set[str](), set[str](), set[str]()
     for link in links:
@@ -137,7 +137,7 @@ def _of_player(player: str, links: Sequence[Link]) -> Iterator[str]:
             (accused if link.source == player else accusers).add(link.target if link.source == player else link.source)
 
 
-def _of_table(player: str, links: Sequence[Link]) -> Iterator[str]:
+def _of_table(player: str, links: Sequence[Tie]) -> Iterator[str]:
     """Counts and order: how many accuse the player, who claimed to be the seer, who was first."""
     by = Counter(link.sort for link in {(one.source, one.sort): one for one in links if one.target == player}.values())
     for sort, count in by.items():
@@ -166,7 +166,7 @@ def _of_table(player: str, links: Sequence[Link]) -> Iterator[str]:
         yield "no accusation"
 
 
-def _of_turns(player: str, turns: Sequence[Turn], votes: bool) -> Iterator[str]:
+def _of_turns(player: str, turns: Sequence[TranscriptTurn], votes: bool) -> Iterator[str]:
     said = [turn for turn in turns if turn.kind == SAID]
     own = [turn for turn in said if turn.player == player]
     yield f"spoke:{min(len(own), _MANY)}"
@@ -201,9 +201,9 @@ def _of_statement(transcript: Transcript, focus: int) -> Iterator[str]:
         yield "question"
 
 
-def _is_seer(link: Link) -> bool:
+def _is_seer(link: Tie) -> bool:
     return link.source == link.target and link.value == SEER
 
 
-def _against(link: Link) -> bool:
+def _against(link: Tie) -> bool:
     return link.value == EVIL or link.kind in (VOTED, "vote")

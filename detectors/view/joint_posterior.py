@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class SeatedCandidates:
     """Tables of players, several at once. place: (tables, most players) the row of each player, -1 beyond the table;
     deceivers: (tables,) how many deceive, -1 where that is not known.
     """
@@ -27,7 +27,7 @@ class Tables:
     deceivers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sizes: Sequence[int], deceivers: Sequence[int | None]) -> Tables:
+    def of(cls, sizes: Sequence[int], deceivers: Sequence[int | None]) -> SeatedCandidates:
         """Tables whose players are consecutive rows."""
         place = np.full((len(sizes), max(sizes, default=0)), -1, dtype=np.int64)
         start = 0
@@ -93,7 +93,7 @@ class Tables:
 
 def posterior(logits: Floats, deceivers: int | None) -> Floats:
     """(n,): the probability of each player of one table. logits: (n,); deceivers: how many, None if not known."""
-    return Tables.of([len(logits)], [deceivers]).posterior(logits)
+    return SeatedCandidates.of([len(logits)], [deceivers]).posterior(logits)
 
 
 def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
@@ -112,7 +112,7 @@ def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
 _EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
 
 
-def logits_of(players: Floats, tables: Tables) -> Floats:
+def logits_of(players: Floats, tables: SeatedCandidates) -> Floats:
     """(rows,): scores whose `tables.posterior` is this one, up to a constant of each table that changes nothing;
     probabilities of 0 and 1 are moved in by a millionth. Found as Chen, Dempster and Liu (1994, "Weighted finite
     population sampling to maximize entropy", section 4) do, by raising the odds of whoever comes out too improbable;
@@ -131,7 +131,7 @@ def logits_of(players: Floats, tables: Tables) -> Floats:
     return logits
 
 
-def _rows(tables: Tables, which: Bools) -> NDArray[np.int64]:
+def _rows(tables: SeatedCandidates, which: Bools) -> NDArray[np.int64]:
     """The rows of the players of some tables, without those at which everybody deceives."""
     size = (tables.place >= 0).sum(axis=1)
     place = tables.place[which & (tables.deceivers < size)]

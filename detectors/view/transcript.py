@@ -27,7 +27,7 @@ KINDS = (SAID, SILENT, VOTED, KILLED, EXILED)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TranscriptTurn:
     """Something that happened. kind: one of `KINDS`; player: who spoke, was silent, voted, or left the game; text: the
     words, "" if they were lost; target: whom a vote is for; audience: who heard the words, empty for everyone; key: the
     statement's id; day: from 1.
@@ -51,7 +51,7 @@ class Transcript:
 
     game_id: str
     names: tuple[str, ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[TranscriptTurn, ...]
     rules: str = ""
     deceivers: int | None = None
     _places: Mapping[str, int] = field(init=False, repr=False)
@@ -72,7 +72,7 @@ class Transcript:
         """The turn that a statement is. Raises KeyError."""
         return self._places[key]
 
-    def said(self, upto: int | None = None) -> Iterator[tuple[int, Turn]]:
+    def said(self, upto: int | None = None) -> Iterator[tuple[int, TranscriptTurn]]:
         """The statements among the first `upto` turns, each with its place."""
         return ((at, turn) for at, turn in enumerate(self.turns[:upto]) if turn.kind == SAID)
 
@@ -89,7 +89,7 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class GameMoment:
     """A game as far as it has been followed: its first `upto` turns, None for all."""
 
     transcript: Transcript
@@ -157,21 +157,23 @@ def _grouped(frame: pl.DataFrame) -> Mapping[str, list[dict[str, Any]]]:
 def _transcript(game: dict[str, Any], said: list[dict[str, Any]], votes: list[dict[str, Any]]) -> Transcript:
     """The turns, by day; within a day those found dead, what was said, the ballots, and who was voted out."""
     silences = _silences(game, said)
-    placed: list[tuple[tuple[float, ...], Turn]] = []
+    placed: list[tuple[tuple[float, ...], TranscriptTurn]] = []
     for row in said:
         lost = text_is_lost(row["read_notes"]) or row["text"].strip() == "\\"
         heard, stage = frozenset(row["audience"]), _STAGES.get(row["phase"], 1)
         text = "" if lost else row["text"]
         order = (row["day"], stage, row["round"] if silences and stage == 1 else 0)
-        placed.append((order, Turn(SAID, row["speaker"], text, "", heard, row["statement_id"], row["day"])))
-    placed += [((day, 1, number), Turn(SILENT, name, day=day)) for day, number, name in silences]
+        placed.append((order, TranscriptTurn(SAID, row["speaker"], text, "", heard, row["statement_id"], row["day"])))
+    placed += [((day, 1, number), TranscriptTurn(SILENT, name, day=day)) for day, number, name in silences]
     for row in votes:
-        turn = Turn(VOTED, row["voter"], target=row["target"], day=row["day"])
+        turn = TranscriptTurn(VOTED, row["voter"], target=row["target"], day=row["day"])
         placed.append(((row["day"], 1 + 2 * row["ballot"]), turn))
     for seat in game["seats"]:
         if seat["fate"] in (KILLED, EXILED):
             day = seat["day_out"] or 1
-            placed.append(((day, 0.5 if seat["fate"] == KILLED else 9), Turn(seat["fate"], seat["name"], day=day)))
+            placed.append(
+                ((day, 0.5 if seat["fate"] == KILLED else 9), TranscriptTurn(seat["fate"], seat["name"], day=day))
+            )
     placed.sort(key=lambda one: one[0])
     return Transcript(
         game["game_id"],

@@ -16,7 +16,7 @@ from random import Random
 
 from liescope.games.core import Ask
 from liescope.games.mafia.rules import DETECTIVE, MAFIOSO
-from liescope.games.script.knowledge import Knowledge, Table
+from liescope.games.script.knowledge import Knowledge, TableKnowledge
 from liescope.games.script.persona import SURE, Skills, favourite, pick, weights
 
 POINTED = 0.3  # for being accused at all, whatever the strength
@@ -29,7 +29,7 @@ LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
 @lru_cache(maxsize=64)
-def suspicion(seen: Table, observer: str | None, sure: bool) -> Mapping[str, float]:
+def suspicion(seen: TableKnowledge, observer: str | None, sure: bool) -> Mapping[str, float]:
     """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets. sure: it is the
     only detective, so that anyone else who claims to be one is lying.
 
@@ -81,7 +81,7 @@ def suspicion(seen: Table, observer: str | None, sure: bool) -> Mapping[str, flo
     return scores
 
 
-def town(table: Table) -> set[str]:
+def town(table: TableKnowledge) -> set[str]:
     """Names that, by the rules, cannot be in the mafia: those killed at night, and those arrested if there is only one
     mafioso and the game went on.
     """

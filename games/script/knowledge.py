@@ -41,7 +41,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class VoteSeen:
     day: int
     phase: Phase
     voter: str
@@ -49,7 +49,7 @@ class Vote:
 
 
 @dataclass(slots=True, eq=False)
-class Table:
+class TableKnowledge:
     """What every player knows; one object per log, not to be changed once it is gathered.
 
     alive: in the order of the table; killed: at night; exiled: by vote; revealed: announced roles of the dead;
@@ -66,11 +66,11 @@ class Table:
     said: list[Heard] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     accusers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    votes: list[Vote] = field(default_factory=list)
+    votes: list[VoteSeen] = field(default_factory=list)
     winner: str = ""
 
     @property
-    def today(self) -> list[Vote]:
+    def today(self) -> list[VoteSeen]:
         """The votes of the newest ballot."""
         if not self.votes:
             return []
@@ -103,7 +103,7 @@ class Knowledge:
     latest night with any, by proposer; find_claims: how it reads claims.
     """
 
-    table: Table
+    table: TableKnowledge
     killer: str
     me: str
     role: str
@@ -156,7 +156,7 @@ class Follower:
         self._killer = killer
         self._hear = hear
         self._seats = Following(_Secrets, _learn)
-        self._tables = Following(lambda _: Table(), self._gather)
+        self._tables = Following(lambda _: TableKnowledge(), self._gather)
 
     def look(self, me: str, game: str, view: Sequence[Event], find_claims: ClaimFinder) -> Knowledge:
         """What `me` learns from the events it saw."""
@@ -165,7 +165,7 @@ class Follower:
         secrets = own.role, own.partners, own.results, own.exposed, own.proposals
         return Knowledge(table, self._killer, me, *secrets, find_claims)
 
-    def _gather(self, known: Table, events: Sequence[Event]) -> Table:
+    def _gather(self, known: TableKnowledge, events: Sequence[Event]) -> TableKnowledge:
         """The table after some more public events."""
         table = replace(
             known,
@@ -190,7 +190,7 @@ class Follower:
             elif kind is EventKind.SILENCE:
                 table.silent.append(actor)
             elif kind is EventKind.VOTE:
-                table.votes.append(Vote(event.day, event.phase, actor, target))
+                table.votes.append(VoteSeen(event.day, event.phase, actor, target))
             elif kind is EventKind.SETUP:
                 table.names = tuple(event.data["names"])
                 table.counts = dict(event.data.get("composition", {}))

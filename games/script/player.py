@@ -74,7 +74,7 @@ class Mind:
     def _random(self, who: Persona, ask: Ask, about: str = "") -> Random:
         return draws(who.name, *self.place(ask, about))
 
-    def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Said:
+    def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Spoken:
         """What the player says, or said, at this place of a game, however long."""
         return _speak(self, who, replace(ask, rounds=seen.table.rounds, limit=None), Log(ask.game, tuple(view)))
 
@@ -102,7 +102,7 @@ class Mind:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Said:
+class _Spoken:
     """What a player says: its words, what it means by them, and the choice that they explain."""
 
     intent: Intent
@@ -111,7 +111,7 @@ class _Said:
 
 
 @lru_cache(maxsize=64)
-def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Said:
+def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Spoken:
     """What the player answers to an ask for words; its report on it needs it again."""
     seen, random = mind._look(who, ask, log.events), mind._random(who, ask)
     leaning, choice = lean(seen.table.names, who.name, *mind.leaning(ask)), None
@@ -120,4 +120,4 @@ def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Said:
         intent = mind.explain(seen, who.skills, choice, random)
     else:
         intent = mind.intend(seen, who.skills, ask, random, leaning)
-    return _Said(intent, compose(intent.moves, intent.names, intent.strength, random, mind.words), choice)
+    return _Spoken(intent, compose(intent.moves, intent.names, intent.strength, random, mind.words), choice)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from random import Random
 
 from liescope.games.core import Ask, Phase
-from liescope.games.script.knowledge import Knowledge, Table
+from liescope.games.script.knowledge import Knowledge, TableKnowledge
 from liescope.games.script.persona import SURE, Skills, chance, favourite, pick, weights
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, WEREWOLF
 
@@ -31,7 +31,7 @@ CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts
 
 
 @lru_cache(maxsize=64)
-def public_suspicion(table: Table) -> Mapping[str, float]:
+def public_suspicion(table: TableKnowledge) -> Mapping[str, float]:
     """How suspect each player is to a bystander without secrets."""
     spoken = Counter(said.actor for said in table.said)
     credit: dict[str, float] = defaultdict(float)
@@ -68,12 +68,12 @@ def public_suspicion(table: Table) -> Mapping[str, float]:
     return scores
 
 
-def _reports(table: Table, role: str) -> bool:
+def _reports(table: TableKnowledge, role: str) -> bool:
     return role == SEER and table.counts.get(SEER, 0) > 0
 
 
 @lru_cache(maxsize=64)
-def jesterish(table: Table) -> Mapping[str, float]:
+def jesterish(table: TableKnowledge) -> Mapping[str, float]:
     """How much like a jester each player behaves, from 0 to about 1; no one does at a table without a jester."""
     if not table.counts.get(JESTER):
         return dict.fromkeys(table.names, 0.0)
@@ -99,7 +99,7 @@ def believe(seen: Knowledge) -> dict[str, float]:
     return {name: scores[name] for name in seen.others()}
 
 
-def wary(scores: Mapping[str, float], table: Table) -> dict[str, float]:
+def wary(scores: Mapping[str, float], table: TableKnowledge) -> dict[str, float]:
     """Beliefs of a player who would rather not exile a jester."""
     jesters = jesterish(table)
     return {name: score - CAREFUL * jesters[name] for name, score in scores.items()}

@@ -40,7 +40,7 @@ _CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["call
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabelTask:
     """What is asked for all games. hold_out, transcript: as in `build`; siblings: as in `split_game`."""
 
     hold_out: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ class Asked:
         return [sorted(self.hold_out), sorted(self.siblings), self.transcript]
 
     @classmethod
-    def from_json(cls, data: list[Any]) -> Asked:
+    def from_json(cls, data: list[Any]) -> LabelTask:
         return cls(frozenset(data[0]), frozenset(data[1]), data[2])
 
 
@@ -78,7 +78,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledBlock:
     """A labelled block. tables: by config and split, every declared column but the split; the last one, named "", has
     the lengths of the rows' texts.
     """
@@ -108,7 +108,7 @@ def blocks_of(runs: Iterable[Path]) -> Iterator[Block]:
                 yield Block(str(run), first, last)
 
 
-def label_block(block: Block, asked: Asked) -> Labelled:
+def label_block(block: Block, asked: LabelTask) -> LabelledBlock:
     """Raises BadData for a game that cannot be read, UsageError as `split_game` does."""
     rows: dict[tuple[str, str], list[Any]] = {}
     games = []
@@ -118,7 +118,7 @@ def label_block(block: Block, asked: Asked) -> Labelled:
             split = split_game(game, asked.hold_out, asked.siblings)
             for config, row in labelled_rows(journal.name, game, journal.calls(game.game_id), asked.transcript):
                 rows.setdefault((config, split), []).append(row)
-    return Labelled(tuple(games), {place: _table(place[0], of) for place, of in rows.items()})
+    return LabelledBlock(tuple(games), {place: _table(place[0], of) for place, of in rows.items()})
 
 
 def _table(config: str, rows: list[Any]) -> pa.Table:
@@ -130,7 +130,7 @@ def _table(config: str, rows: list[Any]) -> pa.Table:
 class Labellers:
     """Processes that label blocks; a context manager."""
 
-    def __init__(self, workers: int, asked: Asked) -> None:
+    def __init__(self, workers: int, asked: LabelTask) -> None:
         self._asked = asked
         self._stack = ExitStack()
         self._free: SimpleQueue[_Process] = SimpleQueue()
@@ -146,9 +146,9 @@ class Labellers:
         self._threads.shutdown(cancel_futures=True)
         self._stack.close()
 
-    def label(self, blocks: Iterable[Block]) -> Iterator[Labelled]:
+    def label(self, blocks: Iterable[Block]) -> Iterator[LabelledBlock]:
         """The blocks, labelled, in their order; a few are ahead of the one that is asked for."""
-        waiting: deque[Future[Labelled]] = deque()
+        waiting: deque[Future[LabelledBlock]] = deque()
         for block in blocks:
             waiting.append(self._threads.submit(self._label, block))
             if len(waiting) >= _AHEAD * self._workers:
@@ -156,7 +156,7 @@ class Labellers:
         while waiting:
             yield waiting.popleft().result()
 
-    def _label(self, block: Block) -> Labelled:
+    def _label(self, block: Block) -> LabelledBlock:
         process = self._free.get()
         try:
             return process.label(block)
@@ -167,7 +167,7 @@ class Labellers:
 class _Process:
     """One process with `labeller` in it."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: LabelTask) -> None:
         self._first = json.dumps(asked.to_json()).encode() + b"\n"
 
     def __enter__(self) -> _Process:
@@ -185,7 +185,7 @@ class _Process:
         self._process.kill()
         self._process.communicate()
 
-    def label(self, block: Block) -> Labelled:
+    def label(self, block: Block) -> LabelledBlock:
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answered is not None
@@ -201,7 +201,7 @@ class _Process:
         if "error" in head:
             raise make_error(head["error"])
         tables = {(config, split): _read(answered, size) for config, split, size in head["tables"]}
-        return Labelled(tuple(Heading(*game) for game in head["games"]), tables)
+        return LabelledBlock(tuple(Heading(*game) for game in head["games"]), tables)
 
 
 def _read(stream: IO[bytes], size: int) -> pa.Table:
@@ -209,7 +209,7 @@ def _read(stream: IO[bytes], size: int) -> pa.Table:
         return reader.read_all()
 
 
-def answer(block: Block, asked: Asked) -> Iterator[bytes]:
+def answer(block: Block, asked: LabelTask) -> Iterator[bytes]:
     """A labelled block, or what is wrong with it, as `_Process.label` reads it."""
     try:
         labelled = label_block(block, asked)

@@ -28,7 +28,15 @@ from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
+from liescope.generate.corpus.blocks import (
+    Heading,
+    LabelledBlock,
+    Labellers,
+    LabelTask,
+    blocks_of,
+    heading,
+    labelled_rows,
+)
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.read import (
     CARD_FILE,
@@ -189,7 +197,7 @@ def build(
         if workers == 1:
             facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
         else:
-            asked = Asked(frozenset(hold_out), frozenset(siblings), transcript)
+            asked = LabelTask(frozenset(hold_out), frozenset(siblings), transcript)
             blocks = shown.enter_context(Labellers(workers, asked)).label(blocks_of(runs))
             facts = _pack(lambda writer: _write_blocks(blocks, writer), Path(out), hold_out, watch, transcript, heads)
     return CorpusResult(Path(out), facts, unplayed, tuple(notes))
@@ -311,7 +319,7 @@ def _write_games(
             writer.add(config, split, row)
 
 
-def _write_blocks(blocks: Iterable[Labelled], writer: CorpusWriter) -> Iterator[Sequence[Heading]]:
+def _write_blocks(blocks: Iterable[LabelledBlock], writer: CorpusWriter) -> Iterator[Sequence[Heading]]:
     for block in blocks:
         yield block.games
         for (config, split), rows in block.tables.items():

@@ -6,14 +6,14 @@ import json
 import os
 import sys
 
-from liescope.generate.corpus.blocks import Asked, Block, answer
+from liescope.generate.corpus.blocks import Block, LabelTask, answer
 
 
 def main() -> None:
     """Read what is asked for all games, then answer each block."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between the answers
-    asked = Asked.from_json(json.loads(sys.stdin.buffer.readline() or b"[[], [], false]"))
+    asked = LabelTask.from_json(json.loads(sys.stdin.buffer.readline() or b"[[], [], false]"))
     for line in sys.stdin.buffer:
         for part in answer(Block(*json.loads(line)), asked):
             out.write(part)

@@ -15,7 +15,7 @@ from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.exports.exporter_protocol import SourceGame
-from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
+from liescope.generate.exports.shown import AskShown, Shown, messages_of, steps
 from liescope.generate.players.player_protocol import VIA_CACHE
 from liescope.generate.runs.game_text import event_line
 from liescope.generate.runs.journal import Journal
@@ -186,7 +186,7 @@ def _events(record: GameRecord, journal: Journal, shown: Shown, clock: _Clock) -
     roles = {seat.name: seat.role for seat in record.seats}
     place, span = "", ""
     for step in steps(journal, record):
-        moments: list[tuple[str, Asked | str]] = [
+        moments: list[tuple[str, AskShown | str]] = [
             *((f"Day {one.ask.day}, {one.ask.phase.value}", one) for one in step.asked),
             *(
                 (f"Day {event.day}, {event.phase.value}", line.plain.strip())
@@ -210,7 +210,7 @@ def _events(record: GameRecord, journal: Journal, shown: Shown, clock: _Clock) -
         yield clock.event("span_end", id=span)
 
 
-def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: _Clock) -> Iterator[dict[str, Any]]:
+def _calls(one: AskShown, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: _Clock) -> Iterator[dict[str, Any]]:
     """Every request for one ask."""
     kept = {request.attempt: request for request in shown.requests(one.ask)}
     for call in calls:
@@ -260,7 +260,7 @@ def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: 
         yield event
 
 
-def _reply_words(one: Asked) -> str:
+def _reply_words(one: AskShown) -> str:
     """The reply of a player that has no raw response, as words."""
     reply = one.reply
     if reply is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from liescope.generate.exports.exporter_protocol import SourceGame, Tally, json_line
-from liescope.generate.exports.rows import ClaimExporter, Row, Speeches, Turn, facts_of
+from liescope.generate.exports.rows import ClaimExporter, ExportedTurn, Row, Speeches, facts_of
 
 _FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair
 
@@ -17,7 +17,9 @@ class _Moment:
     """Replies to one prompt that wait for one of the other kind; texts: all replies so far, to take each once."""
 
     split: str
-    waiting: dict[bool, list[tuple[Turn, dict[str, Any]]]] = field(default_factory=lambda: {True: [], False: []})
+    waiting: dict[bool, list[tuple[ExportedTurn, dict[str, Any]]]] = field(
+        default_factory=lambda: {True: [], False: []}
+    )
     texts: set[str] = field(default_factory=set)
 
 
@@ -69,7 +71,7 @@ class PairsExporter(ClaimExporter):
                     tally.left_out["no continuation says the opposite"] += len(waiting)
 
 
-def _pair(wanted: tuple[Turn, dict[str, Any]], other: tuple[Turn, dict[str, Any]]) -> dict[str, Any]:
+def _pair(wanted: tuple[ExportedTurn, dict[str, Any]], other: tuple[ExportedTurn, dict[str, Any]]) -> dict[str, Any]:
     (chosen, better), (rejected, worse) = wanted, other
     return {
         "prompt": chosen.prompt,

@@ -16,7 +16,7 @@ from pydantic import Field
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
-from liescope.generate.exports.shown import Asked, Message, Shown, spoken
+from liescope.generate.exports.shown import AskShown, Message, Shown, spoken
 from liescope.generate.runs.moment import SENT, played_here
 from liescope.labeling.label import known_before
 
@@ -31,7 +31,7 @@ class Speech:
 
     game: SourceGame
     at: int
-    asked: Asked | None
+    asked: AskShown | None
 
     @property
     def said(self) -> StatementRow:
@@ -39,7 +39,7 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ExportedTurn:
     """The prompt that a statement answers, the reply, and where the prompt comes from: as it was sent, rendered again,
     or FROM_TRANSCRIPT.
     """
@@ -58,23 +58,23 @@ class Speeches:
 
     def of(self, game: SourceGame) -> Iterator[Speech]:
         """The statements of a game in order. Raises BadData for a game that cannot be replayed."""
-        asked: dict[str, Asked] = {}
+        asked: dict[str, AskShown] = {}
         if self._journal is not None and game.statements:
             for one, event in spoken(self._journal, game.record):
                 asked[f"{game.row.game_id}:{event.index}"] = one
         for at, said in enumerate(game.statements):
             yield Speech(game, at, asked.get(said.statement_id))
 
-    def turn(self, speech: Speech) -> Turn:
+    def turn(self, speech: Speech) -> ExportedTurn:
         """What the speaker was shown and replied. A reply that was sent for is in full, as it came, with whatever it
         holds besides the words that the others heard.
         """
         if speech.asked is None or self.shown is None:
-            return Turn(_from_transcript(speech), speech.said.text, FROM_TRANSCRIPT)
+            return ExportedTurn(_from_transcript(speech), speech.said.text, FROM_TRANSCRIPT)
         prompt, origin = self.shown.messages(speech.asked, self.shown.requests(speech.asked.ask))
         reply = speech.asked.reply
         raw = reply.raw if reply is not None and origin == SENT else ""
-        return Turn(prompt, raw or speech.said.text, origin)
+        return ExportedTurn(prompt, raw or speech.said.text, origin)
 
 
 def introduction(game: GameRow, name: str) -> str:
@@ -173,7 +173,7 @@ class ClaimExporter(RowExporter):
                     yield speech, label == deceptive
 
 
-def facts_of(speech: Speech, turn: Turn) -> dict[str, Any]:
+def facts_of(speech: Speech, turn: ExportedTurn) -> dict[str, Any]:
     """What every row says of the statement that it is made of."""
     said, game = speech.said, speech.game.row
     return {

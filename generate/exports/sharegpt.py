@@ -17,7 +17,7 @@ from liescope.generate.exports.rows import (
     line,
     question,
 )
-from liescope.generate.exports.shown import Asked, Shown
+from liescope.generate.exports.shown import AskShown, Shown
 from liescope.generate.runs.moment import RENDERED, SENT
 
 
@@ -87,7 +87,7 @@ def _rendered(speeches: Speeches, said: Sequence[Speech]) -> Iterator[dict[str, 
         yield {"from": "gpt", "value": speech.said.text}
 
 
-def _system(shown: Shown, asked: Asked) -> list[str]:
+def _system(shown: Shown, asked: AskShown) -> list[str]:
     """The system messages that a seat was sent before its prompt, such as a persona."""
     messages, origin = shown.messages(asked, shown.requests(asked.ask))
     return [message["content"] for message in messages if origin == SENT and message["role"] == "system"]

@@ -20,7 +20,7 @@ SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskShown:
     """One ask, what its seat had seen by then, and the reply; None if the run ended before it came."""
 
     ask: Ask
@@ -32,7 +32,7 @@ class Asked:
 class Step:
     """Simultaneous asks and what their replies led to. The first step of a game has no asks: it is its beginning."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[AskShown, ...]
     events: tuple[Event, ...]
 
 
@@ -49,7 +49,7 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
     yield Step((), tuple(session.events))
     while session.asks:
         asked = tuple(
-            Asked(ask, tuple(session.game.view(ask.seat)), answers.get((ask.step, ask.seat))) for ask in session.asks
+            AskShown(ask, tuple(session.game.view(ask.seat)), answers.get((ask.step, ask.seat))) for ask in session.asks
         )
         replies = [one.reply for one in asked if one.reply is not None]
         before = len(session.events)
@@ -66,11 +66,11 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
             return
 
 
-def spoken(journal: Journal, record: GameRecord) -> Iterator[tuple[Asked, Event]]:
+def spoken(journal: Journal, record: GameRecord) -> Iterator[tuple[AskShown, Event]]:
     """The statements of a game, each with the ask that it answers. Reasons of votes are asked for together and heard
     one by one, so a seat's statement answers the last ask for speech that it got.
     """
-    waiting: dict[str, Asked] = {}
+    waiting: dict[str, AskShown] = {}
     for step in steps(journal, record):
         waiting |= {one.ask.seat: one for one in step.asked if one.ask.kind in SPEECH}
         for event in step.events:
@@ -93,14 +93,14 @@ class Shown:
         """The requests that were made for an ask, in order; none for players that ask no endpoint."""
         return list(self._journal.requests(ask.game, ask.step, ask.seat))
 
-    def messages(self, one: Asked, requests: Sequence[KeptRequest]) -> tuple[list[Message], str]:
+    def messages(self, one: AskShown, requests: Sequence[KeptRequest]) -> tuple[list[Message], str]:
         """The messages of the last of an ask's requests and SENT; or the prompt rendered again and RENDERED."""
         for request in reversed(requests):
             if request.body is not None:
                 return messages_of(request), SENT
         return [{"role": "user", "content": self.rendered(one).text}], RENDERED
 
-    def rendered(self, one: Asked, view: Sequence[Event] | None = None) -> Prompt:
+    def rendered(self, one: AskShown, view: Sequence[Event] | None = None) -> Prompt:
         """The prompt for an ask from the run's templates. view: other events than those that the seat had seen."""
         if self._prompts is None:
             plan = self._journal.plan

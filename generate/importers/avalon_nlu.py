@@ -48,16 +48,16 @@ _VOTE, _QUEST = "party vote outcome", re.compile(r"quest (succeeded|failed)")
 _Number = Annotated[int, Field(ge=0, le=10**6)]
 
 
-class _Read(BaseModel):
+class _NluGame(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
 
-class _User(_Read):
+class _User(_NluGame):
     name: str
     role: str
 
 
-class _Message(_Read):
+class _Message(_NluGame):
     player: str
     msg: Annotated[str, Field(max_length=100_000)]
     mid: str
@@ -65,13 +65,13 @@ class _Message(_Read):
     turn: _Number
 
 
-class _Annotation(_Read):
+class _Annotation(_NluGame):
     mid: str
     persuasion: str | None
     deception: Literal["omission", "commission", "influence"] | None
 
 
-class _Belief(_Read):
+class _Belief(_NluGame):
     player: str
     about_player: str
     belief: str
@@ -79,7 +79,7 @@ class _Belief(_Read):
     turn: Annotated[int, Field(ge=-1, le=10**6)]  # -1: before the quest's first
 
 
-class _Log(_Read):
+class _Log(_NluGame):
     game_id: str
     users: Annotated[dict[str, _User], Field(min_length=2, max_length=100)]
     messages: dict[str, _Message]

@@ -22,7 +22,7 @@ from liescope.detectors.detector import PRESETS, Detector, DetectorOptions
 from liescope.detectors.detector_registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.transcript import Moment, read_transcripts
+from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from tests.detectors.judge_stub import with_logprobs
 from tests.generate.players.openai.stub import Stub
 
@@ -222,7 +222,7 @@ def test_renaming_every_player_leaves_the_scores_as_they_are(
             text = text.replace(old, new)
         return text
 
-    def seen(moment: Moment | None) -> Moment | None:
+    def seen(moment: GameMoment | None) -> GameMoment | None:
         if moment is None:
             return None
         game = moment.transcript
@@ -230,7 +230,7 @@ def test_renaming_every_player_leaves_the_scores_as_they_are(
             replace(t, player=fresh[t.player], text=renamed(t.text), target=fresh.get(t.target, "")) for t in game.turns
         ]
         names = tuple(fresh[n] for n in reversed(game.names))
-        return Moment(replace(game, names=names, turns=tuple(turns)), moment.upto)
+        return GameMoment(replace(game, names=names, turns=tuple(turns)), moment.upto)
 
     others = [
         replace(
@@ -255,7 +255,7 @@ def test_equal_seeds_give_equal_detectors_and_one_that_judges_players_has_learne
     (tried,) = again.try_each([again], data.examples, data.y, data.groups, some)
     assert np.allclose(tried, fitted[kind].predict_proba(some)[:, 1], atol=1e-6)
     if again.judges_players:
-        moments = [Moment(example.seen.transcript) for example in some[::20] if example.seen]
+        moments = [GameMoment(example.seen.transcript) for example in some[::20] if example.seen]
         pairs = zip(again.player_posteriors(moments), fitted[kind].player_posteriors(moments), strict=True)
         assert all(found == pytest.approx(players, abs=1e-6) for found, players in pairs)
 

@@ -18,7 +18,14 @@ from liescope.detectors.adapt.run import SURE, guessed
 from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.transcript import KILLED, Moment, Transcript, Turn, read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import (
+    KILLED,
+    GameMoment,
+    Transcript,
+    TranscriptTurn,
+    read_deceivers,
+    read_transcripts,
+)
 
 Chances = Callable[[str, str], float]
 
@@ -40,7 +47,9 @@ class Says(Detector):
         found = np.array([self.chances(one.game_id, one.speaker) for one in examples])
         return np.column_stack([1 - found, found])
 
-    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+    def player_posteriors(
+        self, moments: Sequence[GameMoment], progress: Progress = silent
+    ) -> list[Mapping[str, float]]:
         games = [moment.transcript for moment in moments]
         return [{name: self.chances(game.game_id, name) for name in game.names} for game in games]
 
@@ -79,7 +88,7 @@ def test_the_most_suspect_is_sought_among_those_who_were_not_killed(corpus: Path
     truth, killed, games = read_deceivers(corpus), dict[str, str](), dict[str, Transcript]()
     for name, game in read_transcripts(corpus).items():
         killed[name] = next(player for player in game.names if player not in {turn.player for turn in game.turns})
-        games[name] = replace(game, turns=(Turn(KILLED, killed[name]), *game.turns))
+        games[name] = replace(game, turns=(TranscriptTurn(KILLED, killed[name]), *game.turns))
 
     def suspecting(right: Callable[[str], bool]) -> Detector:
         def chances(game: str, player: str) -> float:

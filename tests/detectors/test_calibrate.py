@@ -22,7 +22,7 @@ from liescope.detectors.calibrate import (
     log_loss,
     tempered,
 )
-from liescope.detectors.view.joint_posterior import Tables, logits_of
+from liescope.detectors.view.joint_posterior import SeatedCandidates, logits_of
 
 Floats = NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def test_a_saved_map_that_is_none_is_refused(saved: dict[str, object]) -> None:
 def test_scores_are_found_again_from_their_posterior(odds: list[float], data: st.DataObject) -> None:
     """Of two tables at once, whether or not it is known how many deceive."""
     counts = [data.draw(st.sampled_from([None, *range(len(odds) + 1)])) for _ in range(2)]
-    tables = Tables.of([len(odds)] * 2, counts)
+    tables = SeatedCandidates.of([len(odds)] * 2, counts)
     expected = tables.posterior(np.array(odds * 2))
     assert tables.posterior(logits_of(expected, tables)) == pytest.approx(expected, abs=1e-4)
 
@@ -118,7 +118,7 @@ def test_the_temperature_of_players_is_found_and_undone(count: int | None) -> No
     rng, temperature = np.random.default_rng(6), 2.5
     sets = np.array([[i >> j & 1 for j in range(5)] for i in range(32)], dtype=bool)
     sets = sets if count is None else sets[sets.sum(axis=1) == count]
-    table = Tables.of([5], [count])
+    table = SeatedCandidates.of([5], [count])
     games, truth, logits = [], [], rng.normal(0, 1.5, (1500, 5))
     for one in logits:
         likely = np.exp([one[who].sum() for who in sets])

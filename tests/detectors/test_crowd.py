@@ -11,7 +11,7 @@ import pytest
 
 from liescope.common.agreement import Flags, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.beside_people import crowd_of, observer_rows
-from liescope.detectors.evaluation.beside_players import Tables, _answers, _with_means
+from liescope.detectors.evaluation.beside_players import SeatTables, _answers, _with_means
 from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.evaluation.score_rows import ScoringPlan, score_table
 from liescope.detectors.examples import read_statements
@@ -115,7 +115,7 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
 
     corpus = make_corpus(games=20, change=two_ballots)
     statements = read_statements(corpus)
-    tables = Tables(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
+    tables = SeatTables(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
     items, _ = _answers(tables)
     late = (statements["phase"] == "defence").to_numpy()
     means = _with_means(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), tables)

@@ -16,21 +16,21 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.kinds.ensemble import Answers, EnsembleDetector, Member, Stack, read_members
+from liescope.detectors.kinds.ensemble import EnsembleDetector, Member, MemberLogits, Stack, read_members
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.joint_posterior import Tables
+from liescope.detectors.view.joint_posterior import SeatedCandidates
 from tests.detectors.test_whole_game import fitted, habit, planted
 
 MIXED = "linear:strength=1.0;tfidf:words=1"
 
 
-def folds(rows: int, weights: tuple[float, ...], seed: int = 0) -> list[Answers]:
+def folds(rows: int, weights: tuple[float, ...], seed: int = 0) -> list[MemberLogits]:
     """Three folds of statements whose log-odds are the members', weighed."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(3):
         logits = rng.normal(size=(rows, len(weights))) * 2
         y = rng.random(rows) < expit(logits @ np.array(weights))
-        found.append(Answers(logits, Tables.of([1] * rows, [None] * rows), y, ~y))
+        found.append(MemberLogits(logits, SeatedCandidates.of([1] * rows, [None] * rows), y, ~y))
     return found
 
 
@@ -54,7 +54,7 @@ def test_at_a_table_of_one_deceiver_weights_are_those_of_a_choice_among_its_play
         chance = np.exp(logits[:, 0] * 1.5).reshape(-1, 4)
         picked = [rng.choice(4, p=row / row.sum()) for row in chance]
         true = np.eye(4, dtype=bool)[picked].ravel()
-        parts.append(Answers(logits, Tables.of([4] * 1000, [1] * 1000), true, ~true))
+        parts.append(MemberLogits(logits, SeatedCandidates.of([4] * 1000, [1] * 1000), true, ~true))
     found = Stack.chosen(parts, 2)
     assert found.weights == pytest.approx((1.5, 0), abs=0.15)
     assert found.offset == pytest.approx(0, abs=1e-6)

@@ -16,7 +16,7 @@ import pytest
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.beside_players import (
     DETECTIVE_CLAIM,
-    Tables,
+    SeatTables,
     detective_claims,
     in_the_villagers_seat,
     on_statements,
@@ -418,9 +418,9 @@ def test_the_warning_says_how_much_is_scripted() -> None:
     assert scripted_warning(["scripted"]).startswith("The words")
 
 
-def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[MetricRow], list[str], Tables]:
+def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[MetricRow], list[str], SeatTables]:
     statements = read_statements(corpus)
-    tables = Tables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
+    tables = SeatTables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], score(statements).to_numpy().astype(float), "d", "role")
     rows, notes = in_the_villagers_seat(scores, tables, ScoringPlan("all", draws=50))
     return rows, notes, tables
@@ -463,7 +463,7 @@ def test_the_difference_in_the_villagers_seat_is_paired(corpus: Path) -> None:
 
 def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Path) -> None:
     statements = read_statements(corpus).filter(pl.col("speaker_role") != "detective")
-    tables = Tables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
+    tables = SeatTables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], np.full(statements.height, 0.9), "d", "role")
     rows, _ = in_the_villagers_seat(scores, tables, ScoringPlan("all", draws=10))
     assert value(rows, "d", "names_mafioso", "all") == 0.5

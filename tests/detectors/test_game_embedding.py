@@ -17,7 +17,7 @@ from liescope.detectors.detector_registry import load_parts
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds import game_embedding
 from liescope.detectors.kinds.game_embedding import GameEmbeddingDetector
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import TELLS
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted
 
@@ -50,7 +50,7 @@ def echoed(games: int, seed: int) -> Labelled:
         for speaker in rng.sample(NAMES, 5):
             named = rng.choice([name for name in NAMES if name != speaker])
             words = " ".join(rng.choice(TELLS[named == lying]) for _ in range(3))
-            turns.append(Turn(SAID, speaker, f"{words} {named}.", key=f"{number}:{len(turns)}"))
+            turns.append(TranscriptTurn(SAID, speaker, f"{words} {named}.", key=f"{number}:{len(turns)}"))
         found.append((Transcript(f"{number}", NAMES, tuple(turns), "mini-mafia", 1), {lying}))
     return labelled(found)
 
@@ -72,7 +72,7 @@ def test_what_was_left_out_of_long_statements_is_said(tiny_encoder: Path) -> Non
     long = replace(train.examples[0].seen.transcript.turns[0], text="look at this " * 100)  # type: ignore[union-attr]
     game, lying = habit(0, Random(0), 1)
     other = Transcript("0", NAMES, (replace(long, key="0:0"), *game.turns[1:]), game.rules, 1)
-    more = [(one, one.speaker in lying) for one in examples_of(Moment(other), 0).values()]
+    more = [(one, one.speaker in lying) for one in examples_of(GameMoment(other), 0).values()]
     examples = (*(one for one, _ in more), *train.examples[10:])
     y = np.array([*(lies for _, lies in more), *train.y[10:]])
     data = Labelled(examples, y, np.array([one.game_id for one in examples]), 0)

@@ -22,7 +22,7 @@ from liescope.detectors.kinds.game_encoder import (
     MARKS,
     TRUE,
     UNTOLD,
-    Table,
+    CandidateTable,
     add_marks,
     fit_views,
     game_text,
@@ -32,7 +32,7 @@ from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.textualize import GAP, TextConfig
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.transcript import SAID, VOTED, Moment, Transcript, Turn, read_transcripts
+from liescope.detectors.view.transcript import SAID, VOTED, GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.detectors.conftest import NAMES, SHARED, Corpus
 
 LIMIT = 48
@@ -51,8 +51,10 @@ def tokenizer(tiny_encoder: Path) -> Any:
 
 
 def view_of(player: str, said: list[tuple[str, str]], *fields: str) -> Any:
-    game = Transcript("g", NAMES, tuple(Turn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said)))
-    return game_text(Candidate(Moment(game), player), claim_graph(game), fields, 10, True, False)
+    game = Transcript(
+        "g", NAMES, tuple(TranscriptTurn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
+    )
+    return game_text(Candidate(GameMoment(game), player), claim_graph(game), fields, 10, True, False)
 
 
 @given(said=st.lists(_said, max_size=9))
@@ -85,10 +87,10 @@ def test_the_latest_words_of_others_are_kept_and_the_middle_of_ones_own_is_left_
 
 
 def test_claims_votes_and_roles_of_words_are_read_as_asked() -> None:
-    said = Turn(SAID, "Alice", "I investigated Bob. He is the mafioso. [OWN] trust me")
-    game = Transcript("g", NAMES, (said, Turn(VOTED, "Diana", target="Bob")), "mini-mafia")
+    said = TranscriptTurn(SAID, "Alice", "I investigated Bob. He is the mafioso. [OWN] trust me")
+    game = Transcript("g", NAMES, (said, TranscriptTurn(VOTED, "Diana", target="Bob")), "mini-mafia")
     read = {
-        votes: game_text(Candidate(Moment(game), "Bob"), claim_graph(game), (CLAIMS, "about"), 10, votes, True)
+        votes: game_text(Candidate(GameMoment(game), "Bob"), claim_graph(game), (CLAIMS, "about"), 10, votes, True)
         for votes in (True, False)
     }
     assert "[CLAIMS]" in read[True].whole
@@ -101,7 +103,10 @@ def test_claims_votes_and_roles_of_words_are_read_as_asked() -> None:
 
 def test_with_one_deceiver_the_loss_is_that_of_a_softmax_at_the_table() -> None:
     logits = torch.randn(7, 1, requires_grad=True)
-    first, second = Table([{}] * 4, [FALSE, TRUE, FALSE, FALSE], 1), Table([{}] * 3, [TRUE, FALSE, UNTOLD], -1)
+    first, second = (
+        CandidateTable([{}] * 4, [FALSE, TRUE, FALSE, FALSE], 1),
+        CandidateTable([{}] * 3, [TRUE, FALSE, UNTOLD], -1),
+    )
     labels = torch.tensor([(n, t.deceivers, a) for n, t in enumerate((first, second)) for a in t.answers])
     loss = table_loss(SimpleNamespace(logits=logits), labels)
     loss.backward()
@@ -138,7 +143,7 @@ def test_where_nobody_says_how_many_deceive_the_mean_probability_is_their_share(
     options = {"encoder": str(tiny_encoder), "max_steps": 2, "moments": 0, "held_out": 0.0}
     detector = make("game-encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
     games = {e.game_id: e.seen.transcript for e in data.examples if e.seen}
-    loose = [Moment(replace(game, deceivers=None)) for game in games.values()]
+    loose = [GameMoment(replace(game, deceivers=None)) for game in games.values()]
     found = [p for players in detector.player_posteriors(loose) for p in players.values()]
     assert np.mean(found) == pytest.approx(1 / 4, abs=1e-3)
 

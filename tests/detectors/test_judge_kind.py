@@ -17,7 +17,7 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.learned_judge import Calibration, game_text
+from liescope.detectors.judge.learned_judge import PlattScaling, game_text
 from liescope.detectors.judge.prompt import DEFAULT, player_probabilities, read_prompt, stated_probability
 from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.saved import load
@@ -28,9 +28,9 @@ from liescope.detectors.view.transcript import (
     SAID,
     SILENT,
     VOTED,
-    Moment,
+    GameMoment,
     Transcript,
-    Turn,
+    TranscriptTurn,
     read_transcripts,
 )
 from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
@@ -229,7 +229,7 @@ def test_a_whole_game_takes_one_request_and_names_who_deceives(
     assert roc_auc_score(test.y, whole) > 0.85
     game = test.examples[0].seen
     assert game is not None
-    (players,) = judge.player_posteriors([Moment(game.transcript)])
+    (players,) = judge.player_posteriors([GameMoment(game.transcript)])
     assert set(players) == set(game.transcript.names)
     # Online, each statement is judged with what was said by then.
     online = judge.predict_proba(test.examples)[:, 1]
@@ -253,8 +253,8 @@ def test_a_game_that_could_not_be_judged_has_the_prior(serve: Serve, data: Mappi
         return says('{"player1": 0.1}') if "cannot be judged" in prompt_of(request) else answer
 
     judge = fitted(serve(script), data, whole=True)
-    turns = (Turn(SAID, "A", "This cannot be judged."), Turn(SAID, "B", "Indeed."))
-    (found,) = judge.player_posteriors([Moment(Transcript("g", ("A", "B", "C", "D"), turns, "", 2))])
+    turns = (TranscriptTurn(SAID, "A", "This cannot be judged."), TranscriptTurn(SAID, "B", "Indeed."))
+    (found,) = judge.player_posteriors([GameMoment(Transcript("g", ("A", "B", "C", "D"), turns, "", 2))])
     assert list(found.values()) == pytest.approx([0.5] * 4)
     assert "could not be used" in judge.notes[0]
 
@@ -275,16 +275,16 @@ def test_whole_games_are_asked_about_the_role_alone(serve: Serve, corpus: Path, 
 
 def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
     turns = (
-        Turn(KILLED, "Diana"),
-        Turn(SAID, "Bob", "I trust\nAlice."),
-        Turn(SAID, "Bob", "Psst.", audience=frozenset({"Alice", "Bob"})),
-        Turn(SILENT, "Alice"),
-        Turn(VOTED, "Alice", target="Bob"),
-        Turn(VOTED, "Bob"),
-        Turn(EXILED, "Bob"),
+        TranscriptTurn(KILLED, "Diana"),
+        TranscriptTurn(SAID, "Bob", "I trust\nAlice."),
+        TranscriptTurn(SAID, "Bob", "Psst.", audience=frozenset({"Alice", "Bob"})),
+        TranscriptTurn(SILENT, "Alice"),
+        TranscriptTurn(VOTED, "Alice", target="Bob"),
+        TranscriptTurn(VOTED, "Bob"),
+        TranscriptTurn(EXILED, "Bob"),
     )
     game = Transcript("g", ("Alice", "Bob", "Charlie", "Diana"), turns, "", 1)
-    found = game_text(Moment(game), TextConfig())
+    found = game_text(GameMoment(game), TextConfig())
     assert found.text.splitlines() == [
         "player1 is found dead.",
         "player2: I trust player3.",
@@ -295,7 +295,9 @@ def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
         "player2 is voted out.",
     ]
     assert found.called == {"Diana": "player1", "Bob": "player2", "Alice": "player3", "Charlie": "player4"}
-    assert game_text(Moment(game, 2), TextConfig(mask_names=False)).text == "Diana is found dead.\nBob: I trust Alice."
+    assert (
+        game_text(GameMoment(game, 2), TextConfig(mask_names=False)).text == "Diana is found dead.\nBob: I trust Alice."
+    )
 
 
 TWO = ("player1", "player2")
@@ -334,13 +336,13 @@ def test_a_calibration_undoes_what_is_wrong_with_the_answers(slope: float) -> No
     draw = np.random.default_rng(0)
     odds = draw.normal(0, 1, 4000)
     y = draw.random(4000) < 1 / (1 + np.exp(-(slope * odds - 1)))
-    found = Calibration.fitted(1 / (1 + np.exp(-odds)), y)
+    found = PlattScaling.fitted(1 / (1 + np.exp(-odds)), y)
     assert found.slope == pytest.approx(slope, abs=0.15)
     assert found.intercept == pytest.approx(-1, abs=0.15)
 
 
 def test_a_calibration_never_turns_answers_around() -> None:
-    found = Calibration.fitted(np.array([0.9, 0.1] * 50), np.array([False, True] * 50))
+    found = PlattScaling.fitted(np.array([0.9, 0.1] * 50), np.array([False, True] * 50))
     assert found.slope == pytest.approx(0, abs=1e-6)
 
 
@@ -409,7 +411,9 @@ def test_a_saved_judge_sends_nothing_to_an_address_that_only_its_folder_names(
     with pytest.raises(UsageError, match=r"sends the statements.*elsewhere\.example.*OPENAI_BASE_URL"):
         stranger.predict_proba(data["test"].examples[:1])
     with pytest.raises(UsageError, match=r"elsewhere\.example"):
-        stranger.player_posteriors([Moment(Transcript("g", ("A", "B"), (Turn(SAID, "A", "x", key="1"),)))])
+        stranger.player_posteriors(
+            [GameMoment(Transcript("g", ("A", "B"), (TranscriptTurn(SAID, "A", "x", key="1"),)))]
+        )
 
 
 def test_files_that_a_strangers_options_name_are_neither_read_nor_written(

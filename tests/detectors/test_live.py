@@ -20,7 +20,16 @@ from liescope.detectors.examples import examples_of, read_statements
 from liescope.detectors.live import live_turns, table
 from liescope.detectors.view.candidate import claim_in_words
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn, read_transcripts
+from liescope.detectors.view.transcript import (
+    KILLED,
+    SAID,
+    SILENT,
+    VOTED,
+    GameMoment,
+    Transcript,
+    TranscriptTurn,
+    read_transcripts,
+)
 from tests.detectors.test_whole_game import habit
 
 TABLE = {"players": ["Alice", "Bob", "Charlie", "Diana"], "deceivers": 1, "rules": "mini-mafia"}
@@ -149,7 +158,7 @@ def test_rows_of_a_file_are_seen_as_a_game_by_what_comes_before_them(models: dic
         one
         for game in games.values()
         for one in examples_of(
-            Moment(
+            GameMoment(
                 Transcript(game.game_id, game.names, tuple(turn for _, turn in game.said()), game.rules, game.deceivers)
             ),
             0,
@@ -212,17 +221,17 @@ def test_a_kind_without_reasons_says_which_have_them(corpus: Path, tmp_path: Pat
     with pytest.raises(UsageError, match="observers gives no reasons for its scores; tfidf and linear do"):
         made.score(["hello"], reasons=1)
     with pytest.raises(UsageError, match="no reasons"):
-        next(made.follow(table(["Ada", "Bo"]), [Turn(SAID, "Ada", "hello")], reasons=1))
+        next(made.follow(table(["Ada", "Bo"]), [TranscriptTurn(SAID, "Ada", "hello")], reasons=1))
 
 
 def test_every_relation_of_the_claim_graph_has_a_sentence() -> None:
     game, _ = habit(1, Random(1), 2)
     more = (
-        Turn(KILLED, "Eve"),
-        Turn(SAID, "Ada", "I am the detective. I investigated Bo. Bo is the mafioso."),
-        Turn(SAID, "Bo", "I am the detective and Ada is lying. Cy is innocent."),
-        Turn(SILENT, "Cy"),
-        Turn(VOTED, "Ada", target="Bo"),
+        TranscriptTurn(KILLED, "Eve"),
+        TranscriptTurn(SAID, "Ada", "I am the detective. I investigated Bo. Bo is the mafioso."),
+        TranscriptTurn(SAID, "Bo", "I am the detective and Ada is lying. Cy is innocent."),
+        TranscriptTurn(SILENT, "Cy"),
+        TranscriptTurn(VOTED, "Ada", target="Bo"),
     )
     whole = Transcript("w", game.names, (*game.turns, *more), "mini-mafia", 1)
     graph = claim_graph(whole)

@@ -16,30 +16,32 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.kinds import observers
 from liescope.detectors.kinds.observers import (
+    CountedGame,
+    CountedVote,
     Habits,
     ObserversDetector,
     ObserversOptions,
-    Table,
-    Vote,
     posterior_of,
     table_of,
 )
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
 
 HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, exiled=-2.0, prevalence=0.3, trust=0.7)
 
 
-def a_vote(voter: str, target: str, day: int = 1) -> Turn:
-    return Turn(VOTED, voter, target=target, day=day)
+def a_vote(voter: str, target: str, day: int = 1) -> TranscriptTurn:
+    return TranscriptTurn(VOTED, voter, target=target, day=day)
 
 
-def a_game(turns: Sequence[Turn], names: str = "ABCDE", deceivers: int | None = 1, key: str = "g") -> Transcript:
+def a_game(
+    turns: Sequence[TranscriptTurn], names: str = "ABCDE", deceivers: int | None = 1, key: str = "g"
+) -> Transcript:
     return Transcript(key, tuple(names), tuple(turns), "", deceivers)
 
 
-def by_hand(table: Table, habits: Habits) -> list[float]:
+def by_hand(table: CountedGame, habits: Habits) -> list[float]:
     """The posterior as the formula says it, set by set."""
     sizes = range(table.seats + 1) if table.deceivers is None else [table.deceivers]
     total, found = 0.0, [0.0] * table.seats
@@ -58,11 +60,11 @@ def by_hand(table: Table, habits: Habits) -> list[float]:
     return [one / total for one in found]
 
 
-def a_table(draw: random.Random, seats: int, deceivers: int | None) -> Table:
+def a_table(draw: random.Random, seats: int, deceivers: int | None) -> CountedGame:
     alive = draw.sample(range(seats), seats - 1)
     dead = (set(range(seats)) - set(alive)).pop()
-    cast = [Vote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
-    return Table(seats, deceivers, (dead,), (alive[0],), tuple(cast))
+    cast = [CountedVote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
+    return CountedGame(seats, deceivers, (dead,), (alive[0],), tuple(cast))
 
 
 @pytest.mark.parametrize("deceivers", [1, 2, 3, None])
@@ -93,38 +95,48 @@ def test_a_large_table_takes_little_time() -> None:
 
 @pytest.mark.parametrize(("deceivers", "share"), [(1, 0.2), (2, 0.4), (None, 0.3)])
 def test_without_votes_every_player_has_the_prior(deceivers: int | None, share: float) -> None:
-    table = table_of(Moment(a_game([Turn(SAID, "A", "hello", key="1")], deceivers=deceivers)))
+    table = table_of(GameMoment(a_game([TranscriptTurn(SAID, "A", "hello", key="1")], deceivers=deceivers)))
     assert posterior_of(table, HABITS) == pytest.approx([share] * 5)
 
 
 def test_votes_count_once_they_are_cast_and_candidates_are_those_alive() -> None:
-    turns = [Turn(KILLED, "E"), a_vote("A", "B"), a_vote("B", "A"), Turn(EXILED, "B"), a_vote("A", "C", 2)]
+    turns = [
+        TranscriptTurn(KILLED, "E"),
+        a_vote("A", "B"),
+        a_vote("B", "A"),
+        TranscriptTurn(EXILED, "B"),
+        a_vote("A", "C", 2),
+    ]
     game = a_game(turns)
-    assert table_of(Moment(game, 1)).votes == ()
-    assert table_of(Moment(game, 2)).votes == (Vote(0, 1, (1, 2, 3)),)
-    assert table_of(Moment(game)).votes == (Vote(0, 1, (1, 2, 3)), Vote(1, 0, (0, 2, 3)), Vote(0, 2, (2, 3)))
-    assert table_of(Moment(game)).killed == (4,)
+    assert table_of(GameMoment(game, 1)).votes == ()
+    assert table_of(GameMoment(game, 2)).votes == (CountedVote(0, 1, (1, 2, 3)),)
+    assert table_of(GameMoment(game)).votes == (
+        CountedVote(0, 1, (1, 2, 3)),
+        CountedVote(1, 0, (0, 2, 3)),
+        CountedVote(0, 2, (2, 3)),
+    )
+    assert table_of(GameMoment(game)).killed == (4,)
     # Being voted out tells something once the game goes on after it.
-    assert [table_of(Moment(game, upto)).exiled for upto in (4, 5)] == [(), (1,)]
+    assert [table_of(GameMoment(game, upto)).exiled for upto in (4, 5)] == [(), (1,)]
 
 
 def test_a_revote_takes_the_place_of_the_vote_and_another_day_adds_to_it() -> None:
-    once = table_of(Moment(a_game([a_vote("A", "B"), a_vote("A", "C")])))
+    once = table_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C")])))
     assert [vote.target for vote in once.votes] == [2]
-    twice = table_of(Moment(a_game([a_vote("A", "B"), a_vote("A", "C", day=2)])))
+    twice = table_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C", day=2)])))
     assert [vote.target for vote in twice.votes] == [1, 2]
 
 
 @pytest.mark.parametrize("target", ["A", "E", "Nobody", ""])
 def test_a_vote_for_nobody_who_can_be_named_says_nothing(target: str) -> None:
-    assert table_of(Moment(a_game([Turn(KILLED, "E"), a_vote("A", target)]))).votes == ()
+    assert table_of(GameMoment(a_game([TranscriptTurn(KILLED, "E"), a_vote("A", target)]))).votes == ()
 
 
 def played(draw: random.Random, number: int, honest: float, deceptive: float) -> tuple[Transcript, set[str]]:
     """A game of seven with two who deceive, whose players vote by these log-odds."""
     names = "ABCDEFG"
     lying = set(draw.sample(names, 2))
-    turns = [Turn(SAID, name, "hello", key=f"{number}:{name}") for name in names]
+    turns = [TranscriptTurn(SAID, name, "hello", key=f"{number}:{name}") for name in names]
     for voter in names:
         others = [name for name in names if name != voter]
         b = deceptive if voter in lying else honest
@@ -134,7 +146,7 @@ def played(draw: random.Random, number: int, honest: float, deceptive: float) ->
 
 
 def fitted(games: Sequence[tuple[Transcript, set[str]]]) -> tuple[ObserversDetector, list[Example], np.ndarray]:
-    examples = [example for game, _ in games for example in examples_of(Moment(game), 0).values()]
+    examples = [example for game, _ in games for example in examples_of(GameMoment(game), 0).values()]
     lying = {game.game_id: names for game, names in games}
     y = np.array([example.speaker in lying[example.game_id] for example in examples])
     groups = np.array([example.game_id for example in examples])
@@ -147,7 +159,7 @@ def test_habits_that_were_planted_are_found_and_name_who_deceives_in_games_not_s
     assert detector._habits.honest == pytest.approx(1.0, abs=0.2)
     assert detector._habits.deceptive == pytest.approx(-1.5, abs=0.5)
     others = [played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400, 500)]
-    examples = [example for game, _ in others for example in examples_of(Moment(game), 0).values()]
+    examples = [example for game, _ in others for example in examples_of(GameMoment(game), 0).values()]
     lying = {game.game_id: names for game, names in others}
     y = np.array([example.speaker in lying[example.game_id] for example in examples])
     whole = detector.predict_whole(examples)
@@ -179,8 +191,10 @@ def test_who_was_voted_out_of_a_game_that_went_on_is_suspected_as_in_training() 
     games = []
     for number in range(40):
         lying, out = ("A", "B") if number % 2 else ("B", "A")
-        turns = [Turn(SAID, name, "hello", key=f"{number}:{name}") for name in "ABCDE"]
-        games.append((a_game([*turns, Turn(EXILED, out), Turn(KILLED, "C")], key=f"g{number}"), {lying}))
+        turns = [TranscriptTurn(SAID, name, "hello", key=f"{number}:{name}") for name in "ABCDE"]
+        games.append(
+            (a_game([*turns, TranscriptTurn(EXILED, out), TranscriptTurn(KILLED, "C")], key=f"g{number}"), {lying})
+        )
     detector, examples, y = fitted(games)
     assert detector.predict_whole(examples)[y].min() > 0.3
     out = {game.game_id: game.turns[5].player for game, _ in games}

@@ -15,7 +15,7 @@ import liescope
 from liescope.common.agreement import alpha
 from liescope.common.errors import UsageError
 from liescope.detectors.display import people_lines
-from liescope.detectors.evaluation.beside_people import Answers, on_judged_statements, read_people
+from liescope.detectors.evaluation.beside_people import PeoplesAnswers, on_judged_statements, read_people
 from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan
 from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.sitting import Assignment, Sitting
@@ -52,7 +52,7 @@ def judged(scores: Sequence[float], answers: dict[str, Sequence[float]], lies: S
         for who, shares in answers.items()
         for at, share in enumerate(shares)
     ]
-    people = Answers(pl.DataFrame(said), pl.DataFrame())
+    people = PeoplesAnswers(pl.DataFrame(said), pl.DataFrame())
     rows, _ = on_judged_statements(table, statements, people, PLAN, {})
     return rows
 

@@ -14,7 +14,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.detectors.examples import Example
-from liescope.detectors.learned_from import Learned
+from liescope.detectors.learned_from import LearnedStatements
 
 Rows = dict[str, list[dict[str, Any]]]
 Corpus = Callable[..., Path]
@@ -124,8 +124,8 @@ def test_sketches_tell_near_copies_from_others_after_a_trip_to_disk(tmp_path: Pa
     def examples(said: list[str]) -> list[Example]:
         return [Example(str(at), str(at // 4), "Ada", "", text, ("Ada",)) for at, text in enumerate(said)]
 
-    Learned.of(examples(texts), np.array([str(at // 4) for at in range(400)])).write(tmp_path)
-    learned = Learned.read(tmp_path)
+    LearnedStatements.of(examples(texts), np.array([str(at // 4) for at in range(400)])).write(tmp_path)
+    learned = LearnedStatements.read(tmp_path)
     assert learned is not None
     copies = learned.copies(examples(asked))
     assert not copies.exact.any()

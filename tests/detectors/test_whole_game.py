@@ -18,7 +18,7 @@ from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 
 NAMES = ("Ada", "Bo", "Cy", "Di", "Eve")
 
@@ -34,13 +34,13 @@ def habit(number: int, rng: Random, deceivers: int, dealt: bool = False) -> tupl
         others = [name for name in NAMES if name != speaker and name != accuser.get(speaker)]
         named = accuser.get(speaker) if speaker in lying and speaker in accuser else rng.choice(others)
         accuser[named or ""] = speaker
-        turns.append(Turn(SAID, speaker, f"{named} is the mafioso.", key=f"{number}:{len(turns)}"))
+        turns.append(TranscriptTurn(SAID, speaker, f"{named} is the mafioso.", key=f"{number}:{len(turns)}"))
     game = Transcript(f"{number}", NAMES, tuple(turns), "mini-mafia", deceivers)
     return game, set(rng.sample(NAMES, deceivers)) if dealt else lying
 
 
 def labelled(games: Sequence[tuple[Transcript, set[str]]]) -> Labelled:
-    rows = [(one, one.speaker in lying) for game, lying in games for one in examples_of(Moment(game), 0).values()]
+    rows = [(one, one.speaker in lying) for game, lying in games for one in examples_of(GameMoment(game), 0).values()]
     groups = np.array([one.game_id for one, _ in rows])
     return Labelled(tuple(one for one, _ in rows), np.array([lies for _, lies in rows]), groups, 0)
 
@@ -81,11 +81,11 @@ def linear() -> LinearDetector:
 def test_what_is_said_later_changes_nothing_before_it(linear: LinearDetector) -> None:
     game, _ = habit(999, Random(9), 2)
     first = game.turns[0].player
-    game = replace(game, turns=(*game.turns, Turn("killed", first)))
+    game = replace(game, turns=(*game.turns, TranscriptTurn("killed", first)))
     other = Transcript("cut", game.names, game.turns[:4], game.rules, game.deceivers)
     assert linear.predict_game(game, upto=4).players == pytest.approx(linear.predict_game(other).players)
-    early = [one for at, one in examples_of(Moment(game), 0).items() if at < 4]
-    cut = list(examples_of(Moment(other), 0).values())
+    early = [one for at, one in examples_of(GameMoment(game), 0).items() if at < 4]
+    cut = list(examples_of(GameMoment(other), 0).values())
     assert linear.predict_proba(early) == pytest.approx(linear.predict_proba(cut))
     assert linear.predict_whole(early) != pytest.approx(linear.predict_whole(cut))
 
@@ -96,7 +96,7 @@ def test_a_prediction_is_of_the_living_and_adds_up_to_the_number_of_deceivers(li
     assert set(found.players) == set(NAMES)
     assert sum(found.players.values()) == pytest.approx(2)
     assert {at: found.players[game.turns[at].player] for at in found.statements} == found.statements
-    out = Transcript("out", NAMES, (*game.turns, Turn("exiled", "Bo")), game.rules, 2)
+    out = Transcript("out", NAMES, (*game.turns, TranscriptTurn("exiled", "Bo")), game.rules, 2)
     assert set(linear.predict_game(out).players) == set(NAMES) - {"Bo"}
 
 
@@ -106,7 +106,7 @@ def test_one_who_said_nothing_is_learned_from_where_the_table_knows_how_many_dec
     games = []
     for number in range(80):
         lying = rng.choice(NAMES)
-        turns = [Turn(SAID, name, "Good morning.", key=f"{number}:{name}") for name in NAMES if name != lying]
+        turns = [TranscriptTurn(SAID, name, "Good morning.", key=f"{number}:{name}") for name in NAMES if name != lying]
         games.append((Transcript(f"{number}", NAMES, tuple(turns), "mini-mafia", 1), {lying}))
     data = labelled(games)
     assert not data.y.any()
@@ -118,7 +118,7 @@ def test_one_who_said_nothing_is_learned_from_where_the_table_knows_how_many_dec
 def test_reasons_name_the_habit_and_add_up_in_the_right_direction(linear: LinearDetector) -> None:
     game, lying = habit(997, Random(7), 2)
     suspect = linear.predict_game(game).ranked()[0][0]
-    reasons = linear.reasons(Moment(game), suspect)
+    reasons = linear.reasons(GameMoment(game), suspect)
     assert suspect in lying
     assert any("accuser" in reason.feature or "mutual" in reason.feature for reason in reasons)
     assert [abs(reason.weight) for reason in reasons] == sorted((abs(r.weight) for r in reasons), reverse=True)
@@ -136,7 +136,7 @@ def test_a_saved_detector_counts_only_what_it_has_learned(linear: LinearDetector
     game, _ = habit(996, Random(6), 2)
     assert loaded.predict_game(game).players == pytest.approx(linear.predict_game(game).players)
     before = sum(map(len, loaded._counts.features.values()))
-    strange = tuple(Turn(SAID, "Ada", f"word{i} unheard{i}") for i in range(50))
+    strange = tuple(TranscriptTurn(SAID, "Ada", f"word{i} unheard{i}") for i in range(50))
     loaded.predict_game(Transcript("s", NAMES, strange, "mini-mafia", 2))
     assert sum(map(len, loaded._counts.features.values())) == before
 

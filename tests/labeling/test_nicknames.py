@@ -7,7 +7,7 @@ import pytest
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.candidate import ABOUT, REST, Candidate, pieces
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.labeling.accusing import accused
 from liescope.labeling.claims import find_claims
 from liescope.labeling.masking import nicknames
@@ -41,7 +41,7 @@ def test_a_detector_sees_no_colour_and_knows_whom_a_sentence_is_about() -> None:
     text = "Nobody saw lime. It was quiet. That raises red flags."
     shown = textualize(Example("", "g", NAMES[0], "", text, NAMES), TextConfig())
     assert shown == "Nobody saw player1. It was quiet. That raises red flags."
-    moment = Moment(Transcript("g", NAMES, (Turn(SAID, NAMES[0], text),)))
+    moment = GameMoment(Transcript("g", NAMES, (TranscriptTurn(SAID, NAMES[0], text),)))
     fields = {piece.field: piece.text for piece in pieces(Candidate(moment, NAMES[1]), 0)}
     assert fields[ABOUT] == "Nobody saw candidate."
     assert "lime" not in fields[REST]

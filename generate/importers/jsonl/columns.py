@@ -67,7 +67,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=10**6)]
 
 
-class Cell(BaseModel):
+class RowCell(BaseModel):
     """A row, or a record within a row. Cells that say nothing count as absent."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -78,7 +78,7 @@ class Cell(BaseModel):
         return cls.model_validate({name: value for name, value in cells.items() if present(value)})
 
 
-def _records(kind: type[Cell]) -> BeforeValidator:
+def _records(kind: type[RowCell]) -> BeforeValidator:
     """A list of records; a bare text is a record's first field, a list its fields in order."""
     names = tuple(kind.model_fields)
 
@@ -96,7 +96,7 @@ def _records(kind: type[Cell]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-class Rating(Cell):
+class Rating(RowCell):
     """What one player thought of the statement."""
 
     observer: Text
@@ -107,14 +107,14 @@ class Rating(Cell):
     reason: Text = ""
 
 
-class Vote(Cell):
+class VoteColumns(RowCell):
     """One vote."""
 
     voter: Text
     target: Text | None = None
 
 
-class Claim(Cell):
+class ClaimColumns(RowCell):
     """A claim found in the statement."""
 
     kind: Text
@@ -130,7 +130,7 @@ class Claim(Cell):
     known: Flag | None = None
 
 
-class Player(Cell):
+class PlayerColumns(RowCell):
     """A player, who may never speak."""
 
     name: Text
@@ -141,7 +141,7 @@ class Player(Cell):
     source: Annotated[Source, BeforeValidator(_source)] | None = None
 
 
-class Row(Cell):
+class Row(RowCell):
     """One statement. Whatever a source does not have is left out."""
 
     game_id: Text = Field(description="the game; its rows may lie anywhere in the source")
@@ -167,19 +167,19 @@ class Row(Cell):
         default=(),
         description="what others thought: a list of `observer`, `flag`, `type`, `confidence`, `suspicion`, `reason`",
     )
-    claims: Annotated[tuple[Claim, ...], _records(Claim)] = Field(
+    claims: Annotated[tuple[ClaimColumns, ...], _records(ClaimColumns)] = Field(
         default=(),
         description="claims in it: a list of `kind`, `subject`, `object`, `polarity`, `verdict`, `start`, `end`, "
         "`quote`, `known`",
     )
-    votes: Annotated[tuple[Vote, ...], _records(Vote)] = Field(
+    votes: Annotated[tuple[VoteColumns, ...], _records(VoteColumns)] = Field(
         default=(),
         description="votes cast after it: a list of `voter`, `target`, or pairs; a list that rows repeat counts once",
     )
     audience: Annotated[tuple[Text, ...], BeforeValidator(_list)] = Field(
         default=(), description="who heard it; without it, everyone"
     )
-    players: Annotated[tuple[Player, ...], _records(Player)] = Field(
+    players: Annotated[tuple[PlayerColumns, ...], _records(PlayerColumns)] = Field(
         default=(),
         description="players, also those who never speak: names, or a list of `name`, `role`, `team`, `deceives`, "
         "`model`, `source`",

@@ -22,7 +22,7 @@ from liescope.generate.importers.jsonl.columns import (
     ALSO,
     NEEDED,
     REQUIRED,
-    Player,
+    PlayerColumns,
     Rating,
     Row,
     fault,
@@ -113,12 +113,12 @@ def _agreed(whose: str, what: str, values: set[Any]) -> Any:
 
 def _seats(rows: Sequence[Row], deceptive: Collection[str]) -> tuple[Seat, ...]:
     """Everyone who is named, in the order of the first mention; speakers before those who are only mentioned."""
-    said: dict[str, list[Player]] = {}
+    said: dict[str, list[PlayerColumns]] = {}
     for row in rows:
         for player in row.players:
             said.setdefault(player.name, []).append(player)
     for row in rows:
-        own = Player(
+        own = PlayerColumns(
             name=row.speaker, role=row.role, team=row.team, deceives=row.deceives, model=row.model, source=row.source
         )
         said.setdefault(row.speaker, []).append(own)
@@ -135,7 +135,7 @@ def _mentioned(rows: Sequence[Row]) -> Iterator[str]:
             yield from filter(None, (vote.voter, vote.target))
 
 
-def _seat(name: str, players: Sequence[Player], deceptive: Collection[str]) -> Seat:
+def _seat(name: str, players: Sequence[PlayerColumns], deceptive: Collection[str]) -> Seat:
     role, team, deceives, model, source = (
         _agreed(name, what, {getattr(player, what) for player in players})
         for what in ("role", "team", "deceives", "model", "source")

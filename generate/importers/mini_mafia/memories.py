@@ -24,8 +24,8 @@ from liescope.generate.importers.mini_mafia.wording import (
     Death,
     Entry,
     Exposure,
-    Finding,
     Kill,
+    LearnedRole,
     OwnRole,
     Votes,
     role_of,
@@ -77,7 +77,7 @@ def read_log_game(game: Mapping[str, Any], models: Mapping[str, str], meta: Mapp
         for entry in player.entries:
             if isinstance(entry, Arrest) and entry.role:
                 _check_role(entry.name, entry.role, roles, "was arrested as")
-            elif isinstance(entry, Finding):
+            elif isinstance(entry, LearnedRole):
                 _check_role(entry.name, entry.role, roles, f"was found by {player.name} to be")
                 if not entry.stated and player.role == DETECTIVE:
                     notes.append(f"{player.name} knows the mafioso; the log does not speak of an investigation")
@@ -189,7 +189,7 @@ def _day(number: int, entries: Sequence[Entry], players: Sequence[_Player]) -> L
             for player in players
             if player.role == DETECTIVE
             for entry in own[player.name]
-            if isinstance(entry, Finding)
+            if isinstance(entry, LearnedRole)
         },
         _exposed(own, players),
         tuple(entry for entry in entries if isinstance(entry, LogMessage)),
@@ -204,7 +204,7 @@ def _exposed(own: Mapping[str, Sequence[Entry]], players: Sequence[_Player]) -> 
     warned = set()
     for name, entries in own.items():
         for entry in entries:
-            if isinstance(entry, Exposure) or (isinstance(entry, Finding) and roles[name] == MAFIOSO):
+            if isinstance(entry, Exposure) or (isinstance(entry, LearnedRole) and roles[name] == MAFIOSO):
                 if {roles[name], roles.get(entry.name)} != {MAFIOSO, DETECTIVE}:
                     raise BadData(f"{name}, a {roles[name]}, is warned of {entry.name}, a {roles.get(entry.name)}")
                 warned.add(name)

@@ -50,7 +50,7 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LearnedRole:
     """What this player learned about another player's role. stated: the sentence mentions an investigation."""
 
     name: str
@@ -76,7 +76,7 @@ class Arrest:
     role: str = ""
 
 
-Entry = OwnRole | Begins | Death | Kill | Finding | Exposure | Votes | Arrest | LogMessage
+Entry = OwnRole | Begins | Death | Kill | LearnedRole | Exposure | Votes | Arrest | LogMessage
 _Found = Sequence[str]  # the groups of a sentence from 1, "You" replaced by the player's name
 PUBLIC = (Death, LogMessage, Votes, Arrest)
 
@@ -113,11 +113,11 @@ class Wording:
                 (rf"{who} killed ({name})", lambda found: Kill(found[1], found[2])),
                 (
                     rf"You investigated ({name})(?::| and discovered that they are(?: the| an?)?) (\w+)",
-                    lambda found: Finding(found[1], role_of(found[2])),
+                    lambda found: LearnedRole(found[1], role_of(found[2])),
                 ),
                 (
                     rf"You know ({name}) is the (\w+)",
-                    lambda found: Finding(found[1], role_of(found[2]), stated=False),
+                    lambda found: LearnedRole(found[1], role_of(found[2]), stated=False),
                 ),
                 (rf"{warning}({name}) knows (?:that )?you're the \w+", lambda found: Exposure(found[1])),
                 (

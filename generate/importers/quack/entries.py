@@ -35,7 +35,7 @@ class _Read(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
 
-class Player(_Read):
+class QuackPlayer(_Read):
     name: str
     role: str
     team: str
@@ -43,7 +43,7 @@ class Player(_Read):
 
 
 class Started(_Read):
-    initial_state: Annotated[dict[str, Player], Field(min_length=2, max_length=100)]
+    initial_state: Annotated[dict[str, QuackPlayer], Field(min_length=2, max_length=100)]
 
 
 class Nothing(_Read):
@@ -90,7 +90,7 @@ class Message(_Read):
     message: Text
 
 
-class Vote(_Read):
+class QuackVote(_Read):
     voter: str
     target: str | None
 
@@ -121,7 +121,7 @@ EVENTS: Mapping[str, type[_Read]] = {
     "body_reported": Meeting,
     "meeting_called": Meeting,
     "discussion_message": Message,
-    "vote_cast": Vote,
+    "vote_cast": QuackVote,
     "vote_skipped": Nothing,
     "player_ejected": Ejected,
     "players_respawned": Respawned,
@@ -129,7 +129,7 @@ EVENTS: Mapping[str, type[_Read]] = {
 }
 
 
-class Entry(_Read):
+class LogEntry(_Read):
     """One event of a log."""
 
     event_type: str
@@ -174,7 +174,7 @@ class _Verified(_Read):
     evidence: _Evidence
 
 
-class Claim(_Read):
+class QuackClaim(_Read):
     """One claim of an utterance, as QUACK's authors extracted and verified it."""
 
     meeting: _Place
@@ -185,17 +185,17 @@ class Claim(_Read):
     verification: _Verified
 
 
-def read_event(line: Mapping[str, Any]) -> tuple[Entry, _Read]:
+def read_event(line: Mapping[str, Any]) -> tuple[LogEntry, _Read]:
     """An event of a log and its data. Raises BadData for one that QUACK does not have, or that lacks something."""
-    entry = _validated(Entry, line)
+    entry = _validated(LogEntry, line)
     if entry.event_type not in EVENTS:
         raise BadData(f"QUACK has no event {entry.event_type[:60]!r}")
     return entry, _validated(EVENTS[entry.event_type], entry.data)
 
 
-def read_claim(line: Mapping[str, Any]) -> Claim:
+def read_claim(line: Mapping[str, Any]) -> QuackClaim:
     """A claim. Raises BadData if something is missing."""
-    return _validated(Claim, line)
+    return _validated(QuackClaim, line)
 
 
 def _validated(kind: type[_Model], data: Any) -> _Model:
@@ -223,7 +223,7 @@ class Act:
 
 
 def claim_data(
-    claim: Claim, text: str, speaker: str, role: str, roles: Mapping[str, int], acts: Sequence[Act]
+    claim: QuackClaim, text: str, speaker: str, role: str, roles: Mapping[str, int], acts: Sequence[Act]
 ) -> ClaimData:
     """A claim in Liescope's form. text: the statement; role: the speaker's; roles: the events that gave the roles, by
     player; acts: what happened before.
@@ -245,7 +245,7 @@ def claim_data(
     return data | ClaimData(start=span[0], end=span[1]) if span else data
 
 
-def _object(claim: Claim) -> str:
+def _object(claim: QuackClaim) -> str:
     """What is claimed of the subject, such as "Eve in weapons (at tick 3)"."""
     said = claim.structured_claim
     if said.claim_type == _ACCUSATION:
@@ -256,7 +256,7 @@ def _object(claim: Claim) -> str:
     return f"{words} ({said.temporal_ref})" if words and said.temporal_ref else words
 
 
-def _known(claim: Claim, verdict: str, speaker: str, role: str) -> bool | None:
+def _known(claim: QuackClaim, verdict: str, speaker: str, role: str) -> bool | None:
     said = claim.structured_claim
     if said.claim_type == _ACCUSATION:
         return False if role != DUCK else None if said.confidence == _WEAK else True
@@ -265,7 +265,7 @@ def _known(claim: Claim, verdict: str, speaker: str, role: str) -> bool | None:
     return said.subject == speaker
 
 
-def _decisive(claim: Claim, acts: Sequence[Act]) -> list[int]:
+def _decisive(claim: QuackClaim, acts: Sequence[Act]) -> list[int]:
     """The acts of those that the claim is about, in the ticks that it was checked for."""
     said, window = claim.structured_claim, claim.temporal_window
     about = {said.subject, said.target}

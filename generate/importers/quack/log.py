@@ -68,8 +68,8 @@ def record_of(
     game_id: str,
     cell: str,
     models: Mapping[str, str],
-    log: Iterable[tuple[entries.Entry, Any]],
-    claims: Iterable[entries.Claim],
+    log: Iterable[tuple[entries.LogEntry, Any]],
+    claims: Iterable[entries.QuackClaim],
     seed: int | None,
 ) -> GameRecord:
     """The record of a game; failed if its log has no end. cell: who plays, in QUACK's words; models: by team; seed: of
@@ -77,7 +77,7 @@ def record_of(
 
     Raises BadData for a log that names a stranger or does not begin with a game's start.
     """
-    game = _Game(claims)
+    game = _GameSoFar(claims)
     for entry, data in log:
         game.add(entry, data)
     if not game.players:
@@ -105,14 +105,14 @@ def record_of(
     )
 
 
-class _Game:
+class _GameSoFar:
     """The events of one game as they are read. claims: those not yet found in the log, by meeting, player and words."""
 
-    def __init__(self, claims: Iterable[entries.Claim]) -> None:
-        self.players: dict[str, entries.Player] = {}
+    def __init__(self, claims: Iterable[entries.QuackClaim]) -> None:
+        self.players: dict[str, entries.QuackPlayer] = {}
         self.events: list[Event] = []
         self.outcome: Outcome | None = None
-        self.claims: dict[tuple[int, str, str], list[entries.Claim]] = defaultdict(list)
+        self.claims: dict[tuple[int, str, str], list[entries.QuackClaim]] = defaultdict(list)
         for claim in claims:
             self.claims[claim.meeting.meeting_idx, claim.speaker.speaker_id, claim.utterance.raw].append(claim)
         self._rooms = Rooms()
@@ -124,7 +124,7 @@ class _Game:
         self._day = self._tick = self._meetings = 0
         self._phase = Phase.SETUP
 
-    def add(self, entry: entries.Entry, data: Any) -> None:
+    def add(self, entry: entries.LogEntry, data: Any) -> None:
         """Read the next event of the log."""
         if not self.players and not isinstance(data, entries.Started):
             raise BadData("its log does not begin with a game_started")
@@ -149,7 +149,7 @@ class _Game:
                 self._meet(data, entry.event_type == "body_reported")
             case entries.Message():
                 self._say(data)
-            case entries.Vote():
+            case entries.QuackVote():
                 self._vote(data)
             case entries.Ejected():
                 needed = self._needed(besides=data.player_id)
@@ -255,7 +255,7 @@ class _Game:
         facts = {"data": {"claims": claims}} if claims else {}
         self._log(EventKind.STATEMENT, round=round, actor=speaker, text=data.message, **facts)
 
-    def _vote(self, data: entries.Vote) -> None:
+    def _vote(self, data: entries.QuackVote) -> None:
         self._phase = Phase.VOTING
         self._votes[data.voter] = data.target
         voter = self._name(data.voter)

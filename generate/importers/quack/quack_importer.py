@@ -16,7 +16,7 @@ from liescope.common.reading import read_bytes, regular
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.json_lines import Line, lines_of, objects_of, unpacked
-from liescope.generate.importers.quack.entries import DUCK, Claim, Entry, read_claim, read_event
+from liescope.generate.importers.quack.entries import DUCK, LogEntry, QuackClaim, read_claim, read_event
 from liescope.generate.importers.quack.log import GAME, record_of
 
 LOG, CLAIMS = "game.jsonl", "tier3_claims.jsonl"
@@ -132,7 +132,7 @@ class QuackImporter(Importer):
 def _read_game(place: int, files: GameFiles) -> Iterator[Imported | Rejected]:
     model, name = files.path.parent.name or "unknown", files.path.name
     game_id = f"{model}/{name}"
-    claims: list[Claim] = []
+    claims: list[QuackClaim] = []
     for line, entry in objects_of(files.lines(CLAIMS), f"{game_id}/{CLAIMS}"):
         try:
             claims.append(read_claim(_sound(entry)))
@@ -141,13 +141,13 @@ def _read_game(place: int, files: GameFiles) -> Iterator[Imported | Rejected]:
     yield attempt(f"{game_id}/{LOG}", place, game_id, partial(_record, game_id, model, files, claims))
 
 
-def _record(game_id: str, model: str, files: GameFiles, claims: list[Claim]) -> GameRecord:
+def _record(game_id: str, model: str, files: GameFiles, claims: list[QuackClaim]) -> GameRecord:
     mixed, seed = _MIXED.fullmatch(model), _SEED.search(game_id)
     models = mixed.groupdict() if mixed else dict.fromkeys((GOOSE, DUCK), model)
     return record_of(game_id, model, models, _events(files), claims, int(seed[1]) if seed else None)
 
 
-def _events(files: GameFiles) -> Iterator[tuple[Entry, Any]]:
+def _events(files: GameFiles) -> Iterator[tuple[LogEntry, Any]]:
     for line, entry in objects_of(files.lines(LOG), LOG):
         try:
             yield read_event(_sound(entry))

@@ -14,7 +14,7 @@ from scipy.stats import beta
 from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.background.z_scores import (
     DESIGN,
-    Table,
+    WinTable,
     background_scores,
     complete,
     free_interval,
@@ -30,14 +30,14 @@ from liescope.common.errors import UsageError
 PUBLISHED = ("z", "z_sd", "score", "score_sd")
 
 
-def made(rates: np.ndarray, games: int, seed: int) -> Table:
+def made(rates: np.ndarray, games: int, seed: int) -> WinTable:
     """Games of mafiosi with these rates, shape (models, backgrounds)."""
     wins = np.random.default_rng(seed).binomial(games, rates)
     names = tuple("abcdefghij"[: len(rates)]), tuple("xyz"[: rates.shape[1]])
-    return Table("deceive", *names, wins, np.full_like(wins, games))
+    return WinTable("deceive", *names, wins, np.full_like(wins, games))
 
 
-def counts(found: Table) -> pl.DataFrame:
+def counts(found: WinTable) -> pl.DataFrame:
     """The games of a table of mafiosi as counts."""
     rows = [
         (model, background, background, found.wins[i, j].item(), found.games[i, j].item())

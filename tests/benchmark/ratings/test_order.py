@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liescope.benchmark.ratings.rank_order import Scores, conflicts, pairs, ranked, ranks, taus
+from liescope.benchmark.ratings.rank_order import JointScores, conflicts, pairs, ranked, ranks, taus
 
 NAMES = ("a", "b", "c", "d", "e", "f")
-RISING = Scores(NAMES, np.arange(6.0) + np.random.default_rng(0).uniform(-0.3, 0.3, size=(500, 6)))
-FALLING = Scores(NAMES, -RISING.draws)
-NOISE = Scores(NAMES, np.random.default_rng(1).normal(size=(4000, 6)))
+RISING = JointScores(NAMES, np.arange(6.0) + np.random.default_rng(0).uniform(-0.3, 0.3, size=(500, 6)))
+FALLING = JointScores(NAMES, -RISING.draws)
+NOISE = JointScores(NAMES, np.random.default_rng(1).normal(size=(4000, 6)))
 
 
 def test_draws_with_a_known_order_give_certain_chances_and_ranks() -> None:
@@ -24,7 +24,7 @@ def test_draws_with_a_known_order_give_certain_chances_and_ranks() -> None:
 
 
 def test_chances_of_a_pair_and_of_being_best_add_up_to_one() -> None:
-    tied = Scores(("a", "b"), np.array([[1.0, 1.0], [2.0, 1.0]]))
+    tied = JointScores(("a", "b"), np.array([[1.0, 1.0], [2.0, 1.0]]))
     assert tied.ahead() == pytest.approx(np.array([[0.5, 0.75], [0.25, 0.5]]))
     assert ranks(tied)["best"].to_list() == [0.75, 0.25]
     chance = NOISE.ahead()
@@ -37,7 +37,7 @@ def test_chances_of_a_pair_and_of_being_best_add_up_to_one() -> None:
 
 def test_differences_use_the_joint_draws() -> None:
     base = np.random.default_rng(2).normal(size=1000)
-    together = Scores(("a", "b"), np.stack([base, base - 0.1], axis=1))
+    together = JointScores(("a", "b"), np.stack([base, base - 0.1], axis=1))
     row = pairs(together).to_dicts()[0]
     assert (row["model"], row["other"], row["chance"]) == ("a", "b", 1)
     assert (row["difference"], row["lo"], row["hi"]) == pytest.approx((0.1, 0.1, 0.1))
@@ -56,9 +56,9 @@ def test_equal_methods_agree_and_opposite_ones_contradict_each_other_in_every_pa
 
 
 def test_a_pair_is_a_conflict_only_where_one_method_is_sure() -> None:
-    a_little = Scores(("a", "b"), np.array([[1.0, 0.0]] * 6 + [[0.0, 1.0]] * 4))
-    against = Scores(("a", "b"), np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 6))
-    sure = Scores(("a", "b"), np.array([[0.0, 1.0]] * 10))
+    a_little = JointScores(("a", "b"), np.array([[1.0, 0.0]] * 6 + [[0.0, 1.0]] * 4))
+    against = JointScores(("a", "b"), np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 6))
+    sure = JointScores(("a", "b"), np.array([[0.0, 1.0]] * 10))
     assert conflicts({"one": a_little, "two": against}).is_empty()
     assert conflicts({"one": against, "two": sure}).is_empty()
     for methods in ({"one": a_little, "two": sure}, {"two": sure, "one": a_little}):
@@ -67,7 +67,7 @@ def test_a_pair_is_a_conflict_only_where_one_method_is_sure() -> None:
 
 
 def test_a_model_that_a_method_does_not_know_is_left_out_of_its_ranks_and_pairs() -> None:
-    fewer = Scores(("b", "c"), FALLING.draws[:, 1:3])
+    fewer = JointScores(("b", "c"), FALLING.draws[:, 1:3])
     methods = {"one": RISING, "two": fewer}
     assert ranked(methods).filter(model="a").rows() == [("a", 6, None)]
     (tau,) = taus(methods).to_dicts()
@@ -77,8 +77,8 @@ def test_a_model_that_a_method_does_not_know_is_left_out_of_its_ranks_and_pairs(
 
 def test_the_interval_of_tau_is_fiellers() -> None:
     names = tuple("abcdefghij")
-    one = Scores(names, np.arange(10.0)[None])
-    other = Scores(names, np.array([[1.0, 0, 3, 2, 5, 4, 7, 6, 9, 8]]))  # 5 of 45 pairs are swapped
+    one = JointScores(names, np.arange(10.0)[None])
+    other = JointScores(names, np.array([[1.0, 0, 3, 2, 5, 4, 7, 6, 9, 8]]))  # 5 of 45 pairs are swapped
     (row,) = taus({"one": one, "other": other}).to_dicts()
     assert row["tau"] == pytest.approx(35 / 45)
     half = 1.959964 * np.sqrt(0.437 / 6)

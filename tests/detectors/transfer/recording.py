@@ -13,7 +13,7 @@ from pydantic import Field
 
 from liescope.detectors import Example
 from liescope.detectors.detector import DetectorOptions, Progress, silent
-from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
+from liescope.detectors.kinds.whole_game import AnsweredQuestions, WholeGameDetector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
@@ -65,7 +65,7 @@ class RecordingTables(WholeGameDetector):
     def moments(self) -> int:
         return self.options.moments
 
-    def learn(self, lesson: Lesson, _progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions, _progress: Progress) -> None:
         self.seen.append(("fit", _games(lesson.candidates)))
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> NDArray[np.float64]:

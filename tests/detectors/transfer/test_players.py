@@ -22,7 +22,7 @@ from liescope.detectors.transfer.cells import Resamples
 from liescope.detectors.transfer.fitting import Keys, Recipe, fit_all
 from liescope.detectors.transfer.plan import LEFT_OUT, plan
 from liescope.detectors.transfer.table import Table, named, named_by_villagers, read_table
-from liescope.detectors.view.transcript import Moment, Transcript, Turn
+from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted
 from tests.detectors.transfer.recording import RecordingDetector, RecordingTables
@@ -82,7 +82,7 @@ def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_de
     examples = table.examples(0)
     detector = recipe.made({}).fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
     seats = table.players[table.seats(fit.score)]
-    moments = [Moment(table.transcripts[key]) for key in seats["game_id"].unique(maintain_order=True)]
+    moments = [GameMoment(table.transcripts[key]) for key in seats["game_id"].unique(maintain_order=True)]
     expected = [p for game in player_posteriors(detector, moments, silent) for p in game.values()]
     assert seats["player"].to_list() == [name for moment in moments for name in moment.transcript.names]
     assert scores.players[table.seats(fit.score)] == pytest.approx(expected)
@@ -172,5 +172,5 @@ def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_i
         "print(Transcript('g', ('a',), (Turn('said', 'a', audience=frozenset('abcdefgh')),)).digest().hex())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    here = Transcript("g", ("a",), (Turn("said", "a", audience=frozenset("abcdefgh")),))
+    here = Transcript("g", ("a",), (TranscriptTurn("said", "a", audience=frozenset("abcdefgh")),))
     assert done.stdout.strip() == here.digest().hex()

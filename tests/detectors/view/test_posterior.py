@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.detectors.view.joint_posterior import Tables, posterior
+from liescope.detectors.view.joint_posterior import SeatedCandidates, posterior
 
 scores = st.lists(st.floats(-8, 8), min_size=2, max_size=7).map(np.array)
 
@@ -35,13 +35,13 @@ def test_where_nobody_knows_how_many_deceive_each_player_stands_alone(logits: np
 
 def test_tables_of_different_sizes_do_not_touch_each_other() -> None:
     logits = np.random.default_rng(0).normal(size=12)
-    together = Tables.of([4, 3, 5], [1, None, 2]).posterior(logits)
+    together = SeatedCandidates.of([4, 3, 5], [1, None, 2]).posterior(logits)
     apart = [posterior(logits[:4], 1), posterior(logits[4:7], None), posterior(logits[7:], 2)]
     assert together == pytest.approx(np.concatenate(apart))
 
 
 def test_the_loss_has_the_gradient_that_small_steps_show_and_sums_over_players_without_a_label() -> None:
-    tables = Tables.of([4, 6, 3, 5], [1, 2, None, 2])
+    tables = SeatedCandidates.of([4, 6, 3, 5], [1, 2, None, 2])
     logits = np.random.default_rng(1).normal(size=18)
     true, false = np.zeros(18, bool), np.zeros(18, bool)
     true[[1, 5, 10, 14]] = True

@@ -8,31 +8,40 @@ from pathlib import Path
 import liescope
 from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn, read_transcripts
+from liescope.detectors.view.transcript import (
+    KILLED,
+    SAID,
+    SILENT,
+    VOTED,
+    GameMoment,
+    Transcript,
+    TranscriptTurn,
+    read_transcripts,
+)
 
 NAMES = ("Ada", "Bo", "Cy", "Di")
 
 
-def game(*turns: Turn, names: tuple[str, ...] = NAMES) -> Transcript:
+def game(*turns: TranscriptTurn, names: tuple[str, ...] = NAMES) -> Transcript:
     return Transcript("g", names, turns, "mini-mafia", 1)
 
 
-def said(player: str, text: str, *audience: str) -> Turn:
-    return Turn(SAID, player, text, audience=frozenset(audience))
+def said(player: str, text: str, *audience: str) -> TranscriptTurn:
+    return TranscriptTurn(SAID, player, text, audience=frozenset(audience))
 
 
 DISPUTE = game(
-    Turn(KILLED, "Di"),
+    TranscriptTurn(KILLED, "Di"),
     said("Ada", "I'm the detective. I investigated Bo and he is the mafioso. Poor Di."),
     said("Bo", "Ada lies. I am the detective!"),
-    Turn(SILENT, "Cy"),
-    Turn(VOTED, "Cy", target="Bo"),
+    TranscriptTurn(SILENT, "Cy"),
+    TranscriptTurn(VOTED, "Cy", target="Bo"),
 )
 
 
 def fields(transcript: Transcript, player: str, focus: int | None = None, window: int = 10) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for piece in view(Candidate(Moment(transcript), player, focus), window):
+    for piece in view(Candidate(GameMoment(transcript), player, focus), window):
         found.setdefault(piece.field, []).append(piece.text)
     return found
 
@@ -54,7 +63,7 @@ def test_no_view_holds_a_name_and_seats_do_not_matter() -> None:
             renamed.get(word, word) for word in text.replace("Ada", "|Ada|").replace("Bo", "|Bo|").split("|")
         )
 
-    turns = (Turn(t.kind, renamed[t.player], swap(t.text.replace("Di", "|Di|")), renamed.get(t.target, ""))
+    turns = (TranscriptTurn(t.kind, renamed[t.player], swap(t.text.replace("Di", "|Di|")), renamed.get(t.target, ""))
              for t in DISPUTE.turns)  # fmt: skip
     other = game(*turns)
     for old, new in renamed.items():
