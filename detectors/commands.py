@@ -201,8 +201,8 @@ def transfer(
 
     Example: liescope transfer corpus/first --by model --out reports/transfer
     """
-    from liescope.detectors.transfer.display import transfer_lines
-    from liescope.detectors.transfer.run import transfer as run
+    from liescope.detectors.transfer.transfer_report import transfer_lines
+    from liescope.detectors.transfer.transferring import transfer as run
 
     say(run(corpora, by=by, out=out, progress=True, **given), as_json, transfer_lines)
 
@@ -223,9 +223,9 @@ def adapt(
 
     Example: liescope adapt models/linear --corpus corpus/new --base corpus/first --labels 30 --out models/adapted
     """
-    from liescope.detectors.adapt.display import adapt_lines
-    from liescope.detectors.adapt.run import adapt as adapted
-    from liescope.detectors.adapt.run import propose
+    from liescope.detectors.adapt.adapting import adapt as adapted
+    from liescope.detectors.adapt.adapting import propose
+    from liescope.detectors.adapt.compare import adapt_lines
 
     if "propose" in given:
         games = _PROPOSE.checked(given["propose"])
@@ -253,7 +253,7 @@ def audit(
 
     Example: liescope audit corpus/mini --out reports/audit
     """
-    from liescope.detectors.audit.display import show_audit
-    from liescope.detectors.audit.run import audit as audit_corpus
+    from liescope.detectors.audit.audit_display import show_audit
+    from liescope.detectors.audit.auditing import audit as audit_corpus
 
     say(audit_corpus(corpus, out=out, progress=True, **given), as_json, show_audit)

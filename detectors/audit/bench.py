@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats, codes, game_weights
-from liescope.detectors.audit.findings import Figure
+from liescope.detectors.audit.audit_findings import Figure
 from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
 from liescope.detectors.examples import (
     Example,

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, hstack
 
 from liescope.common.statistics import Floats
-from liescope.detectors.audit import findings as f
+from liescope.detectors.audit import audit_findings as f
+from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.bench import Audited, Bench, Bools
-from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LONGEST = 3

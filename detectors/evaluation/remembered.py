@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Bools, game_weights
-from liescope.detectors.audit.findings import DIFFERENCE, LARGE_SHARE, Figure
+from liescope.detectors.audit.audit_findings import DIFFERENCE, LARGE_SHARE, Figure
 from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
 from liescope.detectors.evaluation.score_rows import ScoringPlan, per_detector, scored
 from liescope.detectors.examples import make_examples

@@ -44,7 +44,7 @@ class CountedVote:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedGame:
+class ObservedTable:
     """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
     those voted out, after whom the game went on.
     """
@@ -72,7 +72,7 @@ class Habits:
     trust: float = 1.0
 
 
-def table_of(moment: GameMoment) -> CountedGame:
+def table_of(moment: GameMoment) -> ObservedTable:
     """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; one for the
     voter, or for nobody alive, does not.
     """
@@ -92,10 +92,10 @@ def table_of(moment: GameMoment) -> CountedGame:
                 votes[turn.day, who] = CountedVote(who, place[turn.target], candidates)
     if turns and turns[-1].kind == EXILED:
         left[EXILED].pop()
-    return CountedGame(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
+    return ObservedTable(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
 
 
-def posterior_of(table: CountedGame, habits: Habits) -> Floats:
+def posterior_of(table: ObservedTable, habits: Habits) -> Floats:
     """(seats,): the probability that each player deceives. Exact up to `MOST_SETS` sets, else sampled."""
     odds = _prior(table, habits)
     if not _tells(table):
@@ -109,7 +109,7 @@ def posterior_of(table: CountedGame, habits: Habits) -> Floats:
     return found
 
 
-def _prior(table: CountedGame, habits: Habits) -> Floats:
+def _prior(table: ObservedTable, habits: Habits) -> Floats:
     """(seats,): log-odds without the votes."""
     odds = np.zeros(table.seats) if table.deceivers is not None else np.full(table.seats, logit(habits.prevalence))
     odds[list(table.killed)] += habits.killed
@@ -117,16 +117,16 @@ def _prior(table: CountedGame, habits: Habits) -> Floats:
     return odds
 
 
-def _tells(table: CountedGame) -> bool:
+def _tells(table: ObservedTable) -> bool:
     """Whether there is something to learn from votes."""
     return bool(table.votes) and (table.deceivers is None or 0 < table.deceivers < table.seats)
 
 
-def _size(table: CountedGame) -> int:
+def _size(table: ObservedTable) -> int:
     return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
 
 
-def _sets(table: CountedGame) -> NDArray[np.bool_]:
+def _sets(table: ObservedTable) -> NDArray[np.bool_]:
     """(sets, seats): everyone who may deceive together."""
     if table.deceivers is None:
         return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
@@ -134,7 +134,7 @@ def _sets(table: CountedGame) -> NDArray[np.bool_]:
     return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
 
 
-def _log_chances(table: CountedGame, sets: NDArray[np.bool_], habits: Habits) -> Floats:
+def _log_chances(table: ObservedTable, sets: NDArray[np.bool_], habits: Habits) -> Floats:
     """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
     open_to = np.zeros((table.seats, len(table.votes)))
     for at, vote in enumerate(table.votes):
@@ -145,7 +145,7 @@ def _log_chances(table: CountedGame, sets: NDArray[np.bool_], habits: Habits) ->
     return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
 
 
-def _sampled(table: CountedGame, habits: Habits, odds: Floats) -> Floats:
+def _sampled(table: ObservedTable, habits: Habits, odds: Floats) -> Floats:
     """By Metropolis: in each of many sets, one player at a time changes side, or two change places if the number of
     those who deceive is known.
     """
@@ -187,7 +187,7 @@ def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
     return float(brentq(slope, -30.0, 30.0))
 
 
-def trust_of(games: Mapping[tuple[CountedGame, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
+def trust_of(games: Mapping[tuple[ObservedTable, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
     """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
 
     games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
@@ -249,7 +249,7 @@ class ObserversDetector(Detector):
             list[bool](),
             list[bool](),
             list[bool](),
-            Counter[tuple[CountedGame, tuple[bool, ...]]](),
+            Counter[tuple[ObservedTable, tuple[bool, ...]]](),
         )
         for key, game in games.items():
             table = table_of(GameMoment(game))

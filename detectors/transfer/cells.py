@@ -30,9 +30,18 @@ from liescope.common.statistics import (
 from liescope.detectors.detector import ROLE, Progress, silent
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored, pooled_auroc, rank_metrics, within_games
 from liescope.detectors.evaluation.score_rows import log_odds
-from liescope.detectors.transfer.fitting import Scores
-from liescope.detectors.transfer.plan import PAIR, names_of, no_pairs, why_one_class
-from liescope.detectors.transfer.table import UNITS, Rows, Table, named, named_by_villagers
+from liescope.detectors.transfer.cell_fits import Scores
+from liescope.detectors.transfer.matrix import (
+    PAIR,
+    UNITS,
+    Rows,
+    TransferTable,
+    named,
+    named_by_villagers,
+    names_of,
+    no_pairs,
+    why_one_class,
+)
 
 FIGURE = {
     **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
@@ -56,7 +65,7 @@ class Resamples:
     weights: Weights
 
     @classmethod
-    def of(cls, table: Table, draws: int, seed: int) -> Resamples:
+    def of(cls, table: TransferTable, draws: int, seed: int) -> Resamples:
         games = table.frame.select("corpus", "siblings", "game_id").unique("game_id", maintain_order=True)
         families = games.select("corpus", "siblings").unique(maintain_order=True)
         number = games.with_row_index("own").join(
@@ -136,7 +145,7 @@ _HALF = 0.5
 
 
 def player_figures(
-    table: Table, measure: Resamples, score: Floats, by: str, unit: str
+    table: TransferTable, measure: Resamples, score: Floats, by: str, unit: str
 ) -> Iterator[tuple[dict[str, Any], Floats | None, int]]:
     """(the figure, without where it is; its values; of how many games) of each figure of one cell; none where no player
     is scored. Players who were killed at night are not counted: everybody knows what they are. The AUROC is over the
@@ -195,7 +204,7 @@ one of each kind that a detector is judged by.
 """
 
 
-def forms(table: Table, score: Floats, players: Floats) -> dict[str, Floats]:
+def forms(table: TransferTable, score: Floats, players: Floats) -> dict[str, Floats]:
     """Every form of the scores, each (n,), NaN where it is not defined. The rows are in order of play. players: of
     `table.players`, after the whole game.
     """
@@ -215,7 +224,7 @@ def forms(table: Table, score: Floats, players: Floats) -> dict[str, Floats]:
     return {name: np.where(missing, np.nan, done[name].fill_null(np.nan).to_numpy()) for name in FORMS}
 
 
-def k_of_n(table: Table) -> pl.Series:
+def k_of_n(table: TransferTable) -> pl.Series:
     """(n,): for the role, the share of the players of the game that deceive, null where it is not known of all; for
     other targets, that of its labelled statements.
     """
@@ -267,7 +276,9 @@ class Figures:
     headline: pl.DataFrame
 
 
-def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progress: Progress = silent) -> Figures:
+def figures(
+    table: TransferTable, scores: Sequence[Scores], draws: int, seed: int, progress: Progress = silent
+) -> Figures:
     """Every figure with its 95% interval. All cells share the same resamples of games, drawn within each corpus."""
     measure = Resamples.of(table, draws, seed)
     cells: list[dict[str, Any]] = []
@@ -315,7 +326,7 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
     return Figures(*(pl.DataFrame(rows, schema=schema) for rows, schema in frames))
 
 
-def _why(table: Table, part: Scores, mine: Bools, train: str, test: str) -> str:
+def _why(table: TransferTable, part: Scores, mine: Bools, train: str, test: str) -> str:
     """Why a cell is empty, or ""."""
     labelled = mine & table.labelled
     if why := why_one_class(table.y[labelled], test):
@@ -327,7 +338,7 @@ def _why(table: Table, part: Scores, mine: Bools, train: str, test: str) -> str:
 
 
 def _figures_of(
-    table: Table, measure: Resamples, made: Mapping[str, Floats], rows: Rows, why: str
+    table: TransferTable, measure: Resamples, made: Mapping[str, Floats], rows: Rows, why: str
 ) -> Iterator[tuple[str, str, Rows, Floats | None]]:
     """(form of the score, metric, rows, values by resample; None for an empty cell)."""
     if why:
@@ -362,7 +373,7 @@ def _defined(rows: Rows, score: Floats) -> Rows:
     return rows[~np.isnan(score[rows])]
 
 
-def _slices(table: Table, unheard: Bools) -> Iterator[tuple[str, Bools]]:
+def _slices(table: TransferTable, unheard: Bools) -> Iterator[tuple[str, Bools]]:
     frame = table.frame
     yield "unheard", unheard & frame["models"].is_not_null().to_numpy()
     for name, flag in (

@@ -24,12 +24,12 @@ from liescope.detectors.adapt.compare import (
     POOLED,
     TOP,
     WHOLE,
+    adapt_lines,
     drawn,
     gains,
     unsure_and_drawn,
     unsureness,
 )
-from liescope.detectors.adapt.display import adapt_lines
 from liescope.detectors.commands import app
 from liescope.detectors.detector import silent
 from liescope.detectors.evaluation.evaluate import check_unseen

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.detectors.adapt.adapting import SURE, guessed
 from liescope.detectors.adapt.compare import TOP, gains
-from liescope.detectors.adapt.run import SURE, guessed
 from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.textualize import TextConfig

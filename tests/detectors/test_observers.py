@@ -16,9 +16,9 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.kinds import observers
 from liescope.detectors.kinds.observers import (
-    CountedGame,
     CountedVote,
     Habits,
+    ObservedTable,
     ObserversDetector,
     ObserversOptions,
     posterior_of,
@@ -41,7 +41,7 @@ def a_game(
     return Transcript(key, tuple(names), tuple(turns), "", deceivers)
 
 
-def by_hand(table: CountedGame, habits: Habits) -> list[float]:
+def by_hand(table: ObservedTable, habits: Habits) -> list[float]:
     """The posterior as the formula says it, set by set."""
     sizes = range(table.seats + 1) if table.deceivers is None else [table.deceivers]
     total, found = 0.0, [0.0] * table.seats
@@ -60,11 +60,11 @@ def by_hand(table: CountedGame, habits: Habits) -> list[float]:
     return [one / total for one in found]
 
 
-def a_table(draw: random.Random, seats: int, deceivers: int | None) -> CountedGame:
+def a_table(draw: random.Random, seats: int, deceivers: int | None) -> ObservedTable:
     alive = draw.sample(range(seats), seats - 1)
     dead = (set(range(seats)) - set(alive)).pop()
     cast = [CountedVote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
-    return CountedGame(seats, deceivers, (dead,), (alive[0],), tuple(cast))
+    return ObservedTable(seats, deceivers, (dead,), (alive[0],), tuple(cast))
 
 
 @pytest.mark.parametrize("deceivers", [1, 2, 3, None])

@@ -13,7 +13,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.audit.findings import SEVERITIES, AuditResult
+from liescope.detectors.audit.audit_findings import SEVERITIES, AuditResult
 from tests.detectors.audit.conftest import Planted, Row, Rows, each
 
 Plant = Callable[..., Planted]

@@ -10,11 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.detectors.audit.association import associations, cramers_v, missing
-from liescope.detectors.audit.checks import by_statement, held_out, units_of
-from liescope.detectors.audit.copies import copies, without_copies
-from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS
-from liescope.detectors.audit.probes import MASKED, TAGGED, texts_of, word_probe
+from liescope.detectors.audit.audit_checks import associations, by_statement, cramers_v, held_out, missing, units_of
+from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
+from liescope.detectors.audit.probes import MASKED, TAGGED, copies, texts_of, without_copies, word_probe
 from liescope.detectors.likeness import near_copies
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Planted, Row, Rows, words

@@ -13,8 +13,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors.audit.marked import marked
-from liescope.detectors.audit.marks import Mark, last_of_each, read_marks
+from liescope.detectors.audit.marks import Mark, last_of_each, marked, read_marks
 from tests.detectors.audit.conftest import Planted
 
 Plant = Callable[..., Planted]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS, Figure
+from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS, Figure
 from liescope.detectors.audit.probes import (
     MASKED,
     NAMED,

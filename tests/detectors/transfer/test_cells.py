@@ -11,7 +11,7 @@ from liescope.common.statistics import GROUPS
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.cells import CONTROL, FORMS, ONLINE, _headline, forms
-from liescope.detectors.transfer.table import read_table
+from liescope.detectors.transfer.matrix import read_table
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
 

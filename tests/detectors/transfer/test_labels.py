@@ -11,8 +11,7 @@ import pytest
 from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, plan, with_labels
-from liescope.detectors.transfer.table import Table, read_table
+from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR, TransferTable, plan, read_table, with_labels
 from tests.detectors.transfer.conftest import Planted, reverse
 from tests.detectors.transfer.recording import RecordingDetector
 
@@ -23,11 +22,11 @@ def corpora(planted: Planted) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def table(corpora: list[Path]) -> Table:
+def table(corpora: list[Path]) -> TransferTable:
     return read_table(corpora, "role")
 
 
-def test_the_same_games_are_scored_whatever_is_drawn_and_none_of_them_is_learned_from(table: Table) -> None:
+def test_the_same_games_are_scored_whatever_is_drawn_and_none_of_them_is_learned_from(table: TransferTable) -> None:
     planned = plan(table, "corpus", 3, (4, 12))
     fits = {fit.protocol: fit for fit in planned if fit.unit == "south" and fit.protocol != PAIR}
     assert list(fits) == [LEFT_OUT, *map(with_labels, (4, 12))]

@@ -13,25 +13,24 @@ from liescope.detectors import folds
 from liescope.detectors.detector import silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.fitting import Recipe, fit_all, inner_folds
-from liescope.detectors.transfer.plan import LEFT_OUT, plan
-from liescope.detectors.transfer.table import UNITS, Table, read_table
+from liescope.detectors.transfer.cell_fits import CellRecipe, fit_all, inner_folds
+from liescope.detectors.transfer.matrix import LEFT_OUT, UNITS, TransferTable, plan, read_table
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.transfer.conftest import Planted, mixed
 from tests.detectors.transfer.recording import RecordingDetector
 
 
 @pytest.fixture(scope="module")
-def table(planted: Planted) -> Table:
+def table(planted: Planted) -> TransferTable:
     """Two corpora; four models play among themselves, each in one of them."""
     return read_table([planted("north", ("ada", "bo")), planted("south", ("cy", "di"))], "role")
 
 
 @pytest.mark.parametrize("by", ["model", "corpus"])
 def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
-    by: str, table: Table, recording: type[RecordingDetector]
+    by: str, table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+    recipe = CellRecipe(recording, TextConfig(), {}, recording.grid, 0)
     frame = table.frame.with_columns(unit=pl.Series(table.column(UNITS[by])))
     facts = {key: (game, unit) for key, game, unit in frame.select("statement_id", "game_id", "unit").iter_rows()}
     ids = table.column("statement_id")
@@ -52,9 +51,9 @@ def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
 
 
 def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where_there_are_several(
-    table: Table, recording: type[RecordingDetector]
+    table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+    recipe = CellRecipe(recording, TextConfig(), {}, recording.grid, 0)
     model = dict(table.frame.select("statement_id", "speaker_model").iter_rows())
     for fit in [fit for fit in plan(table, "model", seed=0) if fit.protocol == LEFT_OUT]:
         recording.seen.clear()
@@ -68,14 +67,14 @@ def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where
 
 
 def test_inner_folds_with_one_class_to_learn_from_or_to_score_are_left_out(
-    table: Table, monkeypatch: pytest.MonkeyPatch
+    table: TransferTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folds, "fold_of", lambda y, *_: y.astype(int))
     learn = np.flatnonzero(table.column("speaker_model") == "ada")
     assert inner_folds(table, learn, "model", 0) == ("games", [])
 
 
-def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: Table) -> None:
+def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: TransferTable) -> None:
     for by in ("model", "corpus"):
         for unit in set(table.column(UNITS[by])):
             scored = [i for fit in plan(table, by, 0) if (fit.protocol, fit.unit) == ("pair", unit) for i in fit.score]

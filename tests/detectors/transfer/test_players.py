@@ -18,10 +18,9 @@ from liescope.detectors.detector import player_posteriors, silent
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import TransferResult, transfer
+from liescope.detectors.transfer.cell_fits import CellRecipe, Keys, fit_all
 from liescope.detectors.transfer.cells import Resamples
-from liescope.detectors.transfer.fitting import Keys, Recipe, fit_all
-from liescope.detectors.transfer.plan import LEFT_OUT, plan
-from liescope.detectors.transfer.table import Table, named, named_by_villagers, read_table
+from liescope.detectors.transfer.matrix import LEFT_OUT, TransferTable, named, named_by_villagers, plan, read_table
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted
@@ -42,7 +41,7 @@ def corpora(planted: Planted) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def table(corpora: list[Path]) -> Table:
+def table(corpora: list[Path]) -> TransferTable:
     return read_table(corpora, "role")
 
 
@@ -56,9 +55,9 @@ def whole_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[RecordingTable
 
 @pytest.mark.parametrize("by", ["model", "corpus"])
 def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_scored_on(
-    by: str, table: Table, whole_games: type[RecordingTables]
+    by: str, table: TransferTable, whole_games: type[RecordingTables]
 ) -> None:
-    recipe = Recipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
+    recipe = CellRecipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
     for fit in plan(table, by, seed=0):
         whole_games.seen.clear()
         fit_all(table, [fit], [recipe], None, silent)
@@ -74,10 +73,10 @@ def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_s
 
 
 def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_detector(
-    table: Table, recording: type[RecordingDetector]
+    table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
     (fit,) = [fit for fit in plan(table, "corpus", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, "south")]
-    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    recipe = CellRecipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
     (scores,) = fit_all(table, [fit], [recipe], None, silent)
     examples = table.examples(0)
     detector = recipe.made({}).fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
@@ -95,7 +94,7 @@ def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Tran
     return transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", draws=40, out=out)
 
 
-def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: Table) -> None:
+def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: TransferTable) -> None:
     mine = found.players.filter(pl.col("unit") == "south")
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
@@ -160,9 +159,9 @@ def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself
 
 
 def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_in_every_process(
-    table: Table, recording: type[RecordingDetector]
+    table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    recipe = CellRecipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
     fit = next(iter(plan(table, "corpus", 0)))
     key, game = table.games[fit.score[0]], table.transcripts[table.games[fit.score[0]]]
     silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}

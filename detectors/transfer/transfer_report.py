@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,17 +17,19 @@ from liescope.common.figures import matrix, svg
 from liescope.common.folders import take_lock
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.html import page_html
-from liescope.common.text import cell
+from liescope.common.text import cell, plain
 from liescope.data_cards.cards import markdown as md
 from liescope.detectors.evaluation.metrics import POOLED
 from liescope.detectors.evaluation.score_rows import scripted_warning, write_scores
-from liescope.detectors.transfer import findings
+from liescope.detectors.transfer import transfer_findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
-from liescope.detectors.transfer.run import TransferResult
+from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR
+from liescope.detectors.transfer.transfer_findings import empty_cells, sentences
+from liescope.detectors.transfer.transferring import TransferResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _FITS = "fits"
 _ALT = "AUROC within games of {detector}, a row for each {by} trained on and a column for each tested"
@@ -88,7 +91,7 @@ def page(result: TransferResult) -> Report:
     sections = [section for part in _parts(result) for section in _sections(result, *part)]
     return Report(
         title=f"Transfer: {', '.join(result.targets)}",
-        findings=findings.sentences(by, detector, result.headline, result.cells)[:3],
+        findings=transfer_findings.sentences(by, detector, result.headline, result.cells)[:3],
         figure=_figure(result, by, detector) if _drawn(result) else "",
         figure_alt=_ALT.format(detector=detector, by=by),
         notes=_warnings(result),
@@ -105,7 +108,9 @@ def markdown(result: TransferResult) -> str:
     lines += [md(_meta(result)), ""]
     for by, detector in _parts(result):
         lines += [f"## By {by}: {md(detector)}", ""]
-        lines += [f"- {md(sentence)}" for sentence in findings.sentences(by, detector, result.headline, result.cells)]
+        lines += [
+            f"- {md(sentence)}" for sentence in transfer_findings.sentences(by, detector, result.headline, result.cells)
+        ]
         lines += ["", f"![AUROC within games, by {by}](matrix_{by}_{detector}.svg)", ""] if _drawn(result) else [""]
         for section in _sections(result, by, detector):
             lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
@@ -128,16 +133,16 @@ def _drawn(result: TransferResult) -> list[tuple[str, str]]:
 
 def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     name = f"{by}-{detector}"
-    pairs = findings.statement_cells(by, detector, PAIR, result.cells)
+    pairs = transfer_findings.statement_cells(by, detector, PAIR, result.cells)
     made = [
         Section(
             f"{name}-matrix",
             f"Trained on one {by}, tested on another ({detector})",
-            (findings.PROTOCOLS[PAIR],),
+            (transfer_findings.PROTOCOLS[PAIR],),
             caption=_INTERVALS,
             figure=_figure(result, by, detector) if (by, detector) in _drawn(result)[1:] else "",
             figure_alt=_ALT.format(detector=detector, by=by),
-            table=findings.matrix_table(pairs),
+            table=transfer_findings.matrix_table(pairs),
             folded=True,
             file="cells.csv",
         ),
@@ -146,33 +151,35 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
             f"The same, pooled over all games ({detector})",
             (_POOLED,),
             caption="In brackets: the 95% interval over whole games.",
-            table=findings.matrix_table(findings.statement_cells(by, detector, PAIR, result.cells, POOLED)),
+            table=transfer_findings.matrix_table(
+                transfer_findings.statement_cells(by, detector, PAIR, result.cells, POOLED)
+            ),
             folded=True,
             file="cells.csv",
         ),
     ]
     for kind in (ONLINE, RETROSPECTIVE):
         meaning = "; ".join(f"{form}: {words}" for form, (of, words) in FORMS.items() if of == kind)
-        table = findings.left_out_table(by, detector, result.cells, kind)
-        words = (findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")
+        table = transfer_findings.left_out_table(by, detector, result.cells, kind)
+        words = (transfer_findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")
         title = f"Each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-{kind}", title, words, _INTERVALS, table=table, file="cells.csv"))
-    players = findings.player_table(by, detector, result.cells)
+    players = transfer_findings.player_table(by, detector, result.cells)
     title = f"Each {by} left out: players, after the whole game ({detector})"
     made.append(Section(f"{name}-players", title, _PLAYERS, _INTERVALS, table=players, file="cells.csv"))
     parts = ("Parts of the games of each unit that is left out; a part without both classes is not shown.",)
     for kind in (ONLINE, RETROSPECTIVE):
-        slices = findings.slice_table(by, detector, result.slices, kind)
+        slices = transfer_findings.slice_table(by, detector, result.slices, kind)
         title = f"Slices, each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-slices-{kind}", title, parts, _INTERVALS, table=slices, file="slices.csv"))
-    labels = findings.label_table(by, detector, result.cells, result.settings["labels"])
+    labels = transfer_findings.label_table(by, detector, result.cells, result.settings["labels"])
     title = f"Each {by} left out: a few of its games labelled ({detector})"
     made.append(Section(f"{name}-labels", title, _LABELS, _INTERVALS, table=labels, file="cells.csv"))
     if variants := [one for one in result.settings["ablations"] if one.startswith(f"{detector} without ")]:
-        table = findings.ablation_table(by, [detector, *variants], result.headline)
+        table = transfer_findings.ablation_table(by, [detector, *variants], result.headline)
         title = f"What each field brings ({by}, {detector})"
         made.append(Section(f"{name}-ablations", title, _ABLATIONS, _INTERVALS, table=table))
-    other = findings.other_figures(by, detector, result.cells)
+    other = transfer_findings.other_figures(by, detector, result.cells)
     beside = (
         "Within deceptive roles and the gain over the role oracle (a scorer that knows the speaker's role) are defined "
         "where the target is not the role.",
@@ -210,7 +217,7 @@ _KINDS = {
 
 
 def _closing(result: TransferResult) -> list[Section]:
-    empty = findings.empty_cells(result.cells)
+    empty = transfer_findings.empty_cells(result.cells)
     made = [Section("empty", "Empty cells, and why", tuple(empty)), Section("notes", "Left out", result.notes)]
     return [section for section in made if section.paragraphs]
 
@@ -231,8 +238,8 @@ def _meta(result: TransferResult) -> str:
 
 def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
     """The matrix of AUROCs; units without any are left out of it."""
-    found = findings.statement_cells(by, detector, PAIR, result.cells)
-    cells = findings.matrix_cells(found)
+    found = transfer_findings.statement_cells(by, detector, PAIR, result.cells)
+    cells = transfer_findings.matrix_cells(found)
     everything = found["test"].unique().sort().to_list()
     units = [unit for unit in everything if any(unit in cell for cell in cells)] or everything
     return matrix(units, units, cells, "AUROC within games", middle=0.5, row_axis="trained on", column_axis="tested on")
@@ -244,7 +251,45 @@ def _figure(result: TransferResult, by: str, detector: str) -> str:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     def words(value: object) -> str:
-        return findings.NOT_DEFINED if value is None else f"{value:.3f}" if isinstance(value, float) else md(value)
+        return (
+            transfer_findings.NOT_DEFINED
+            if value is None
+            else f"{value:.3f}"
+            if isinstance(value, float)
+            else md(value)
+        )
 
     lines = [f"| {' | '.join(md(name) for name in columns)} |", f"|{'---|' * len(columns)}"]
     return [*lines, *(f"| {' | '.join(words(value) for value in row)} |" for row in rows), ""]
+
+
+_WIDTH, _SHOWN = 79, 5
+
+
+def transfer_lines(result: TransferResult) -> Iterator[str]:
+    """What was found for each kind of unit and detector, why cells are empty, and where the report is."""
+    if warning := scripted_warning(result.sources):
+        yield _wrapped(warning)
+    for by in result.settings["by"]:
+        for detector in result.settings["detectors"]:
+            yield f"\nby {by}, {detector}"
+            for sentence in sentences(by, detector, result.headline, result.cells):
+                yield _wrapped(sentence, "- ")
+    notes = [*result.notes, *(f"empty: {reason}" for reason in empty_cells(result.cells))]
+    yield ""
+    yield from (_wrapped(f"note: {note}") for note in notes[:_SHOWN])
+    if len(notes) > _SHOWN:
+        yield f"more notes in the report: {len(notes) - _SHOWN}"
+    yield from (str(path) for path in result.files)
+
+
+def _wrapped(text: str, mark: str = "") -> str:
+    """Text in lines that fit; long words such as names of models are not split."""
+    return textwrap.fill(
+        plain(text),
+        _WIDTH,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

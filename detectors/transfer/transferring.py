@@ -18,10 +18,19 @@ from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.transfer.cell_fits import CellRecipe, Scores, Store, fit_all, settings_text, without_labels
 from liescope.detectors.transfer.cells import Figures, figures
-from liescope.detectors.transfer.fitting import Recipe, Scores, Store, fit_all, settings_text, without_labels
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, PROTOCOLS, Fit, names_of, plan
-from liescope.detectors.transfer.table import UNITS, Table, read_table
+from liescope.detectors.transfer.matrix import (
+    LEFT_OUT,
+    PAIR,
+    PROTOCOLS,
+    UNITS,
+    Fit,
+    TransferTable,
+    names_of,
+    plan,
+    read_table,
+)
 
 CHOICES = {
     **dict.fromkeys(("by", "protocol", "unit", "detector"), pl.String),
@@ -147,7 +156,7 @@ def transfer(
     with ExitStack() as stack:
         store = None
         if out is not None:
-            from liescope.detectors.transfer.report import open_report
+            from liescope.detectors.transfer.transfer_report import open_report
 
             store = Store(stack.enter_context(open_report(Path(out))))
         table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, own["target"])
@@ -161,19 +170,19 @@ def transfer(
         result = _result(table, scores, found, _settings(kinds, recipes, only, few, mask_role_words, draws, seed))
         if out is None:
             return result
-        from liescope.detectors.transfer.report import write_report
+        from liescope.detectors.transfer.transfer_report import write_report
 
         return replace(result, files=tuple(write_report(Path(out), result)))
 
 
-def _planned(table: Table, by: str, seed: int, only: Sequence[str], labels: Sequence[int]) -> list[Fit]:
+def _planned(table: TransferTable, by: str, seed: int, only: Sequence[str], labels: Sequence[int]) -> list[Fit]:
     every = plan(table, by, seed, labels)
     return [fit for fit in every if (PAIR if fit.protocol == PAIR else LEFT_OUT) in only]
 
 
 def _settings(
     kinds: Sequence[str],
-    recipes: Sequence[Recipe],
+    recipes: Sequence[CellRecipe],
     protocols: Sequence[str],
     labels: Sequence[int],
     mask_role_words: bool,
@@ -182,7 +191,7 @@ def _settings(
 ) -> dict[str, Any]:
     """What report.json holds of the request."""
 
-    def told(recipe: Recipe) -> dict[str, Any]:
+    def told(recipe: CellRecipe) -> dict[str, Any]:
         return {"fixed": dict(recipe.fixed), "grid": {name: list(values) for name, values in recipe.grid.items()}}
 
     return {
@@ -213,7 +222,7 @@ def _numbers(given: str | Sequence[int]) -> list[int]:
 
 def _recipes(
     kinds: Sequence[str], context: int | None, mask_role_words: bool, seed: int, options: Mapping[str, Any]
-) -> list[Recipe]:
+) -> list[CellRecipe]:
     """How each kind is made. An option goes to every kind that has it, and is then not chosen."""
     classes = [detector_class(kind) for kind in kinds]
     takes = {kind: set(chosen.options_type.model_fields) for kind, chosen in zip(kinds, classes, strict=True)}
@@ -226,14 +235,14 @@ def _recipes(
         if context is not None:
             fixed["context"] = context
         grid = {name: values for name, values in chosen.grid.items() if name not in fixed}
-        recipe = Recipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
+        recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
         for setting in recipe.settings():
             recipe.made(setting)
         recipes.append(recipe)
     return recipes
 
 
-def _ablations(recipe: Recipe) -> list[Recipe]:
+def _ablations(recipe: CellRecipe) -> list[CellRecipe]:
     """A detector that reads several fields, without each of them in turn, and without votes."""
     read = recipe.detector.options_type.model_fields
     if "fields" not in read:
@@ -248,14 +257,16 @@ def _ablations(recipe: Recipe) -> list[Recipe]:
     ]
 
 
-def _check_units(table: Table, by: str) -> None:
+def _check_units(table: TransferTable, by: str) -> None:
     found = names_of(table.column(UNITS[by]))
     if len(found) < 2:
         only = f"there is only one {by}, {found[0]}" if found else "there are no statements"
         raise UsageError(f"--by {by}: {only}; give more corpora, or another unit")
 
 
-def _result(table: Table, scores: Sequence[Scores], measured: Figures, settings: Mapping[str, Any]) -> TransferResult:
+def _result(
+    table: TransferTable, scores: Sequence[Scores], measured: Figures, settings: Mapping[str, Any]
+) -> TransferResult:
     said, seated = table.frame.select("corpus", "statement_id"), table.players.select("corpus", "game_id", "player")
     scored, judged = list[pl.DataFrame](), list[pl.DataFrame]()
     choices: list[dict[str, Any]] = []

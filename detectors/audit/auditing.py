@@ -9,8 +9,8 @@ from typing import Unpack
 
 from liescope.common.errors import UnknownName
 from liescope.common.settings import resolve, takes
+from liescope.detectors.audit.audit_findings import AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
-from liescope.detectors.audit.findings import AuditPlan, AuditResult
 from liescope.detectors.audit.marks import read_marks
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import corpus_name, target_column
@@ -58,19 +58,19 @@ def audit(
     if split not in SCHEMES:
         raise UnknownName("split", split, SCHEMES)
     if out is not None:
-        from liescope.detectors.audit.report import check_report_folder
+        from liescope.detectors.audit.audit_report import check_report_folder
 
         check_report_folder(Path(out))
     people = () if marks is None else read_marks(Path(marks))
     known = "" if marks is None else os.fspath(marks)
     plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"], known)
-    from liescope.detectors.audit.checks import check_all
+    from liescope.detectors.audit.audit_checks import check_all
 
     with shown(progress) as show, as_corpus(corpus) as folder:
         check(folder)
         result = check_all(read_audited(folder, target), corpus_name(corpus), plan, show, people)
     if out is None:
         return result
-    from liescope.detectors.audit.report import write_report
+    from liescope.detectors.audit.audit_report import write_report
 
     return replace(result, files=tuple(write_report(Path(out), result)))

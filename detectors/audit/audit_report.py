@@ -17,8 +17,8 @@ from liescope.common.report.contents import Report, Section, Table, with_interva
 from liescope.common.report.html import page_html
 from liescope.common.text import cell
 from liescope.common.text import markdown as md
+from liescope.detectors.audit.audit_findings import CHANCE, SEVERITIES, AuditResult, AuditRow
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
-from liescope.detectors.audit.findings import CHANCE, SEVERITIES, AuditResult, AuditRow
 from liescope.detectors.evaluation.score_rows import scripted_warning
 
 TITLES = {

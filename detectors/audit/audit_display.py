@@ -8,8 +8,8 @@ from rich.text import Text
 
 from liescope.common.console import hang
 from liescope.common.text import plain
-from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS, AuditResult
-from liescope.detectors.audit.report import counted, probe_table
+from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS, AuditResult
+from liescope.detectors.audit.audit_report import counted, probe_table
 from liescope.detectors.evaluation.score_rows import scripted_warning
 
 _WIDTH = 80

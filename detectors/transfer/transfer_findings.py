@@ -27,7 +27,7 @@ from liescope.detectors.transfer.cells import (
     STATEMENT,
     WITHIN_ROLE,
 )
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, with_labels
+from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR, with_labels
 
 NOT_DEFINED = "–"
 OTHER_FIGURES = {

@@ -30,8 +30,7 @@ from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_a
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
-from liescope.detectors.transfer.table import UNITS, Rows, Table
+from liescope.detectors.transfer.matrix import LEFT_OUT, PROTOCOLS, UNITS, Fit, Rows, TransferTable, with_labels
 from liescope.detectors.view.transcript import GameMoment
 from liescope.labeling import claims
 
@@ -58,7 +57,7 @@ class Store:
 
     folder: Path
 
-    def read(self, key: str, fit: Fit, table: Table) -> Fitted | None:
+    def read(self, key: str, fit: Fit, table: TransferTable) -> Fitted | None:
         """What was fitted before; None if it was not, or if its file is damaged."""
         try:
             found = pq.read_table(regular(self.folder / f"{key}.parquet"))
@@ -73,7 +72,7 @@ class Store:
         whole = lengths and bool(((every >= 0) & (every <= 1)).all())
         return done if whole or done.reason else None
 
-    def write(self, key: str, fit: Fit, done: Fitted, table: Table) -> None:
+    def write(self, key: str, fit: Fit, done: Fitted, table: TransferTable) -> None:
         """Keep what was fitted. Raises OSError."""
         said = table.frame[fit.score[: len(done.score)]].select("corpus", "game_id", "statement_id")
         seated = table.players[table.seats(fit.score)[: len(done.players)]].select("corpus", "game_id", "player")
@@ -98,7 +97,7 @@ class Keys:
     recipe: str
 
     @classmethod
-    def of(cls, table: Table, recipe: Recipe) -> Keys:
+    def of(cls, table: TransferTable, recipe: CellRecipe) -> Keys:
         examples = table.examples(recipe.most_context)
         units = table.frame.select(*UNITS.values()).iter_rows()
         games = {key: game.digest() for key, game in table.transcripts.items()}
@@ -133,7 +132,7 @@ Setting = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CellRecipe:
     """A kind of detector and its settings. variant: what sets it apart from
     the kind, if anything; fixed: options that are given; grid: values to choose among, by option;
     `context`, in either, is that of the text.
@@ -182,7 +181,7 @@ def settings_text(setting: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in setting.items())
 
 
-def choose(table: Table, learn: Rows, by: str, recipe: Recipe) -> Choice:
+def choose(table: TransferTable, learn: Rows, by: str, recipe: CellRecipe) -> Choice:
     """The setting with the best mean AUROC over the inner folds of the rows that are learned from; the first of the
     grid where nothing tells them apart.
     """
@@ -198,7 +197,7 @@ def choose(table: Table, learn: Rows, by: str, recipe: Recipe) -> Choice:
     return Choice(settings[best], left_out, tuple(tried))
 
 
-def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:
+def inner_folds(table: TransferTable, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:
     """(what they leave out, folds of rows to fit on and rows to score). Units of the same kind as outside are left out
     where at least two of them can be; else speaking models; else games. No game is on both sides of a fold.
     """
@@ -209,7 +208,9 @@ def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, lis
     return _BY_GAME, by_game(table.games, table.y, learn, seed)
 
 
-def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> NDArray[np.float64]:
+def _try(
+    table: TransferTable, recipe: CellRecipe, settings: Sequence[Setting], rest: Rows, out: Rows
+) -> NDArray[np.float64]:
     """(settings,): the AUROC of each on the rows left out, NaN where it cannot be fitted."""
     found: list[float] = []
     for _, group in groupby(settings, key=lambda setting: setting.get("context")):
@@ -225,7 +226,7 @@ def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, 
     return np.array(found)
 
 
-def _auroc(table: Table, out: Rows, score: NDArray[np.float64]) -> float:
+def _auroc(table: TransferTable, out: Rows, score: NDArray[np.float64]) -> float:
     """Within games, as detectors are judged; over all games where none has both classes."""
     own = table.frame["game_id"].gather(out).rank("dense").to_numpy().astype(np.int64)
     data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
@@ -257,7 +258,7 @@ class Scores:
 
 
 def fit_all(
-    table: Table, fits: Sequence[Fit], recipes: Sequence[Recipe], store: Store | None, progress: Progress
+    table: TransferTable, fits: Sequence[Fit], recipes: Sequence[CellRecipe], store: Store | None, progress: Progress
 ) -> list[Scores]:
     """Scores by unit, protocol and detector, in the order of the plan. Fits that the store has are read from it."""
     found: list[Scores] = []
@@ -286,7 +287,7 @@ def fit_all(
     return found
 
 
-def without_labels(table: Table, fits: Sequence[Fit], scores: Sequence[Scores]) -> list[Scores]:
+def without_labels(table: TransferTable, fits: Sequence[Fit], scores: Sequence[Scores]) -> list[Scores]:
     """What detectors that learned nothing of a unit give to the games that those with labels of it score."""
     rows = {(fit.by, fit.unit): fit.score for fit in fits if fit.protocol not in PROTOCOLS and not fit.reason}
     found = []
@@ -302,7 +303,7 @@ def without_labels(table: Table, fits: Sequence[Fit], scores: Sequence[Scores]) 
     return found
 
 
-def _fit(table: Table, fit: Fit, recipe: Recipe) -> Fitted:
+def _fit(table: TransferTable, fit: Fit, recipe: CellRecipe) -> Fitted:
     choice = choose(table, fit.learn, fit.by, recipe)
     detector = recipe.made(choice.setting)
     examples = table.examples(detector.text.context)
@@ -334,7 +335,7 @@ def _players(detector: Detector, examples: Sequence[Example], scores: NDArray[np
 
 
 def _scores(
-    table: Table, detector: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
+    table: TransferTable, detector: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
 ) -> Scores:
     score, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
     unheard = np.zeros(table.frame.height, bool)

@@ -1,12 +1,21 @@
-"""The statements and players of several corpora, each with the target of its corpus and the units it belongs to."""
+"""The statements and players of several corpora, each with the target of its corpus and the units it belongs to.
+
+Which detectors are fitted: two protocols, and a third on demand. `pair`: learn from one unit, score every unit; a
+statement of a game in which the unit speaks is scored by a detector that learned from the unit's other games
+(cross-validation by game). `left out`: learn from every game in which a unit does not speak, score the games in which
+it does. So no statement is ever scored by a detector that has seen its game, and a unit that is left out is unheard of
+in training: no statement of it, and nothing said to it. `left out, N labelled games`: learn from N games of the unit
+too, drawn at random; whatever N, the same games are scored, those that are never drawn.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -24,6 +33,7 @@ from liescope.detectors.examples import (
     read_statements,
     target_column,
 )
+from liescope.detectors.folds import fold_of
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
 from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
@@ -95,7 +105,7 @@ UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source":
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TransferTable:
     """Statements of all splits of some corpora, in order of play.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
@@ -145,7 +155,7 @@ class Table:
         return self.frame["y"].fill_null(value=False).to_numpy()
 
 
-def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence[str]) -> Table:
+def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence[str]) -> TransferTable:
     """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart.
 
     Raises UsageError for two corpora of one name, a target of a corpus that is not given, or a game that is in two of
@@ -183,7 +193,7 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
     table, players = table.with_columns(one, each), players.with_columns(one)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
     table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
-    return Table(table, players, transcripts, targets, tuple(notes))
+    return TransferTable(table, players, transcripts, targets, tuple(notes))
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
@@ -263,3 +273,103 @@ def _check_apart(table: pl.DataFrame) -> None:
                 f"the game {own!r} is in {seen[key]} and in {corpus}, so that a detector trained on one would have "
                 "seen the other; give corpora without games in common"
             )
+
+
+PAIR, LEFT_OUT = "pair", "left out"
+PROTOCOLS = (PAIR, LEFT_OUT)
+_LABELLED = "left out, {} labelled games"
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One detector to fit. unit: what it learns from (`pair`) or what is left out; learn, score: rows of the table;
+    reason: why it cannot be fitted, else empty.
+    """
+
+    by: str
+    protocol: str
+    unit: str
+    learn: Rows
+    score: Rows
+    reason: str = ""
+
+
+def with_labels(games: int) -> str:
+    """The protocol that learns from so many games of the unit; 0 for those games scored without."""
+    return _LABELLED.format(games)
+
+
+def plan(table: TransferTable, by: str, seed: int, labels: Sequence[int] = ()) -> Iterator[Fit]:
+    """Every fit that the cells of one kind of unit need. labels: how many games of a unit that is left out to learn
+    from, each time.
+    """
+    units, games, known = table.column(UNITS[by]), table.games, table.labelled
+    for unit in names_of(units):
+        yield from _from_one(table, by, unit, np.flatnonzero((units == unit) & known), seed)
+    for unit in names_of(units):
+        its_games = np.isin(games, np.unique(games[units == unit]))
+        rest = np.flatnonzero(~its_games & known)
+        yield _fit(table, by, LEFT_OUT, unit, rest, np.flatnonzero(its_games))
+        if labels:
+            yield from _with_labels(table, by, unit, rest, its_games, labels, seed)
+
+
+def names_of(units: NDArray[np.str_]) -> list[str]:
+    """The units, in alphabetical order."""
+    return [str(unit) for unit in np.unique(units)]
+
+
+def why_one_class(y: NDArray[np.bool_], what: str, things: str = "statements") -> str:
+    """Why nothing that compares two classes is defined on these things, or "" if it is."""
+    if not len(y):
+        return f"{what}: no statement has a label"
+    if y.all() or not y.any():
+        return f"{what}: all {len(y):,} {things} are {'deceptive' if y[0] else 'honest'}"
+    return ""
+
+
+def no_pairs(what: str, things: str = "statements") -> str:
+    """Why nothing is said within games."""
+    return f"{what}: no game has both deceptive and honest {things}, so that there is no AUROC within games"
+
+
+def _from_one(table: TransferTable, by: str, unit: str, learn: Rows, seed: int) -> Iterator[Fit]:
+    games, y = table.games, table.y[learn]
+    inside = np.isin(games, np.unique(games[learn]))
+    if not inside.all():
+        yield _fit(table, by, PAIR, unit, learn, np.flatnonzero(~inside))
+    if not inside.any():
+        return
+    folds = min(FOLDS, *(len(np.unique(games[learn][y == label])) for label in (True, False)))
+    if folds < 2:
+        why = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"
+        yield Fit(by, PAIR, unit, learn, np.flatnonzero(inside), why_one_class(y, unit) or why)
+        return
+    fold = fold_of(y, games[learn], folds, seed)
+    for number in range(folds):
+        held_out = np.isin(games, games[learn][fold == number])
+        yield _fit(table, by, PAIR, unit, learn[fold != number], np.flatnonzero(held_out))
+
+
+def _with_labels(
+    table: TransferTable, by: str, unit: str, rest: Rows, its_games: NDArray[np.bool_], labels: Sequence[int], seed: int
+) -> Iterator[Fit]:
+    """No more than half of the unit's games are drawn, and fewer are among those drawn where more are."""
+    games = table.games
+    drawn = np.unique(games[its_games & table.labelled]).tolist()
+    Random(f"{seed}:{unit}").shuffle(drawn)
+    possible = [n for n in labels if 2 * n <= len(drawn)]
+    score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible, default=0)]))
+    for n in labels:
+        if n not in possible:
+            why = f"{unit}: {len(drawn):,} games are too few to learn from {n:,} and score the others"
+            yield Fit(by, with_labels(n), unit, rest, score[:0], why)
+        else:
+            own = np.flatnonzero(np.isin(games, drawn[:n]) & table.labelled)
+            yield _fit(table, by, with_labels(n), unit, np.sort(np.concatenate([rest, own])), score)
+
+
+def _fit(table: TransferTable, by: str, protocol: str, unit: str, learn: Rows, score: Rows) -> Fit:
+    what = unit if protocol == PAIR else f"the games without {unit}"
+    return Fit(by, protocol, unit, learn, score, why_one_class(table.y[learn], what))
