@@ -224,8 +224,7 @@ def adapt(
     Example: liescope adapt models/linear --corpus corpus/new --base corpus/first --labels 30 --out models/adapted
     """
     from liescope.detectors.adapt.adapting import adapt as adapted
-    from liescope.detectors.adapt.adapting import propose
-    from liescope.detectors.adapt.compare import adapt_lines
+    from liescope.detectors.adapt.adapting import adapt_lines, propose
 
     if "propose" in given:
         games = _PROPOSE.checked(given["propose"])

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from liescope.common.errors import UsageError
 from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose, train
+from liescope.detectors.adapt.adapting import adapt_lines
 from liescope.detectors.adapt.compare import (
     NEW,
     ONLINE,
@@ -24,7 +25,6 @@ from liescope.detectors.adapt.compare import (
     POOLED,
     TOP,
     WHOLE,
-    adapt_lines,
     drawn,
     gains,
     unsure_and_drawn,
