@@ -167,8 +167,8 @@ def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_i
     silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}
     assert Keys.of(table, recipe).key(fit) != Keys.of(replace(table, transcripts=silenced), recipe).key(fit)
     code = (
-        "from liescope.detectors.view.transcript import Transcript, Turn; "
-        "print(Transcript('g', ('a',), (Turn('said', 'a', audience=frozenset('abcdefgh')),)).digest().hex())"
+        "from liescope.detectors.view.transcript import Transcript, TranscriptTurn; "
+        "print(Transcript('g', ('a',), (TranscriptTurn('said', 'a', audience=frozenset('abcdefgh')),)).digest().hex())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     here = Transcript("g", ("a",), (TranscriptTurn("said", "a", audience=frozenset("abcdefgh")),))
