@@ -1,7 +1,7 @@
 """The posterior density of a capability model for counts, and where to begin to sample it.
 
 Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`; the arithmetic is compiled
-(`liescope.benchmark.capability.kernels`). A sampler sees coordinates in which the posterior is nearly a standard normal
+(`density_kernels`). A sampler sees coordinates in which the posterior is nearly a standard normal
 distribution: its Laplace approximation, shifted and stretched to that.
 """
 
@@ -40,9 +40,9 @@ class Density:
     """
 
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:
-        from liescope.benchmark.capability import kernels
+        from liescope.benchmark.capability import density_kernels
 
-        self._kernels, self._variant = kernels, variant
+        self._kernels, self._variant = density_kernels, variant
         self.names, index = code_rows(rows, variant)
         self._vectors = tuple(name for name in parameters(variant) if name != "rho")
         sizes = [len(self.names[name]) for name in self._vectors]
@@ -59,7 +59,7 @@ class Density:
         self._of = np.repeat(np.arange(len(blocks)), blocks)
         pivots = variant.scaled and variant.offset
         effects = len(self._of)
-        self._plan = kernels.DensityData(
+        self._plan = density_kernels.DensityData(
             np.stack([index[name] + begin for name, begin in zip(self._vectors, begins, strict=False)]),
             wins,
             games,
