@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.sparse import csr_array, hstack
-from sklearn.feature_extraction.text import TfidfTransformer
 
 from liescope.common.errors import UsageError
 from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
@@ -213,6 +212,8 @@ def features(
     text: TextConfig, o: TfidfOptions, learn: Sequence[Example], others: Sequence[Example]
 ) -> tuple[csr_array, csr_array]:
     """The features of statements that are learned from, and of others. Raises UsageError if there are none."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     made = []
     for counts in _shared(text, o.words, o.chars):
         learned = counts.matrix(learn)
