@@ -16,11 +16,11 @@ from random import Random
 from typing import Any, ClassVar
 
 from liescope.common.errors import UsageError
-from liescope.games.assessing import assessment, assessment_asks, notes, sampled
 from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply, public
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord
 from liescope.games.table_options import TableSpec
+from liescope.games.table_rules import assessment, assessment_asks, notes, sampled
 
 OUTSIDE, ANY_SEAT = "outside", "seat"
 LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})

@@ -14,8 +14,8 @@ from liescope.games.core import Game
 from liescope.games.narration import PromptFamily
 from liescope.games.script.persona import Script
 from liescope.games.table_options import TableSpec, options_of
+from liescope.games.table_rules import Tally
 from liescope.games.vocabulary import Vocabulary
-from liescope.games.voting import Tally
 
 
 @dataclass(frozen=True, slots=True)

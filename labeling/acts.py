@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from liescope.data_cards.tables import BidRow, LessonRow, LessonTagRow, NightActRow, RatingRow, RoleGuessRow, VoteRow
-from liescope.games.assessing import START
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, not_chosen
+from liescope.games.table_rules import START
 from liescope.labeling.lesson_tags import tag
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}

@@ -17,7 +17,7 @@ from liescope.common.errors import UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source, Status
-from liescope.games.talk import BIDS
+from liescope.games.table_rules import BIDS
 from liescope.generate.corpus.open import OpenedGames, open_games
 
 _LONGEST = 300  # characters of a setting's value

@@ -17,7 +17,7 @@ from liescope.benchmark.analyses.intervals import Interval, adjusted_difference,
 from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
-from liescope.games.assessing import START
+from liescope.games.table_rules import START
 from liescope.games.taxonomy import DeceptionType
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import ClassVar
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from liescope.games.table_options import NAMES, TableSpec, option
-from liescope.games.talk import discuss
-from liescope.games.voting import ballot, legal_choice, plurality
+from liescope.games.table_rules import ballot, discuss, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"

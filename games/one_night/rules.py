@@ -20,8 +20,7 @@ from typing import ClassVar
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from liescope.games.table_options import TableSpec, option
-from liescope.games.talk import discuss
-from liescope.games.voting import ballot, legal_choice
+from liescope.games.table_rules import ballot, discuss, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
 WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"

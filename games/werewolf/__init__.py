@@ -7,7 +7,7 @@ from pathlib import Path
 
 from liescope.common.colours import COLOURS
 from liescope.games.playable import PlayableGame, Sides
-from liescope.games.voting import more_than_half
+from liescope.games.table_rules import more_than_half
 from liescope.games.werewolf.rules import (
     DOCTOR,
     DYADIC_TABLE,

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from liescope.common.errors import UsageError
-from liescope.games.assessing import assess, notes, remind
 from liescope.games.core import (
     Ask,
     AskKind,
@@ -40,8 +39,17 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.table_options import TableSpec, option, per_game
-from liescope.games.talk import speech, talk
-from liescope.games.voting import ballot, legal_choice, plurality, strict_majority
+from liescope.games.table_rules import (
+    assess,
+    ballot,
+    legal_choice,
+    notes,
+    plurality,
+    remind,
+    speech,
+    strict_majority,
+    talk,
+)
 
 VILLAGER, DOCTOR, SEER, WEREWOLF, JESTER = "villager", "doctor", "seer", "werewolf", "jester"
 VILLAGERS, WEREWOLVES, NOBODY = "villagers", "werewolves", "nobody"

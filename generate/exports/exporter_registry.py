@@ -5,9 +5,8 @@ from __future__ import annotations
 from liescope.common.registry import Registry
 from liescope.generate.exports.exporter_protocol import Exporter
 from liescope.generate.exports.inspect_log import InspectExporter
-from liescope.generate.exports.pairs import PairsExporter
+from liescope.generate.exports.preferences import KtoExporter, PairsExporter, VerifiersExporter
 from liescope.generate.exports.sharegpt import SharegptExporter
-from liescope.generate.exports.verifiers import KtoExporter, VerifiersExporter
 
 EXPORTERS: Registry[type[Exporter]] = Registry(
     "format to export to",

@@ -35,8 +35,7 @@ from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import open_engine
 from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
-from liescope.labeling.model_claims import model_claims
-from liescope.labeling.rating_agreement import ClaimAgreement, claim_agreement
+from liescope.labeling.model_claims import ClaimAgreement, claim_agreement, model_claims
 
 if TYPE_CHECKING:
     import polars as pl

@@ -47,7 +47,7 @@ from liescope.games.record import (
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.table_options import TableSpec
-from liescope.games.talk import BIDS
+from liescope.games.table_rules import BIDS
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]

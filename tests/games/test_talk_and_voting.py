@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.talk import speech
-from liescope.games.voting import legal_choice, plurality
+from liescope.games.table_rules import legal_choice, plurality, speech
 
 
 def speak(limit: int | None) -> Ask:

@@ -24,8 +24,7 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.session import Session, drive, start
-from liescope.games.talk import mentioned
-from liescope.games.voting import strict_majority
+from liescope.games.table_rules import mentioned, strict_majority
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 from tests.golden.by_hand import (
     DAYS_RUN_OUT,

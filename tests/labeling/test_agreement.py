@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from liescope.common.agreement import agreement, from_counts
 from liescope.labeling.label import label_game
-from liescope.labeling.rating_agreement import LABELS, label_agreement
+from liescope.labeling.model_claims import LABELS, label_agreement
 
 labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
 

@@ -7,8 +7,7 @@ import pytest
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.labeling.ledger import claim_rows
-from liescope.labeling.model_claims import NO_MEANING, NO_PLAYER, NO_QUOTE, REPEATED, standing
-from liescope.labeling.rating_agreement import claim_agreement
+from liescope.labeling.model_claims import NO_MEANING, NO_PLAYER, NO_QUOTE, REPEATED, claim_agreement, standing
 
 TEXT = "I am the  detective. Bob is the mafioso, and I will vote for him. I checked Bob."
 

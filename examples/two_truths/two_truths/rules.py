@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from liescope.common.errors import UsageError
-from liescope.games.assessing import assess
 from liescope.games.core import AskKind, Asks, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
 from liescope.games.table_options import TableSpec, option
-from liescope.games.talk import speech
-from liescope.games.voting import legal_choice
+from liescope.games.table_rules import assess, legal_choice, speech
 
 PLAYER, PLAYERS = "player", "players"
 TOPICS = {

@@ -20,7 +20,7 @@ from liescope.games.core import Ask, AskKind, EventKind, Outcome, Phase, Reply
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import Session
-from liescope.games.talk import speech
+from liescope.games.table_rules import speech
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from scipy.stats import rankdata
 from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS
 from liescope.benchmark.analyses.frames import SCHEMAS, Frames, load_frames
 from liescope.common.errors import BadData
-from liescope.games.assessing import START, running_suspicion
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
+from liescope.games.table_rules import START, running_suspicion
 from liescope.games.werewolf import JESTER
 from liescope.labeling.acts import _Suspicion
 from tests.benchmark.random_play import judged

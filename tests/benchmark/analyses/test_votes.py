@@ -13,9 +13,9 @@ from liescope.benchmark.analyses.endings import wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.votes import coordination, vote_ranks, vote_targets, wolf_votes_first_day
 from liescope.games import drive, record, start
-from liescope.games.assessing import START, running_suspicion
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
+from liescope.games.table_rules import START, running_suspicion
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import made

@@ -52,7 +52,9 @@ def test_whoever_sends_an_answer_without_a_connection_sees_that_it_is_lost_and_k
     context = new_context(width=390)
     person = Person(context.new_page(), seat, "Only One")
     assert play_until(person, ("speak",)) == "speak"
-    person.page.wait_for_selector("#ask form :focus")  # the page's script is there: without it, a browser sends forms itself
+    person.page.wait_for_selector(
+        "#ask form :focus"
+    )  # the page has its script: without it, browsers send forms themselves
     context.set_offline(True)
     person.page.fill("#text", "a word that stays")
     person.page.get_by_role("button", name="Say it").click()
