@@ -10,6 +10,7 @@ measurement that cannot be obtained does not make a game fail: the rating become
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
+from liescope.common.leaks import hide_secrets, secrets_of
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
@@ -382,7 +384,8 @@ async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
     except LiescopeError:
         raise
     except Exception as error:
-        raise PlayerFailed(f"it raised {type(error).__name__}: {' '.join(str(error).split())[:200]}") from error
+        words = hide_secrets(" ".join(str(error).split()), secrets_of(os.environ))
+        raise PlayerFailed(f"it raised {type(error).__name__}: {words[:200]}") from error
 
 
 def _at_once(player: Player) -> bool:

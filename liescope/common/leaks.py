@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 LONG = 16  # characters from which a secret is found where no short word should be, such as across white space
+HIDDEN = "[key]"
 _DEPTH = 3
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"])|[nrtbf])")
 # Controls, format characters, characters that are not shown by default, accents, and halves of surrogate pairs.
@@ -216,6 +217,15 @@ def find_secret(text: str, secrets: Mapping[str, str], shapes: bool = True) -> s
             if shape.search(look.seen):
                 return f"what looks like {what}"
     return ""
+
+
+def hide_secrets(text: str, secrets: Mapping[str, str]) -> str:
+    """The text without these secrets, in any form that is seen through, and without what is shaped like a key."""
+    for value in secrets.values():
+        text = disguised(value).replaced(text, HIDDEN)
+    for shape in _SHAPES.values():
+        text = shape.sub(HIDDEN, text)
+    return text
 
 
 def texts_of(path: Path) -> Iterator[str]:

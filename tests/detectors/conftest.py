@@ -109,8 +109,37 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
     rows["games"].append(game)
 
 
+def events(rows: Rows) -> list[dict[str, Any]]:
+    """What was said, who voted and who left, as the table of events holds it, in the order of days."""
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+
+    def add(row: dict[str, Any], index: int, **facts: Any) -> None:
+        event = {"drawn": False, "fallback": "", "text": "", "phase": "voting", "round": 0, "payload": "{}"}
+        mine = {name: row[name] for name in ("game_id", "split", "day", "phase", "round", "text") if name in row}
+        while (row["game_id"], index) in found:
+            index += 1
+        found[row["game_id"], index] = (
+            dict.fromkeys(TABLES["events"].columns) | event | mine | {"index": index, **facts}
+        )
+
+    for row in rows["statements"]:
+        index = int(row["statement_id"].rpartition(":")[2])
+        add(row, index, kind="statement", actor=row["speaker"], audience=row["audience"] or None)
+    for row in rows["votes"]:
+        add(row, 1000 * row["day"] + 100 * row["ballot"], kind="vote", actor=row["voter"], target=row["target"])
+    for game in rows["games"]:
+        for seat in game["seats"]:
+            if seat.get("fate") in ("killed", "exiled"):
+                day = seat["day_out"]
+                killed = seat["fate"] == "killed"
+                kind, index = ("death", 1000 * (day - 1)) if killed else ("arrest", 1000 * day + 900)
+                add(game | {"day": day}, index, kind=kind, target=seat["name"])
+    return list(found.values())
+
+
 def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
-    """The rows as a corpus folder."""
+    """The rows as a corpus folder, with the events that they come of."""
+    rows["events"] = events(rows)
     counts: dict[str, dict[str, int]] = {}
     files: list[dict[str, str]] = []
     for config in TABLES:

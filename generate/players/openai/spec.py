@@ -25,11 +25,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from liescope.common.errors import BadData, MissingKey, UnknownName, UsageError
-from liescope.common.leaks import LONG, Disguised, find_secret, looks, secrets_of
+from liescope.common.leaks import HIDDEN, LONG, Disguised, find_secret, looks, secrets_of
 from liescope.games.core import Reply
 from liescope.generate.players.player_registry import EXTRA, NamedText, SeatOptions, joined, number, read_options
 
-HIDDEN = "[key]"
 _SHORTEST = 6  # a shorter key is no secret, and removing it would garble the text
 
 

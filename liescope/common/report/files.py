@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -22,9 +22,6 @@ from liescope.common.report.contents import Content, Report
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown
 from liescope.common.text import cell
-
-if TYPE_CHECKING:
-    pass
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
 _PAGES = ("report.html", "index.html")

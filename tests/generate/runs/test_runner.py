@@ -181,6 +181,24 @@ def test_a_player_that_fails_costs_its_games_and_no_others(plan: MakePlan, run: 
     assert tally.failures.total() == 3
 
 
+def test_an_exception_in_a_player_fails_its_game_and_shows_no_key(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SERVICE_KEY", "very-secret-9731")
+    shaped = "sk-abc123def456ghi789jkl012"  # of a key that no variable holds
+
+    def fail(ask: Ask) -> None:
+        if ask.game.endswith("1"):
+            raise ConnectionError(f"401 for very-secret-9731 and {shaped}")
+
+    endpoint.before = fail
+    tally = run_job(plan(games=1), run)
+    assert (tally.done, tally.failed) == (7, 1)
+    (failed,) = [game for game in records(run) if game.status is Status.FAILED]
+    assert "ConnectionError: 401 for [key] and [key]" in failed.failure
+    assert not any(secret in path.read_bytes() for path in run.iterdir() for secret in (b"9731", shaped.encode()))
+
+
 def test_a_failed_game_is_taken_up_again_at_the_end_of_the_same_run(
     plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
 ) -> None:

@@ -17,8 +17,9 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
+from liescope.common.leaks import HIDDEN
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.spec import HIDDEN, Secrets
+from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.parsing.choice import visible
 from liescope.generate.runs.journal import Journal
 
