@@ -135,8 +135,8 @@ def read_transcripts(corpus: str | os.PathLike[str], splits: Sequence[str] = SPL
     happened = read(folder, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
     turns: dict[str, list[TranscriptTurn]] = defaultdict(list)
     said = {key: (text_is_lost(notes), frozenset(by)) for key, notes, by in collected(heard, corpus).iter_rows()}
-    for row in collected(happened.sort("game_id", "index"), corpus).iter_rows():
-        turns[row[0]].extend(_turns(*row, said))
+    for row in collected(happened.sort("game_id", "index"), corpus).iter_rows(named=True):
+        turns[row["game_id"]].extend(_turns(row, said))
     return {
         game_id: Transcript(
             game_id, tuple(seat["name"] for seat in seats), tuple(turns[game_id]), rules, _known_deceivers(rules, seats)
@@ -145,27 +145,19 @@ def read_transcripts(corpus: str | os.PathLike[str], splits: Sequence[str] = SPL
     }
 
 
-def _turns(
-    game_id: str,
-    index: int,
-    event: str,
-    day: int,
-    actor: str,
-    target: str,
-    text: str,
-    said: Mapping[str, tuple[bool, frozenset[str]]],
-) -> Iterator[TranscriptTurn]:
-    """What an event is in a transcript: nothing, where its speaker withdrew the words. said: by statement, whether
-    its text was lost, and who heard it.
+def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[str]]]) -> Iterator[TranscriptTurn]:
+    """What an event is in a transcript: nothing, where its speaker withdrew the words. said: by statement, whether its
+    text was lost, and who heard it.
     """
-    kind = _TURNS[EventKind(event)]
+    kind, day = _TURNS[EventKind(event["kind"])], event["day"]
     if kind == VOTED:
-        yield TranscriptTurn(VOTED, actor, target=target, day=day)
+        yield TranscriptTurn(VOTED, event["actor"], target=event["target"], day=day)
     elif kind != SAID:
-        yield TranscriptTurn(kind, actor if kind == SILENT else target, day=day)
-    elif (key := statement_id(game_id, index)) in said:
+        yield TranscriptTurn(kind, event["actor" if kind == SILENT else "target"], day=day)
+    elif (key := statement_id(event["game_id"], event["index"])) in said:
         lost, audience = said[key]
-        yield TranscriptTurn(SAID, actor, "" if lost or text.strip() == "\\" else text, "", audience, key, day)
+        text = "" if lost or event["text"].strip() == "\\" else event["text"]
+        yield TranscriptTurn(SAID, event["actor"], text, "", audience, key, day)
 
 
 def read_deceivers(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
