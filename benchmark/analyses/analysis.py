@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS, RATER
-from liescope.benchmark.analyses.corrections import SMALLER, Correction
+from liescope.benchmark.analyses.analysis_tables import Declared
+from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS, RATER, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval
-from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.benchmark.analyses.intervals import SMALLER, Correction, Interval
 from liescope.common.model_names import PEOPLE
 
 if TYPE_CHECKING:
@@ -129,20 +128,21 @@ MINI_MAFIA = "Mini-Mafia paper"
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """One analysis. To add one, put it into the tuple of its subject; one of a new subject takes two
-    lines in `registry`.
+    lines in `analysis_registry`.
 
-    name: of its CSV file; title: its heading; table: the function; plot: draws the figure of a non-empty table.
-    needs: what the games must contain, checked before the function is called (`liescope.benchmark.analyses.analysis`);
-    otherwise: why the table can still be empty. interval: what the columns lo and hi of the table are.
+    name: of its CSV file; title: its heading; table: what is counted and how, as `Means`, `Shares` or `Differences`, or
+    a function of its own; plot: draws the figure of a non-empty table, as `Dots`, `Bars`, `Curves` or `Matrix`, or a
+    function. needs: what the games must contain, checked before the table is made; otherwise: why the table can still
+    be empty. interval: what the columns lo and hi are, where the declaration of the table does not say it.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
     `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. shown: how
     many rows the page has, 0 for those of any table; the file has all. corrections: how rows are read, against zero
-    or against each other, and so what is added for their number (`liescope.benchmark.analyses.corrections`).
+    or against each other, and so what is added for their number (`liescope.benchmark.analyses.intervals`).
     """
 
     name: str
     title: str
-    table: Callable[[Frames], pl.DataFrame]
+    table: Declared | Callable[[Frames], pl.DataFrame]
     plot: Callable[[pl.DataFrame], Figure] | None = None
     needs: tuple[Need, ...] = ()
     otherwise: str = "no game contains what it counts"
@@ -153,6 +153,11 @@ class Analysis:
     main: bool = False
     shown: int = 0
     corrections: tuple[Correction, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.table, Declared):
+            object.__setattr__(self, "interval", self.table.interval)
+            object.__setattr__(self, "corrections", self.corrections or self.table.corrections)
 
     def found(self, frames: Frames) -> pl.DataFrame:
         """The table with the columns that its corrections add."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from liescope.benchmark.analyses.conditions_of_play import MIXED, POOLED, RATER
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.benchmark.analyses.conditions_of_play import MIXED, POOLED, RATER, side_colour
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (
     Dot,
@@ -28,14 +28,14 @@ from liescope.common.figures import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-Names = str | Sequence[str]
-"""What names each row of a table: a column, or a text for every row."""
+Names = str | Sequence[str] | Callable[[pl.DataFrame], Sequence[str]]
+"""What names each row of a table: a column, a text for every row, or what makes these texts; "" names none."""
+Colours = Mapping[str, str] | Literal["model", "side"] | None
+"""The colour of each series, or row without series: by its name, its model, or the side of the role that it names."""
 SHARE = (-0.02, 1.02)
 _BAR = 0.2  # inches
 
@@ -60,26 +60,42 @@ def cell_names(cells: pl.DataFrame) -> list[str]:
 
 def names_of(table: pl.DataFrame, names: Names) -> list[str]:
     """The text for each row."""
-    return [str(name) for name in (table[names] if isinstance(names, str) else names)]
+    if names == "":
+        return [""] * table.height
+    if isinstance(names, str):
+        return [str(name) for name in table[names]]
+    return [str(name) for name in (names(table) if callable(names) else names)]
 
 
-def of_game(table: pl.DataFrame, column: str) -> list[str]:
+def of_game(column: str) -> Callable[[pl.DataFrame], list[str]]:
     """A column of roles or factions, with the game if there are several."""
-    if table["game"].n_unique() == 1:
-        return names_of(table, column)
-    return [f"{game}: {name}" for game, name in table.select("game", column).iter_rows()]
+
+    def named(table: pl.DataFrame) -> list[str]:
+        if table["game"].n_unique() == 1:
+            return names_of(table, column)
+        return [f"{game}: {name}" for game, name in table.select("game", column).iter_rows()]
+
+    return named
 
 
-def by_side(table: pl.DataFrame, column: str, names: Names = "") -> dict[str, str]:
-    """The colour of each role or faction in a column, by its name or by other names of the rows."""
-    pairs = table.select("game", column).iter_rows()
-    return {name: side_colour(*pair) for name, pair in zip(names_of(table, names or column), pairs, strict=True)}
+def spelt(column: str, words: Mapping[Any, str] | None = None) -> Callable[[pl.DataFrame], list[str]]:
+    """A column in words: those for its values, or its values without underscores."""
+    return lambda table: [words[name] if words else str(name).replace("_", " ") for name in table[column]]
 
 
-def by_model(table: pl.DataFrame, names: Names) -> dict[str, str]:
-    """The colour of each row's model, by the names of the rows."""
-    colours = {**model_colours(table["model"]), POOLED: INK, MIXED: INK}
-    return {name: colours[model] for name, model in zip(names_of(table, names), table["model"], strict=True)}
+def side_colours(table: pl.DataFrame, column: str) -> dict[str, str]:
+    """The colour of each role or faction in a column."""
+    return {name: side_colour(game, name) for game, name in table.select("game", column).iter_rows()}
+
+
+def _colours(table: pl.DataFrame, colours: Colours, names: Names) -> Mapping[str, str] | None:
+    """The colour of each name."""
+    if colours == "model":
+        of_models = {**model_colours(table["model"]), POOLED: INK, MIXED: INK}
+        return {name: of_models[model] for name, model in zip(names_of(table, names), table["model"], strict=True)}
+    if colours == "side":
+        return side_colours(table, str(names))
+    return colours
 
 
 def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
@@ -87,75 +103,111 @@ def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
     return table.filter([pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()])
 
 
-def dots(
-    table: pl.DataFrame,
-    value: str,
-    axis: str,
-    rows: Names,
-    facets: Names,
-    series: Names | None = None,
-    colours: Mapping[str, str] | None = None,
-    reference: float | None = None,
-    limits: tuple[float, float] | None = None,
-) -> Figure:
-    """A dot for each row of the table, with the interval of its columns lo and hi if it has them.
+def _bounds(table: pl.DataFrame) -> list[tuple[float | None, float | None]]:
+    return table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
 
-    rows, facets, series: their names; the rest as in `dots_with_intervals`.
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """A dot for each row of a table, with the interval of its columns lo and hi if it has them.
+
+    Parameters
+    ----------
+    axis
+        What the figures are.
+    rows, facets, series
+        The names of each row's line, panel and series.
+    colours, reference, limits
+        As in `dots_with_intervals`.
+    value
+        The column of the figures; rate, mean or difference if empty.
+    where
+        Which rows of the table are shown, all if None.
     """
-    bounds = table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
-    labels, panels = names_of(table, rows), names_of(table, facets)
-    shown = [""] * table.height if series is None else names_of(table, series)
-    drawn = [
-        Dot(label, number, lo, hi, one, panel)
-        for label, number, (lo, hi), one, panel in zip(labels, table[value], bounds, shown, panels, strict=True)
-    ]
-    return dots_with_intervals(drawn, axis, colours, reference, limits)
+
+    axis: str
+    rows: Names = cell_names
+    facets: Names = cell_names
+    series: Names = ""
+    colours: Colours = None
+    reference: float | None = None
+    limits: tuple[float, float] | None = None
+    value: str = ""
+    where: pl.Expr | None = None
+
+    def __call__(self, table: pl.DataFrame) -> Figure:
+        table = table if self.where is None else table.filter(self.where)
+        value = self.value or next(name for name in ("rate", "mean", "difference") if name in table.columns)
+        named = (names_of(table, names) for names in (self.rows, self.series, self.facets))
+        drawn = [
+            Dot(label, number, lo, hi, series, panel)
+            for label, series, panel, number, (lo, hi) in zip(*named, table[value], _bounds(table), strict=True)
+        ]
+        colours = _colours(table, self.colours, self.series or self.rows)
+        return dots_with_intervals(drawn, self.axis, colours, self.reference, self.limits)
 
 
-def stacked_bars(
-    table: pl.DataFrame, value: str, axis: str, rows: Names, facets: Names, parts: Names, colours: Mapping[str, str]
-) -> Figure:
-    """Horizontal bars of shares, one for each row name, a part for each row of the table; a panel a facet."""
-    named = table.select(pl.col(value).fill_null(0.0).alias("value")).with_columns(
-        row=pl.Series(names_of(table, rows)),
-        facet=pl.Series(names_of(table, facets)),
-        part=pl.Series(names_of(table, parts)),
-    )
-    panels_of = named.partition_by("facet", maintain_order=True)
-    bars_of = [rows_for(part["row"], _BAR) for part in panels_of]
-    figure, panels = stacked([0.55 + total(bars) for bars in bars_of])
-    for shown, bars, panel in zip(panels_of, bars_of, panels, strict=True):
-        left = dict.fromkeys(bars, 0.0)
-        for row, part, share in shown.select("row", "part", "value").iter_rows():
-            panel.barh(bars[row].middle, share, _BAR, left[row], color=colours[part], edgecolor="white")
-            left[row] += share
-        set_rows(panel, bars)
-        panel.set_xlim(0, 1)
-        name_panel(panel, shown["facet"].item(0))
-    name_axis(figure, axis)
-    legend(figure, {part: colours[part] for part in named["part"].unique(maintain_order=True)})
-    return figure
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Horizontal bars of shares, one for each name of a row, a part for each row of the table; a panel a facet. value:
+    the column of the shares.
+    """
+
+    value: str
+    axis: str
+    parts: Names
+    colours: Mapping[str, str] | Callable[[pl.DataFrame], Mapping[str, str]]
+    rows: Names = cell_names
+    facets: Names = ""
+
+    def __call__(self, table: pl.DataFrame) -> Figure:
+        colours = self.colours(table) if callable(self.colours) else self.colours
+        named = table.select(pl.col(self.value).fill_null(0.0).alias("value")).with_columns(
+            row=pl.Series(names_of(table, self.rows)),
+            facet=pl.Series(names_of(table, self.facets)),
+            part=pl.Series(names_of(table, self.parts)),
+        )
+        panels_of = named.partition_by("facet", maintain_order=True)
+        bars_of = [rows_for(part["row"], _BAR) for part in panels_of]
+        figure, panels = stacked([0.55 + total(bars) for bars in bars_of])
+        for shown, bars, panel in zip(panels_of, bars_of, panels, strict=True):
+            left = dict.fromkeys(bars, 0.0)
+            for row, part, share in shown.select("row", "part", "value").iter_rows():
+                panel.barh(bars[row].middle, share, _BAR, left[row], color=colours[part], edgecolor="white")
+                left[row] += share
+            set_rows(panel, bars)
+            panel.set_xlim(0, 1)
+            name_panel(panel, shown["facet"].item(0))
+        name_axis(figure, self.axis)
+        legend(figure, {part: colours[part] for part in named["part"].unique(maintain_order=True)})
+        return figure
 
 
-def matrix_of(
-    table: pl.DataFrame,
-    value: str,
-    name: str,
-    rows: Names,
-    columns: Names,
-    facets: Names,
-    limits: tuple[float, float],
-    middle: float | None = None,
-) -> Figure:
-    """A matrix for each facet, with intervals where the table has lo and hi. name: what the numbers are."""
-    bounds = table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
-    row_names, column_names, titles = (names_of(table, names) for names in (rows, columns, facets))
-    cells: dict[str, dict[tuple[str, str], MatrixCell]] = {title: {} for title in titles}
-    for title, row, column, number, (lo, hi) in zip(titles, row_names, column_names, table[value], bounds, strict=True):
-        cells[title][row, column] = MatrixCell(number, lo, hi)
-    down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))
-    across.sort(key=lambda name: down.index(name) if name in down else len(down))  # the same names in the same order
-    return matrices(cells, down, across, name, limits, middle)
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A matrix for each facet, with intervals where the table has lo and hi. value: the column; name: what the numbers
+    are; limits, middle: as in `matrices`, the largest difference either way where there are none.
+    """
+
+    value: str
+    name: str
+    rows: Names
+    columns: Names
+    facets: Names = cell_names
+    limits: tuple[float, float] | None = (0, 1)
+
+    def __call__(self, table: pl.DataFrame) -> Figure:
+        row_names, column_names, titles = (names_of(table, names) for names in (self.rows, self.columns, self.facets))
+        cells: dict[str, dict[tuple[str, str], MatrixCell]] = {title: {} for title in titles}
+        numbers = zip(titles, row_names, column_names, table[self.value], _bounds(table), strict=True)
+        for title, row, column, number, (lo, hi) in numbers:
+            cells[title][row, column] = MatrixCell(number, lo, hi)
+        down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))
+        across.sort(key=lambda name: down.index(name) if name in down else len(down))  # as in the rows
+        if self.limits:
+            return matrices(cells, down, across, self.name, self.limits)
+        furthest = max(0.05, *(abs(number) for number in table[self.value].drop_nulls()))
+        return matrices(cells, down, across, self.name, (-furthest, furthest), 0)
 
 
 MOST = 6  # curves that a panel shows as they are
@@ -164,43 +216,49 @@ _STYLES: tuple[Stroke, ...] = ("-", "--", ":", "-.")
 _TYPICAL = "median of the cells, middle half shaded"
 
 
-def curves(
-    table: pl.DataFrame,
-    x: str,
-    value: str,
-    facets: Names,
-    series: Names,
-    colours: Mapping[str, str],
-    axes: tuple[str, str],
-    ticks: Sequence[str] = (),
-) -> Figure:
+@dataclass(frozen=True, slots=True)
+class Curves:
     """A curve for each series over the whole numbers of column x, a panel a facet, with the band of the columns lo and
     hi if the table has them. Of more than six in a panel only the median, the middle half, the lowest and the highest.
 
-    axes: the names of x and y, y from 0 to 1; ticks: names of 0, 1, 2… on x instead of the numbers.
+    axes: the names of x and y, y from 0 to 1; ticks: names of 0, 1, 2… on x instead of the numbers; where: which rows
+    of the table are shown, all if None.
     """
-    bounds = [] if "lo" not in table.columns else ["lo", "hi"]
-    named = table.select(pl.col(x).alias("x"), pl.col(value).alias("y"), *bounds).with_columns(
-        facet=pl.Series(names_of(table, facets), dtype=pl.String),
-        series=pl.Series(names_of(table, series), dtype=pl.String),
-    )
-    parts = named.partition_by("facet", maintain_order=True)
-    figure, panels = stacked([_HEIGHT] * len(parts))
-    shades, strokes = {_TYPICAL: INK, **colours}, _strokes(named["series"].unique(maintain_order=True), colours)
-    entries: dict[str, None] = {}
-    for part, panel in zip(parts, panels, strict=True):
-        drawn = (_many if part["series"].n_unique() > MOST else _few)(panel, part, colours, strokes)
-        entries |= dict.fromkeys(drawn)
-        name_panel(panel, part["facet"].item(0))
-        panel.set(ylim=SHARE, ylabel=axes[1])
-        panel.grid(axis="y")
-        if ticks:
-            panel.set_xticks(range(len(ticks)), ticks)
-        else:
-            whole_numbers(panel)
-    name_axis(figure, axes[0])
-    legend(figure, {name: shades[name] for name in entries}, {_TYPICAL: "-", **strokes})
-    return figure
+
+    x: str
+    axes: tuple[str, str]
+    series: Names
+    facets: Names = cell_names
+    colours: Colours = "side"
+    value: str = "mean"
+    ticks: Sequence[str] = ()
+    where: pl.Expr | None = None
+
+    def __call__(self, table: pl.DataFrame) -> Figure:
+        table = table if self.where is None else table.filter(self.where)
+        colours = _colours(table, self.colours, self.series) or {}
+        bounds = [] if "lo" not in table.columns else ["lo", "hi"]
+        named = table.select(pl.col(self.x).alias("x"), pl.col(self.value).alias("y"), *bounds).with_columns(
+            facet=pl.Series(names_of(table, self.facets), dtype=pl.String),
+            series=pl.Series(names_of(table, self.series), dtype=pl.String),
+        )
+        parts = named.partition_by("facet", maintain_order=True)
+        figure, panels = stacked([_HEIGHT] * len(parts))
+        shades, strokes = {_TYPICAL: INK, **colours}, _strokes(named["series"].unique(maintain_order=True), colours)
+        entries: dict[str, None] = {}
+        for part, panel in zip(parts, panels, strict=True):
+            drawn = (_many if part["series"].n_unique() > MOST else _few)(panel, part, colours, strokes)
+            entries |= dict.fromkeys(drawn)
+            name_panel(panel, part["facet"].item(0))
+            panel.set(ylim=SHARE, ylabel=self.axes[1])
+            panel.grid(axis="y")
+            if self.ticks:
+                panel.set_xticks(range(len(self.ticks)), self.ticks)
+            else:
+                whole_numbers(panel)
+        name_axis(figure, self.axes[0])
+        legend(figure, {name: shades[name] for name in entries}, {_TYPICAL: "-", **strokes})
+        return figure
 
 
 def _strokes(series: Iterable[str], colours: Mapping[str, str]) -> dict[str, Stroke]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.calibration import ANALYSES_OF_CALIBRATION, ANALYSES_OF_JUDGES
 from liescope.benchmark.analyses.conduct import (
     ANALYSES_OF_BIDDING,
     ANALYSES_OF_LENGTHS,
@@ -11,63 +10,70 @@ from liescope.benchmark.analyses.conduct import (
     ANALYSES_OF_NIGHTS,
     ANALYSES_OF_SILENCE,
 )
-from liescope.benchmark.analyses.deception import ANALYSES_OF_DECEPTION, ANALYSES_OF_DETECTION, ANALYSES_OF_SUSPICION
-from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE, ANALYSES_OF_INJECTION
-from liescope.benchmark.analyses.endings import (
-    ANALYSES_OF_CONDITIONS,
-    ANALYSES_OF_ENDINGS,
-    ANALYSES_OF_GAME_LENGTH,
-    ANALYSES_OF_TIMELINE,
+from liescope.benchmark.analyses.deception import (
+    ANALYSES_OF_CALIBRATION,
+    ANALYSES_OF_DECEPTION,
+    ANALYSES_OF_DETECTION,
+    ANALYSES_OF_SUSPICION,
 )
+from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE, ANALYSES_OF_INJECTION
 from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
 from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
 from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
 from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE
+from liescope.benchmark.analyses.judges import ANALYSES_OF_JUDGES, ANALYSES_OF_NAMING
 from liescope.benchmark.analyses.lessons import ANALYSES_OF_LESSONS
 from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES, ANALYSES_OF_MOVES
-from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES, ANALYSES_OF_NAMING
-from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION, ANALYSES_OF_OUTCOMES
+from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
+from liescope.benchmark.analyses.outcomes import (
+    ANALYSES_OF_CONDITIONS,
+    ANALYSES_OF_CONFIGURATION,
+    ANALYSES_OF_ENDINGS,
+    ANALYSES_OF_OUTCOMES,
+)
 from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
+from liescope.benchmark.analyses.timeline import ANALYSES_OF_GAME_LENGTH, ANALYSES_OF_TIMELINE
 from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD, ANALYSES_OF_VOTES
 from liescope.common.registry import Registry
 
 PACKAGES: Registry[tuple[Analysis, ...]] = Registry("set of analyses", "liescope.analyses", {})
 """The analyses of other packages: an entry point names a tuple of them."""
 
-ANALYSES: tuple[Analysis, ...] = (
-    *ANALYSES_OF_CONFIGURATION,
-    *ANALYSES_OF_OUTCOMES,
-    *ANALYSES_OF_CONDITIONS,
-    *ANALYSES_OF_ENDINGS,
-    *ANALYSES_OF_VOTES,
-    *ANALYSES_OF_ACCURACY,
-    *ANALYSES_OF_LAST_WORD,
-    *ANALYSES_OF_NAMES,
-    *ANALYSES_OF_NIGHTS,
-    *ANALYSES_OF_BIDDING,
-    *ANALYSES_OF_SILENCE,
-    *ANALYSES_OF_DISCLOSURE,
-    *ANALYSES_OF_MISHAPS,
-    *ANALYSES_OF_INFLUENCE,
-    *ANALYSES_OF_LENGTHS,
-    *ANALYSES_OF_COUNTER_ACCUSATION,
-    *ANALYSES_OF_FIRST_CLAIM,
-    *ANALYSES_OF_INJECTION,
-    *ANALYSES_OF_GAME_LENGTH,
-    *ANALYSES_OF_DECEPTION,
-    *ANALYSES_OF_SUSPICION,
-    *ANALYSES_OF_CALIBRATION,
-    *ANALYSES_OF_DETECTION,
-    *ANALYSES_OF_MOVES,
-    *ANALYSES_OF_LIES,
-    *ANALYSES_OF_FORKS,
-    *ANALYSES_OF_PEOPLE,
-    *ANALYSES_OF_TIMELINE,
-    *ANALYSES_OF_FINGERPRINT,
-    *ANALYSES_OF_PREDICTORS,
-    *ANALYSES_OF_JUDGES,
-    *ANALYSES_OF_NAMING,
-    *ANALYSES_OF_LESSONS,
-    *(analysis for name in PACKAGES for analysis in PACKAGES[name]),
-)
-"""Those of a new module take two lines here, those of another package none."""
+SUBJECTS: dict[str, tuple[Analysis, ...]] = {
+    "configuration": ANALYSES_OF_CONFIGURATION,
+    "outcomes": ANALYSES_OF_OUTCOMES,
+    "conditions": ANALYSES_OF_CONDITIONS,
+    "endings": ANALYSES_OF_ENDINGS,
+    "votes": ANALYSES_OF_VOTES,
+    "accuracy": ANALYSES_OF_ACCURACY,
+    "last word": ANALYSES_OF_LAST_WORD,
+    "names": ANALYSES_OF_NAMES,
+    "nights": ANALYSES_OF_NIGHTS,
+    "bidding": ANALYSES_OF_BIDDING,
+    "silence": ANALYSES_OF_SILENCE,
+    "disclosure": ANALYSES_OF_DISCLOSURE,
+    "mishaps": ANALYSES_OF_MISHAPS,
+    "influence": ANALYSES_OF_INFLUENCE,
+    "lengths": ANALYSES_OF_LENGTHS,
+    "counter accusation": ANALYSES_OF_COUNTER_ACCUSATION,
+    "first claim": ANALYSES_OF_FIRST_CLAIM,
+    "injection": ANALYSES_OF_INJECTION,
+    "game length": ANALYSES_OF_GAME_LENGTH,
+    "deception": ANALYSES_OF_DECEPTION,
+    "suspicion": ANALYSES_OF_SUSPICION,
+    "calibration": ANALYSES_OF_CALIBRATION,
+    "detection": ANALYSES_OF_DETECTION,
+    "moves": ANALYSES_OF_MOVES,
+    "lies": ANALYSES_OF_LIES,
+    "forks": ANALYSES_OF_FORKS,
+    "people": ANALYSES_OF_PEOPLE,
+    "timeline": ANALYSES_OF_TIMELINE,
+    "fingerprint": ANALYSES_OF_FINGERPRINT,
+    "predictors": ANALYSES_OF_PREDICTORS,
+    "judges": ANALYSES_OF_JUDGES,
+    "naming": ANALYSES_OF_NAMING,
+    "lessons": ANALYSES_OF_LESSONS,
+    **{name: PACKAGES[name] for name in PACKAGES},
+}
+"""The analyses by subject. A new module takes two lines here, another package none."""
+ANALYSES: tuple[Analysis, ...] = tuple(analysis for analyses in SUBJECTS.values() for analysis in analyses)

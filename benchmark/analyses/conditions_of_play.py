@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from liescope.common.colours import COLOURS, model_colours
+from liescope.common.errors import UnknownName
+from liescope.games.game_registry import GAMES, SIDES
 from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 from liescope.generate.runs.run_folder import labels
 
 if TYPE_CHECKING:
     from liescope.benchmark.analyses.frames import Frames
+
 
 GAME = ("game", "condition")
 MODEL = (*GAME, "model")
@@ -141,3 +145,29 @@ def last_ballots(frames: Frames) -> pl.DataFrame:
     """The votes that counted: those of each day's last ballot."""
     last = pl.col("ballot").max().over("game_id", "day")
     return frames.votes.filter(pl.col("ballot") == last)
+
+
+NOBODY = "nobody"
+"""The winner of a game that nobody won."""
+UNKNOWN = "not known"
+"""The winner, or a role, that the source of a game from elsewhere does not say."""
+
+
+def side_colour(game: str, name: str) -> str:
+    """The colour of a role or team of a game. Raises UndeclaredGame for a game that Liescope plays and that has no
+    colours, UnknownName for a role or team without one.
+    """
+    if name in (NOBODY, UNKNOWN):
+        return COLOURS["grey"]
+    if game not in GAMES:
+        return model_colours([name])[name]
+    colours = SIDES[game].colours
+    if name not in colours:
+        raise UnknownName(f"role or team of {game} with a colour", name, colours)
+    return colours[name]
+
+
+def united_roles() -> pl.DataFrame:
+    """The columns game and role: of every game, the roles whose players know each other."""
+    rows = [(game, role) for game, sides in SIDES.items() for role in sides.united]
+    return pl.DataFrame(rows, {"game": pl.String, "role": pl.String}, orient="row")

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, SAID, WINNERS, Analysis
-from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots, of_game, stacked_bars
+from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
+from liescope.benchmark.analyses.analysis_tables import Differences, Shares, each, long
 from liescope.benchmark.analyses.conditions_of_play import CELL
-from liescope.benchmark.analyses.corrections import Alike, Zero
+from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, shares
-from liescope.benchmark.analyses.outcomes import against
 from liescope.common.colours import COLOURS
 from liescope.games.game_registry import WORDS
 from liescope.labeling.accusing import accused
 from liescope.labeling.injection import KINDS, attempts
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 INVESTIGATION = "investigation"
 _ACTED = pl.col("act") == INVESTIGATION
-
-
-def said(frames: Frames) -> pl.DataFrame:
-    """The statements, each once however many raters they have."""
-    return frames.statements.unique("statement_id", keep="first", maintain_order=True)
 
 
 def investigating_roles(frames: Frames) -> pl.DataFrame:
@@ -173,112 +162,67 @@ def _stages(frames: Frames, seats: pl.DataFrame) -> pl.DataFrame:
     return since.with_columns(stage=pl.when(pl.col("day") > pl.col("since")).then(2).when(at_once).then(0).otherwise(1))
 
 
-def disclosure_when(frames: Frames) -> pl.DataFrame:
-    """When those who investigated claim to know, or tell in any way (Mini-Mafia paper, section 3.3).
-
-    Columns: game, condition, model (theirs), learning, told ("claims to know": to have investigated, or to hold a role
-    that does; "claims to know or accuses"), when (a key of `WHEN`), count, games, rate, lo, hi (Wilson's interval over
-    games).
-    """
+def _when(frames: Frames) -> pl.DataFrame:
     rows = disclosures(frames).unpivot([CLAIMS, TELLS], index=_KEYS, variable_name="told", value_name="when")
-    return _shares(rows, [*CELL, "told"], "when", WHEN)
+    return each(rows, "when", _occurring(rows["when"], WHEN))
 
 
-def disclosure_how(frames: Frames) -> pl.DataFrame:
-    """How those who investigated tell: the most that they told in a game.
-
-    "claims the investigation", its result or not; "claims the role only"; "accuses only": a deceiver whom it
-    investigated, as a fact or as an opinion, without a word of how it knows; "tells nothing", though it spoke; "says
-    nothing at all". Columns: game, condition, model, learning, how, count, games, rate, lo, hi (Wilson's interval over
-    games).
-    """
-    return _shares(disclosures(frames), list(CELL), "how", HOW)
+def _how(frames: Frames) -> pl.DataFrame:
+    rows = disclosures(frames)
+    return each(rows, "how", _occurring(rows["how"], HOW))
 
 
-def disclosure_success(frames: Frames) -> pl.DataFrame:
-    """How often the team of those who investigated wins, by how and by when they tell.
+def _occurring(column: pl.Series, values: Iterable[str]) -> list[str]:
+    return [value for value in values if value in set(column)]
 
-    Columns: game, condition, model, learning, told ("claims to know or accuses" for when, "how" for how), told_as (a
-    key of `WHEN` or `HOW`), wins, games, rate, lo, hi (Wilson's interval over games). Games without a known winner do
-    not count.
-    """
+
+def _success(frames: Frames) -> pl.DataFrame:
+    """Games with a known winner, by when (told "claims to know or accuses") and by how (told "how") it was told."""
     rows = disclosures(frames).drop_nulls("won")
-    long = rows.unpivot([TELLS, "how"], index=[*_KEYS, "won"], variable_name="told", value_name="told_as")
-    counts = long.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
-    keys = [*CELL, "told", "told_as"]
-    return shares(counts, keys, "wins", "games").sort(*CELL, "told", _place("told_as", [*WHEN, *HOW]))
-
-
-def _shares(rows: pl.DataFrame, keys: list[str], column: str, values: Iterable[str]) -> pl.DataFrame:
-    """How often each value occurs among the rows of a cell, those that do not occur in the cell included."""
-    occurring = [value for value in values if value in set(rows[column])]
-    each = pl.DataFrame({"_value": occurring}, {"_value": pl.String})
-    hit = (pl.col(column) == pl.col("_value")).cast(pl.Int64)
-    counts = rows.join(each, how="cross").with_columns(count=hit, games=pl.lit(1, pl.Int64))
-    table = shares(counts.drop(column).rename({"_value": column}), [*keys, column], "count", "games")
-    return table.sort(*keys, _place(column, occurring))
-
-
-def _place(column: str, values: Iterable[str]) -> pl.Expr:
-    return pl.col(column).replace_strict({value: at for at, value in enumerate(values)}, return_dtype=pl.Int64)
-
-
-def plot_disclosure_when(table: pl.DataFrame) -> Figure:
-    """One panel for each meaning of telling, a bar a cell."""
-    return stacked_bars(table, "rate", "share of games", cell_names(table), "told", "when", WHEN)
-
-
-def plot_disclosure_how(table: pl.DataFrame) -> Figure:
-    """A bar a cell."""
-    return stacked_bars(table, "rate", "share of games", cell_names(table), [""] * table.height, "how", HOW)
-
-
-def plot_disclosure_success(table: pl.DataFrame) -> Figure:
-    """One panel for each way of telling, a row a cell."""
-    table = table.filter(told="how")
-    cells, axis = cell_names(table), "share of games that the team won"
-    return dots(table, "rate", axis, cells, "told_as", colours=by_model(table, cells), limits=SHARE)
+    return rows.unpivot([TELLS, "how"], index=[*_KEYS, "won"], variable_name="told", value_name="told_as")
 
 
 ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
     Analysis(
         "disclosure_when",
         "When those who investigated tell",
-        disclosure_when,
-        plot_disclosure_when,
+        Shares(_when, "value", (*CELL, "told", "when"), order={"when": WHEN}, alike=True),
+        Bars("rate", "share of games", "when", WHEN, facets="told"),
         needs=(INVESTIGATIONS,),
-        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements. To claim to know is to claim an investigation or a role "
         "that investigates; to accuse counts only against a deceiver whom the player investigated.",
         main=True,
-        corrections=(Alike(("learning", "told", "when"), "rate"),),
     ),
     Analysis(
         "disclosure_how",
         "How those who investigated tell",
-        disclosure_how,
-        plot_disclosure_how,
+        # "claims the investigation": its result or not. "accuses only": a deceiver whom it investigated, as a fact or
+        # as an opinion, without a word of how it knows. "tells nothing", though it spoke.
+        Shares(_how, "value", (*CELL, "how"), order={"how": HOW}, alike=True),
+        Bars("rate", "share of games", "how", HOW),
         needs=(INVESTIGATIONS,),
-        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="The most that was told in each game.",
-        corrections=(Alike(("learning", "how"), "rate"),),
     ),
     Analysis(
         "disclosure_success",
         "Telling and winning",
-        disclosure_success,
-        plot_disclosure_success,
+        Shares(_success, "won", (*CELL, "told", "told_as"), "wins", order={"told_as": (*WHEN, *HOW)}, alike=True),
+        Dots(
+            "share of games that the team won",
+            facets="told_as",
+            colours="model",
+            limits=SHARE,
+            where=pl.col("told") == "how",
+        ),
         needs=(INVESTIGATIONS, WINNERS),
-        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="Games in which it was told differ from the others in more than this, such as in who else sat at the "
         "table, so a difference is no effect of telling.",
-        corrections=(Alike(("learning", "told", "told_as"), "rate"),),
     ),
 )
 
@@ -307,76 +251,43 @@ def attempted(frames: Frames) -> pl.DataFrame:
     )
 
 
-def injection_attempts(frames: Frames) -> pl.DataFrame:
-    """How often players try to instruct the others' models or imitate the game, by model and role.
-
-    Columns: game, condition, model, learning, role, kind ("any", and those of `KINDS` that occur), count (games in
-    which a player of the model in the role made such an attempt), games (in which one spoke), rate, lo, hi (Wilson's
-    interval over games), statements (in those games).
-    """
+def _tries(frames: Frames) -> pl.DataFrame:
+    """The rows of `attempted` for any kind and each that occurs: whether one was made."""
     games = attempted(frames)
     occurring = [kind for kind in KINDS if games["kinds"].explode().eq(kind).any()]
-    hits = [(pl.col("kinds").list.len() > 0).alias(ANY)]
-    hits += [pl.col("kinds").list.contains(kind).alias(kind) for kind in occurring]
-    long = games.with_columns(hits).unpivot(
-        [ANY, *occurring], index=["family", *CELL, "role", "statements"], variable_name="kind", value_name="hit"
-    )
-    keys = [*CELL, "role", "kind"]
-    counts = long.with_columns(count=pl.col("hit").cast(pl.Int64), games=pl.lit(1, pl.Int64))
-    said_there = long.group_by(keys).agg(pl.col("statements").sum())
-    places = {kind: place for place, kind in enumerate([ANY, *KINDS])}
-    order = pl.col("kind").replace_strict(places, return_dtype=pl.Int64)
-    return shares(counts, keys, "count", "games").join(said_there, on=keys, how="left").sort(*CELL, "role", order)
+    hits = {ANY: pl.col("kinds").list.len() > 0} | {kind: pl.col("kinds").list.contains(kind) for kind in occurring}
+    return long(games.with_columns(**hits), tuple(hits), "kind")
 
 
-def injection_success(frames: Frames) -> pl.DataFrame:
-    """How often the team of a model in a role wins where it made an attempt and where it made none.
-
-    Columns: game, condition, model, learning, role, rate_without, games_without, rate_with, games_with, difference, lo,
-    hi (Newcombe's interval). Models that never tried in a role have no row for it.
-    """
-    keys = [*CELL, "role"]
-    rows = attempted(frames).drop_nulls("won").with_columns(tried=pl.col("kinds").list.len() > 0)
-    counts = rows.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
-    return against(counts, keys, "tried", "with", "without")
-
-
-def plot_injection_attempts(table: pl.DataFrame) -> Figure:
-    """Attempts of any kind: a panel a role, a row a cell."""
-    table = table.filter(kind=ANY)
-    cells = cell_names(table)
-    axis = "share of games with an attempt"
-    return dots(table, "rate", axis, cells, of_game(table, "role"), colours=by_model(table, cells))
-
-
-def plot_injection_success(table: pl.DataFrame) -> Figure:
-    """Differences of win rates around zero: a panel a role, a row a cell."""
-    cells, axis = cell_names(table), "win rate, with an attempt minus without"
-    colours = by_model(table, cells)
-    return dots(table, "difference", axis, cells, of_game(table, "role"), colours=colours, reference=0)
+def _tried(frames: Frames) -> pl.DataFrame:
+    return attempted(frames).drop_nulls("won").with_columns(tried=pl.col("kinds").list.len() > 0)
 
 
 ANALYSES_OF_INJECTION: tuple[Analysis, ...] = (
     Analysis(
         "injection_attempts",
         "Attempts at prompt injection",
-        injection_attempts,
-        plot_injection_attempts,
+        # count: games in which a player of the model in the role made such an attempt; games: in which one spoke.
+        Shares(
+            _tries,
+            "value",
+            (*CELL, "role", "kind"),
+            also={"statements": pl.col("statements").sum()},
+            order={"kind": (ANY, *KINDS)},
+            alike=True,
+        ),
+        Dots("share of games with an attempt", facets=of_game("role"), colours="model", where=pl.col("kind") == ANY),
         needs=(SAID,),
-        interval=Interval.SHARES,
         note="Statements that order the others' models about, or imitate a system, a moderator, the game or other "
         "players, found by a list of rules; some are accidents of a model that writes on in its format.",
-        corrections=(Alike(("learning", "role", "kind"), "rate"),),
     ),
     Analysis(
         "injection_success",
         "Prompt injection and winning",
-        injection_success,
-        plot_injection_success,
+        Differences(_tried, "won", (*CELL, "role"), "tried"),
+        Dots("win rate, with an attempt minus without", facets=of_game("role"), colours="model", reference=0),
         needs=(SAID, WINNERS),
         otherwise="no model made an attempt in some games and none in others",
-        interval=Interval.DIFFERENCE,
         note="Games with an attempt differ from the others in more than this, so a difference is no effect of it.",
-        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

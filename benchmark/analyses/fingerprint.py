@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt
-from liescope.benchmark.analyses.analysis_figures import cell_names, matrix_of
-from liescope.benchmark.analyses.calibration import calibration_gap
-from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, POOLED, RATER, chosen, jester_games
-from liescope.benchmark.analyses.corrections import Zero
-from liescope.benchmark.analyses.deception import detection_by_speaker
+from liescope.benchmark.analyses.analysis_figures import Matrix, cell_names, spelt
+from liescope.benchmark.analyses.analysis_tables import in_order, pooled
+from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, RATER, chosen, jester_games
+from liescope.benchmark.analyses.deception import ANALYSES_OF_CALIBRATION, ANALYSES_OF_DETECTION
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.benchmark.analyses.intervals import Interval, Zero, game_means
 from liescope.common.statistics import fisher
 from liescope.games.werewolf import JESTER
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "detection", "calibration")
 _SCHEMA = pl.Schema(
     {
-        "game": pl.String,
-        "condition": pl.String,
-        "model": pl.String,
-        "learning": pl.Boolean,
-        "rater": pl.String,
-        "axis": pl.String,
-        "value": pl.Float64,
-        "games": pl.Int64,
+        **dict.fromkeys(MODEL, pl.String()),
+        "learning": pl.Boolean(),
+        **dict.fromkeys((RATER, "axis"), pl.String()),
+        "value": pl.Float64(),
+        "games": pl.Int64(),
     }
 )
 
@@ -48,42 +40,28 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
 
     Columns: game, condition, model, learning, rater, axis, value, games.
     """
-    games = jester_games(frames)
     keys = [*CELL, RATER]
-    raters = frames.statements.select("game_id", RATER).unique()
-    played = games.join(raters, on="game_id")
-    triadic = games.select("game_id")
-    rated = frames.ratings.join(triadic, on="game_id", how="semi")
-    jester = game_means(rated.filter(pl.col("speaker_role") == JESTER), keys, "suspicion")
-    flags = detection_by_speaker(frames).filter((pl.col("truth") == "self") & (pl.col("metric") == "accuracy"))
-    held = played.select(keys).unique()
-    parts = [
-        _axis(game_means(played, keys, "jester_won"), "jester_wins"),
-        _axis(game_means(played, keys, "villagers_won"), "villagers_win"),
-        _axis(game_means(played, keys, "wolf_voted_jester").with_columns(mean=1 - pl.col("mean")), "wolf_restraint"),
-        _axis(jester, "jester_suspicion"),
-        _axis(_over_roles(flags, pl.col("mean")), "detection"),
-        _axis(_over_roles(calibration_gap(frames), 1 - pl.col("gap").abs()), "calibration"),
-    ]
-    table = pl.concat(parts).join(held, on=keys, how="semi")
-    order = pl.col("axis").replace_strict({name: at for at, name in enumerate(AXES)}, return_dtype=pl.Int64)
-    return table.filter(pl.len().over(keys) == len(AXES)).sort(*keys, order)
+    games = jester_games(frames)
+    played = games.join(frames.statements.select("game_id", RATER).unique(), on="game_id")
+    of_jesters = (pl.col("speaker_role") == JESTER) & pl.col("game_id").is_in(games["game_id"].implode())
+    tables = {analysis.name: analysis for analysis in (*ANALYSES_OF_CALIBRATION, *ANALYSES_OF_DETECTION)}
+    gaps, flags = (tables[name].table(frames) for name in ("calibration_gap", "detection_by_speaker"))
+    accuracy = flags.filter(truth="self", metric="accuracy")
+    parts = {
+        "jester_wins": game_means(played, keys, "jester_won"),
+        "villagers_win": game_means(played, keys, "villagers_won"),
+        "wolf_restraint": game_means(played, keys, "wolf_voted_jester").with_columns(mean=1 - pl.col("mean")),
+        "jester_suspicion": game_means(frames.ratings.filter(of_jesters), keys, "suspicion"),
+        "detection": _over_roles(accuracy, pl.col("mean")),
+        "calibration": _over_roles(gaps, 1 - pl.col("gap").abs()),
+    }
+    axes = [part.select(*keys, "games", axis=pl.lit(axis), value="mean") for axis, part in parts.items()]
+    table = pl.concat(axes).join(played.select(keys).unique(), on=keys, how="semi").select(*_SCHEMA).cast(_SCHEMA)
+    return table.filter(pl.len().over(keys) == len(AXES)).sort(*keys, in_order("axis", AXES))
 
 
 def _over_roles(table: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
     return table.group_by(*CELL, RATER).agg(mean=value.mean(), games=pl.col("games").max())
-
-
-def _axis(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    shown = table.select(*CELL, RATER, axis=pl.lit(name), value=pl.col("mean"), games=pl.col("games"))
-    return shown.cast(_SCHEMA)
-
-
-def plot_fingerprint(table: pl.DataFrame) -> Figure:
-    """A row a cell, a column an axis: rows of one pattern play alike."""
-    axes = [axis.replace("_", " ") for axis in table["axis"]]
-    name = "share or mean, from 0 to 1"
-    return matrix_of(table, "value", name, cell_names(table), axes, [""] * table.height, (0, 1))
 
 
 ANALYSES_OF_FINGERPRINT = (
@@ -91,7 +69,7 @@ ANALYSES_OF_FINGERPRINT = (
         "fingerprint",
         "A fingerprint of each model",
         fingerprint,
-        plot_fingerprint,
+        Matrix("value", "share or mean, from 0 to 1", cell_names, spelt("axis"), facets=""),
         needs=(dealt(JESTER), REPORTS, RATINGS),
         otherwise="no cell has all six numbers",
         source="Figure 7",
@@ -109,18 +87,9 @@ FEATURES = (
     "jester_statements",
 )
 _PREDICTORS_SCHEMA = {
-    "game": pl.String,
-    "condition": pl.String,
-    "model": pl.String,
-    "rater": pl.String,
-    "feature": pl.String,
-    "r": pl.Float64,
-    "lo": pl.Float64,
-    "hi": pl.Float64,
-    "mean_won": pl.Float64,
-    "mean_lost": pl.Float64,
-    "games_won": pl.Int64,
-    "games": pl.Int64,
+    **dict.fromkeys((*MODEL, RATER, "feature"), pl.String),
+    **dict.fromkeys(("r", "lo", "hi", "mean_won", "mean_lost"), pl.Float64),
+    **dict.fromkeys(("games_won", "games"), pl.Int64),
 }
 
 
@@ -136,7 +105,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
     mean_won, mean_lost, games_won, games. r is null if the feature or the outcome is constant.
     """
     features = game_features(frames)
-    groups = features.with_columns(model=pl.lit(POOLED)), features
+    groups = pooled(features), features
     found: list[tuple[object, ...]] = []
     for key, part in (item for rows in groups for item in rows.group_by([*MODEL, RATER], maintain_order=True)):
         for feature in FEATURES:

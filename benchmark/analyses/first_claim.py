@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import DECEIVERS, INVESTIGATIONS, MINI_MAFIA, SAID, VOTES, WINNERS, Analysis
-from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots
-from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots
-from liescope.benchmark.analyses.corrections import Alike, Zero
-from liescope.benchmark.analyses.disclosure import INVESTIGATION, accusations, investigators, knowing, said
+from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, spelt
+from liescope.benchmark.analyses.analysis_tables import Differences, Shares, in_order, long, pooled
+from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots, united_roles
+from liescope.benchmark.analyses.conduct import said
+from liescope.benchmark.analyses.disclosure import INVESTIGATION, accusations, investigators, knowing
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means, shares
-from liescope.benchmark.analyses.outcomes import against
-from liescope.benchmark.analyses.sides import united_roles
+from liescope.benchmark.analyses.intervals import Alike, Interval, game_means
 from liescope.common.colours import COLOURS
-from liescope.common.statistics import CHANGE, PROPORTION
+from liescope.common.statistics import CHANGE
 from liescope.games.game_registry import SIDES, WORDS
 from liescope.games.vocabulary import NOT
 from liescope.labeling.truth import FALSE
@@ -64,14 +63,10 @@ def first_claim(frames: Frames) -> pl.DataFrame:
     one vote and one killer, as in Mini-Mafia.
     """
     rows = ballots(frames)
-    pooled = rows.with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
-    long = pl.concat([rows, pooled]).unpivot(list(METRICS), index=_KEYS, variable_name="metric")
-    place = pl.col("metric").replace_strict({name: at for at, name in enumerate(METRICS)}, return_dtype=pl.Int64)
-    last = pl.col("model") == POOLED
-    gain = pl.col("metric") == "gain"
-    scales = ((~gain, PROPORTION), (gain, CHANGE))
-    parts = [game_means(long.filter(which), [*CELL, "metric"], "value", scale) for which, scale in scales]
-    return pl.concat(parts).sort(last, *CELL, place)
+    rows = long(pl.concat([rows, pooled(rows).select(rows.columns)]), tuple(METRICS))
+    keys, gain = [*CELL, "metric"], pl.col("metric") == "gain"
+    parts = [game_means(rows.filter(~gain), keys, "value"), game_means(rows.filter(gain), keys, "value", CHANGE)]
+    return pl.concat(parts).sort(pl.col("model") == POOLED, *CELL, in_order("metric", METRICS))
 
 
 def ballots(frames: Frames) -> pl.DataFrame:
@@ -172,20 +167,19 @@ def _names_of(seats: pl.DataFrame) -> dict[object, list[str]]:
     return dict(seats.group_by("game_id").agg("name").iter_rows())
 
 
-def plot_first_claim(table: pl.DataFrame) -> Figure:
-    """Votes and exiles, a row a cell: as cast and by the rule."""
-    table = table.filter(pl.col("metric").is_in(list(_DRAWN)))
-    panels, series = zip(*(_DRAWN[metric] for metric in table["metric"]), strict=True)
-    colours = {_CAST: COLOURS["orange"], _RULE: COLOURS["blue"]}
-    return dots(table, "mean", "share of votes", cell_names(table), panels, series, colours, limits=SHARE)
-
-
 ANALYSES_OF_FIRST_CLAIM: tuple[Analysis, ...] = (
     Analysis(
         "first_claim",
         "Trusting the first who claims to have investigated",
         first_claim,
-        plot_first_claim,
+        Dots(
+            "share of votes",
+            facets=spelt("metric", {metric: panel for metric, (panel, _) in _DRAWN.items()}),
+            series=spelt("metric", {metric: way for metric, (_, way) in _DRAWN.items()}),
+            colours={_CAST: COLOURS["orange"], _RULE: COLOURS["blue"]},
+            limits=SHARE,
+            where=pl.col("metric").is_in(list(_DRAWN)),
+        ),
         needs=(INVESTIGATIONS, VOTES),
         otherwise="nobody voted who neither deceives nor investigates",
         interval=Interval.MEANS,
@@ -302,48 +296,13 @@ def _games(frames: Frames) -> pl.DataFrame:
         .agg(pl.col("won", "survived", "spoke", *ANSWERS).max())
     )
     said_so = [pl.when(pl.col("spoke")).then(name).alias(name) for name in ANSWERS if name != "votes"]
-    long = games.with_columns(said_so).unpivot(
-        ["spoke", *ANSWERS],
-        index=[*_COUNTER_ACCUSATION_KEYS, "by", "won", "survived"],
-        variable_name="answer",
-        value_name="did",
-    )
-    return long.drop_nulls("did")
+    return long(games.with_columns(said_so), ("spoke", *ANSWERS), "answer").rename({"value": "did"})
 
 
-def counter_accusation(frames: Frames) -> pl.DataFrame:
-    """What deceivers do once they are accused (Mini-Mafia paper, section 3.1).
-
-    Columns: game, condition, model (the deceiver's), learning, by (who accuses: `ANYBODY` or `INVESTIGATOR`), answer
-    ("spoke", the share that said anything afterwards; of those, the keys of `ANSWERS`; for "votes", of those that cast
-    a vote of their own), count, games, rate, lo, hi (Wilson's interval over games).
-    """
-    counts = _games(frames).with_columns(count=_whole(pl.col("did")), games=pl.lit(1, pl.Int64))
-    return shares(counts, [*CELL, "by", "answer"], "count", "games").sort(*CELL, "by", _PLACE)
-
-
-def counter_success(frames: Frames) -> pl.DataFrame:
-    """How often deceivers who were accused win and survive, with an answer and without.
-
-    Columns: game, condition, model, learning, by, answer (as in `counter_accusation`), outcome ("won", by its team;
-    "survived"), rate_without, games_without, rate_with, games_with, difference, lo, hi (Newcombe's interval). Models
-    that always or never give an answer have no row for it.
-    """
-    rows = _games(frames).filter(pl.col("answer") != "spoke")
-    keys = [*CELL, "by", "answer", "outcome"]
-    long = rows.unpivot(["won", "survived"], index=["family", *CELL, "by", "answer", "did"], variable_name="outcome")
-    counts = long.drop_nulls("value").with_columns(wins=_whole(pl.col("value")), games=pl.lit(1, pl.Int64))
-    table = against(counts, keys, "did", "with", "without")
-    return table.sort(*CELL, "by", _PLACE, "outcome")
-
-
-_PLACE = pl.col("answer").replace_strict(
-    {name: at for at, name in enumerate(["spoke", *ANSWERS])}, return_dtype=pl.Int64
-)
-
-
-def _whole(count: pl.Expr) -> pl.Expr:
-    return count.cast(pl.Int64)
+def _ends(frames: Frames) -> pl.DataFrame:
+    """Whether they won and survived, by whether they gave the answer."""
+    rows = _games(frames).filter(pl.col("answer") != "spoke").with_columns(pl.col("did").cast(pl.Boolean))
+    return long(rows, ("won", "survived"), "outcome")
 
 
 def _drawn(table: pl.DataFrame) -> pl.DataFrame:
@@ -351,51 +310,48 @@ def _drawn(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(by=INVESTIGATOR) if INVESTIGATOR in table["by"] else table
 
 
-def _panels(table: pl.DataFrame) -> list[str]:
-    return table["answer"].replace_strict({"spoke": "speaks afterwards", **ANSWERS}).to_list()
+_PLACES = {"spoke": "speaks afterwards", **ANSWERS}
 
 
 def plot_counter_accusation(table: pl.DataFrame) -> Figure:
     """One panel for each answer, a row a cell."""
     table = _drawn(table)
-    cells, axis = cell_names(table), f"share of games, accused by {table['by'].item(0)}"
-    return dots(table, "rate", axis, cells, _panels(table), colours=by_model(table, cells), limits=SHARE)
+    axis = f"share of games, accused by {table['by'].item(0)}"
+    return Dots(axis, facets=spelt("answer", _PLACES), colours="model", limits=SHARE)(table)
 
 
 def plot_counter_success(table: pl.DataFrame) -> Figure:
     """Differences of win rates around zero: a panel an answer, a row a cell."""
     table = _drawn(table.filter(outcome="won"))
-    cells, axis = cell_names(table), f"win rate with the answer minus without, accused by {table['by'].item(0)}"
-    return dots(table, "difference", axis, cells, _panels(table), colours=by_model(table, cells), reference=0)
+    axis = f"win rate with the answer minus without, accused by {table['by'].item(0)}"
+    return Dots(axis, facets=spelt("answer", _PLACES), colours="model", reference=0)(table)
 
 
 ANALYSES_OF_COUNTER_ACCUSATION: tuple[Analysis, ...] = (
     Analysis(
         "counter_accusation",
         "How deceivers answer an accusation",
-        counter_accusation,
+        # "spoke": the share that said anything afterwards; of those, the keys of `ANSWERS`; for "votes", of those that
+        # cast a vote of their own.
+        Shares(_games, "did", (*CELL, "by", "answer"), order={"answer": _PLACES}, alike=True),
         plot_counter_accusation,
         needs=(SAID, DECEIVERS),
         otherwise="no deceiver was accused in words that the rules know",
-        interval=Interval.SHARES,
         source="section 3.1",
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements, which miss some accusations: shares are lower bounds.",
         main=True,
-        corrections=(Alike(("learning", "by", "answer"), "rate", by="model"),),
     ),
     Analysis(
         "counter_success",
         "Counter-accusation and winning",
-        counter_success,
+        Differences(_ends, "value", (*CELL, "by", "answer", "outcome"), "did", order={"answer": _PLACES}),
         plot_counter_success,
         needs=(SAID, DECEIVERS, WINNERS),
         otherwise="no model that was accused gave an answer in some games and not in others",
-        interval=Interval.DIFFERENCE,
         source="section 3.1",
         paper=MINI_MAFIA,
         note="Deceivers choose their answer, and whoever is accused late or by all has less of a choice, so a "
         "difference is no effect of the answer.",
-        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import FORKS, Analysis
-from liescope.benchmark.analyses.analysis_figures import dots
+from liescope.benchmark.analyses.analysis_figures import Dots
+from liescope.benchmark.analyses.analysis_tables import in_order
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
-from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval
+from liescope.benchmark.analyses.intervals import Interval, Zero
 from liescope.benchmark.analyses.lies import ballot_after, of_kinds
 from liescope.common.statistics import CHANGE, Rows, mean, paired
 
@@ -164,9 +164,8 @@ def _endings(frames: Frames) -> pl.DataFrame:
         part.with_columns(measure=pl.lit(name), **({} if name == "suspicion" else {RATER: pl.lit(PLAYERS)}))
         for name, part in zip(MEASURES, parts, strict=True)
     ]
-    order = pl.col("measure").replace_strict({name: at for at, name in enumerate(MEASURES)}, return_dtype=pl.Int64)
     found = pl.concat([part.select(columns) for part in named]).drop_nulls("value")
-    return found.sort(*_AT, order, RATER, "turn", "game_id")
+    return found.sort(*_AT, in_order("measure", MEASURES), RATER, "turn", "game_id")
 
 
 def _said(frames: Frames, games: pl.DataFrame) -> pl.DataFrame:
@@ -194,7 +193,7 @@ def plot_fork_effects(table: pl.DataFrame) -> Figure:
         for measure, seat, step, game in table.select("measure", "fork_seat", "fork_step", "siblings").iter_rows()
     ]
     groups = [_short(group) for group in table["fork_group"]]
-    return dots(table, "difference", "difference from the first group", groups, panels, reference=0)
+    return Dots("difference from the first group", groups, panels, reference=0)(table)
 
 
 def plot_fork_lies(table: pl.DataFrame) -> Figure:
@@ -204,7 +203,7 @@ def plot_fork_lies(table: pl.DataFrame) -> Figure:
         MEASURES[measure] + (f", rated by {rater}" if rater != PLAYERS else "")
         for measure, rater in table.select("measure", RATER).iter_rows()
     ]
-    return dots(table, "difference", "a lie less an honest statement", rows, panels, reference=0)
+    return Dots("a lie less an honest statement", rows, panels, reference=0)(table)
 
 
 def _short(group: str) -> str:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 import polars.selectors as cs
 
-from liescope.benchmark.analyses.conditions_of_play import PLAYERS, prepare
-from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.benchmark.analyses.conditions_of_play import PLAYERS, UNKNOWN, prepare
 from liescope.common.errors import BadData
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Source, Status, person_of, player_of

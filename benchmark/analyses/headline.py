@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from liescope.benchmark.analyses.conditions_of_play import NOBODY, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import wins_by
-from liescope.benchmark.analyses.sides import NOBODY, UNKNOWN
 from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.colours import model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
@@ -54,7 +54,7 @@ def _games(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 def _who_won(frames: Frames) -> str:
     said = []
     for name, part in _games(wins_by(frames, ["game"]).filter(pl.col("faction") != UNKNOWN)):
-        ranked = shares(part, ["faction"], "wins", "games").sort("rate", descending=True, maintain_order=True)
+        ranked = shares(part, ["faction"], "won").sort("rate", descending=True, maintain_order=True)
         won = [
             f"{'nobody' if side == NOBODY else f'the {side}'} won {_share(*figures)}"
             for side, *figures in ranked.select("faction", "rate", "lo", "hi").iter_rows()

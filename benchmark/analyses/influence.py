@@ -14,12 +14,11 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.analysis_figures import cell_names, dots
+from liescope.benchmark.analyses.analysis_figures import Dots
 from liescope.benchmark.analyses.conditions_of_play import GAME
-from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.headline import DRAWN
-from liescope.benchmark.analyses.intervals import Interval, game_figure
+from liescope.benchmark.analyses.intervals import Interval, Zero, game_figure
 from liescope.benchmark.analyses.names import FEMALE, MALE, spoke, with_gender
 from liescope.benchmark.analyses.outcomes import DECIDED
 from liescope.benchmark.analyses.votes import honest_votes, last_words
@@ -235,7 +234,7 @@ def plot_influence(table: pl.DataFrame) -> Figure:
     ]
     shown = pl.concat(parts).drop_nulls("difference")
     axis = f"result without {'these games' if widest == ANY else widest}, minus that of all games"
-    return dots(shown, "difference", axis, "result", cell_names(shown), "series", reference=0)
+    return Dots(axis, "result", series="series", reference=0)(shown)
 
 
 ANALYSES_OF_INFLUENCE: tuple[Analysis, ...] = (

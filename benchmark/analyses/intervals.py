@@ -2,17 +2,23 @@
 
 Statements of one game are not independent draws, and neither are games that share a beginning. So the unit is the
 family: a game with those that go on from it or play it again, as the column family of every frame names it.
+
+Of a hundred intervals of 95%, five leave the truth out. So a table whose rows are read against zero says for each row
+how likely such a figure is without any difference, corrected for all rows of the table (Holm 1979); and one whose rows
+are read against each other says whether they differ at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import polars as pl
-from scipy.special import fdtrc
+from scipy.special import fdtrc, stdtrit
 
+from liescope.benchmark.analyses.conditions_of_play import GAME, POOLED
 from liescope.common.statistics import (
     LEVEL,
     PROPORTION,
@@ -22,8 +28,10 @@ from liescope.common.statistics import (
     Scale,
     difference,
     equal_weights,
+    holm,
     jackknife,
     mean,
+    p_value,
     student,
 )
 
@@ -91,40 +99,16 @@ def game_difference(
     return sides[0].mean - sides[1].mean, *difference(*sides, scale)
 
 
-def shares(counts: pl.DataFrame, by: Sequence[str], successes: str, n: str) -> pl.DataFrame:
-    """How many of how many in each group: by…, both columns added up, rate, lo, hi; sorted by `by`.
+def shares(rows: pl.DataFrame, by: Sequence[str], value: str, count: str = "wins", of: str = "games") -> pl.DataFrame:
+    """How many of how many in each group: by…, count, of, rate, lo, hi; sorted by `by`.
 
-    counts: with the column family and two of counts, in any number of rows; lo, hi as in `game_means`: Wilson's where
-    every unit is a family of its own.
+    value: of each row, whether it counts; count, of: the names of the columns with the two numbers. lo, hi as in
+    `game_means`: Wilson's where every row is a family of its own.
     """
-    found = []
-    by_family = counts.group_by([*by, "family"]).agg(pl.col(successes, n).sum()).sort([*by, "family"])
-    for key, part in by_family.group_by(list(by), maintain_order=True):
-        side = _of_counts(part[successes], part[n])
-        total = int(side.counts.sum())
-        bounds = mean(side) if total else (None, None)
-        found.append((*key, int(side.sums.sum()), total, side.mean if total else None, *bounds))
-    keys = {name: counts.schema[name] for name in by}
-    figures = {successes: pl.Int64, n: pl.Int64, "rate": pl.Float64, "lo": pl.Float64, "hi": pl.Float64}
-    return pl.DataFrame(found, {**keys, **figures}, orient="row")
-
-
-def share_difference(
-    one: pl.DataFrame, two: pl.DataFrame, successes: str, n: str
-) -> tuple[float | None, float | None, float | None]:
-    """(difference, lo, hi) of two shares from rows as in `shares`, first minus second; Newcombe's where every unit is a
-    family of its own. All None where either side counts nothing.
-    """
-    named = [
-        side.group_by(_family="family")
-        .agg(count=pl.col(n).sum(), sum=pl.col(successes).sum())
-        .with_columns(squares="sum")
-        for side in (one, two)
-    ]
-    sides = _aligned(*named)
-    if not all(side.counts.any() for side in sides):
-        return None, None, None
-    return sides[0].mean - sides[1].mean, *difference(*sides)
+    table = game_means(rows, by, value).drop("games").rename({"mean": "rate", "n": of})
+    hits = rows.group_by(by).agg(pl.col(value).sum().cast(pl.Int64).alias(count))
+    counted = table.join(hits, on=by, how="left", nulls_equal=True, maintain_order="left")
+    return counted.select(*by, count, of, "rate", "lo", "hi")
 
 
 def game_figure(
@@ -154,11 +138,6 @@ def _aligned(one: pl.DataFrame, two: pl.DataFrame) -> tuple[Rows, Rows]:
 
 def _rows(part: pl.DataFrame, suffix: str = "") -> Rows:
     return Rows(*(part[name + suffix].to_numpy().astype(float) for name in _SUMS))
-
-
-def _of_counts(successes: pl.Series, n: pl.Series) -> Rows:
-    hits = successes.to_numpy().astype(float)
-    return Rows(n.to_numpy().astype(float), hits, hits)
 
 
 def adjusted_difference(
@@ -235,3 +214,95 @@ def adjusted_omnibus(
     effects = bread @ (x.T @ y)
     wald = float(effects @ np.linalg.pinv(spread) @ effects) / free
     return float(fdtrc(free, alike - free, wald * (alike - free) / (alike - 1))), len(names), games
+
+
+LEAST = 0.001
+"""What a smaller p is printed as: the methods promise no more."""
+SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """Every row is read against zero. figure: the column; draws: columns that count the independent draws behind a row,
+    of which the least counts; rest: of the bounds' names after the figure's, where they are not lo and hi.
+    """
+
+    figure: str = "difference"
+    draws: tuple[str, ...] = ("games",)
+    own_bounds: bool = False
+
+    def added(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The table with the columns p and p_holm, named after the figure where its bounds are."""
+        before = f"{self.figure}_" if self.own_bounds else ""
+        least = pl.min_horizontal(self.draws)
+        rows = table.select(self.figure, f"{before}lo", f"{before}hi", least.alias("_draws")).iter_rows()
+        found = [
+            None if value is None or draws is None else p_value(value, (lo, hi), draws) for value, lo, hi, draws in rows
+        ]
+        return table.with_columns(
+            _printed(f"{before}p", found),
+            _printed(f"{before}p_holm", holm(found)),
+        )
+
+    def words(self, table: pl.DataFrame) -> str:
+        name = f"{self.figure} p" if self.own_bounds else "p"
+        tests = table.drop_nulls(f"{self.figure}_p" if self.own_bounds else "p").height
+        return (
+            f"{name}: of so large a figure without any difference; {name} holm: corrected for the {tests} rows of this "
+            "table that have one (Holm)."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Rows of one panel are read against each other. within: the columns that make a panel; by: the column in which its
+    rows differ, and which take no other's games; figure: the column compared; draws: as in `Zero`.
+    """
+
+    within: tuple[str, ...]
+    figure: str = "mean"
+    by: str = "model"
+    draws: tuple[str, ...] = ("games",)
+
+    def added(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The table with the column p_equal: of panels as uneven if their rows were equal, corrected for all panels."""
+        keys = [*GAME, *self.within]
+        read = table.filter(pl.col(self.by) != POOLED).with_columns(_draws=pl.min_horizontal(self.draws))
+        panels, found = [], []
+        for key, part in read.drop_nulls([self.figure, "lo", "hi"]).group_by(keys, maintain_order=True):
+            panels.append(key)
+            found.append(_welch(*(part[name].to_numpy().astype(float) for name in (self.figure, "lo", "hi", "_draws"))))
+        schema = {name: table.schema[name] for name in keys}
+        equal = pl.DataFrame(panels, schema, orient="row").with_columns(_printed("p_equal", holm(found)))
+        joined = table.join(equal, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        return joined.with_columns(pl.when(pl.col(self.by) != POOLED).then("p_equal"))
+
+    def words(self, table: pl.DataFrame) -> str:
+        keys = [name for name in (*GAME, *self.within) if name in table.columns]
+        panels = table.drop_nulls("p_equal").select(keys).unique().height
+        within = ", ".join(name.replace("_", " ") for name in self.within)
+        return (
+            f"p equal: of rows as uneven within the same {within} if every {self.by} had the same (Welch's test), "
+            f"corrected for the {panels} such comparisons of this table (Holm)."
+        )
+
+
+Correction = Zero | Alike
+
+
+def _welch(values: Floats, lo: Floats, hi: Floats, draws: Floats) -> float | None:
+    """The p of Welch's test that several independent figures are equal, their errors read off their intervals; None for
+    fewer than two.
+    """
+    rows = len(values)
+    if rows < 2 or (draws < 2).any() or (hi <= lo).any():
+        return None
+    weights = (2 * stdtrit(draws - 1, 0.5 + LEVEL / 2) / (hi - lo)) ** 2
+    middle = float(weights @ values / weights.sum())
+    spread = float(weights @ (values - middle) ** 2) / (rows - 1)
+    uneven = float(((1 - weights / weights.sum()) ** 2 / (draws - 1)).sum()) / (rows**2 - 1)
+    return float(fdtrc(rows - 1, 1 / (3 * uneven), spread / (1 + 2 * (rows - 2) * uneven)))
+
+
+def _printed(name: str, values: Sequence[float | None]) -> pl.Series:
+    return pl.Series(name, [None if value is None else max(value, LEAST) for value in values], pl.Float64)

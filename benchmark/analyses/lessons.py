@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import LESSONS, TAGS, Analysis
-from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, cell_names, dots
+from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, cell_names, spelt
+from liescope.benchmark.analyses.analysis_tables import Shares, each, long
 from liescope.benchmark.analyses.conditions_of_play import RATER
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, shares
+from liescope.benchmark.analyses.intervals import Interval
 from liescope.common.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TERMS = 12  # distinctive words shown for each model
 RULES = "rules"
@@ -37,48 +34,28 @@ _GAME = re.compile(
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
-def lesson_orders(frames: Frames) -> pl.DataFrame:
-    """Theory-of-mind order of each model's lessons by the rules (section 5.6, Figure 4a).
-
-    Columns: condition, model, order, lessons, n (of the model), rate, lo, hi (over lessons, those of one game
-    together).
-    """
-    return _shares(_tagged(frames), ORDERS, "order", lambda label: pl.col("order") == label)
+def _orders(frames: Frames) -> pl.DataFrame:
+    return each(_tagged(frames), "order", ORDERS)
 
 
-def lesson_categories(frames: Frames) -> pl.DataFrame:
-    """Strategies of each model's lessons by the rules; a lesson may have several or none (section 5.6, Figure 4b).
-
-    Columns: condition, model, category, lessons, n (of the model), rate, lo, hi (over lessons, those of one game
-    together).
-    """
-    return _shares(_tagged(frames), CATEGORIES, "category", lambda label: pl.col("categories").list.contains(label))
+def _categories(frames: Frames) -> pl.DataFrame:
+    """A lesson may have several or none."""
+    carries = {category: pl.col("categories").list.contains(category) for category in CATEGORIES}
+    return long(_tagged(frames).with_columns(**carries), tuple(carries), "category")
 
 
-def lesson_third_order(frames: Frames) -> pl.DataFrame:
-    """The share of third-order lessons by labeller: the rules, or a judge by its name (Appendix L, Table 21).
-
-    Columns: condition, model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (over
-    lessons, those of one game together).
-    """
+def _third_orders(frames: Frames) -> pl.DataFrame:
+    """By labeller: the rules, or a judge by its name."""
     rules = _tagged(frames).select("family", *LEARNER, "order", labeller=pl.lit(RULES))
     judges = _judged(frames).select("family", *LEARNER, "order", labeller=RATER)
-    tagged = pl.concat([rules, judges]).drop_nulls("order")
-    counts = tagged.with_columns(third=(pl.col("order") == 3).cast(pl.Int64), n=pl.lit(1, pl.Int64))
-    table = shares(counts, [*LEARNER, "labeller"], "third", "n")
-    return table.sort(*LEARNER, pl.col("labeller") != RULES, "labeller")
+    return pl.concat([rules, judges]).drop_nulls("order")
 
 
 AGREEMENT = pl.Schema(
     {
-        "one": pl.String,
-        "other": pl.String,
-        "axis": pl.String,
-        "n": pl.Int64,
-        "share_one": pl.Float64,
-        "share_other": pl.Float64,
-        "raw": pl.Float64,
-        "kappa": pl.Float64,
+        **dict.fromkeys(("one", "other", "axis"), pl.String()),
+        "n": pl.Int64(),
+        **dict.fromkeys(("share_one", "share_other", "raw", "kappa"), pl.Float64()),
     }
 )
 
@@ -120,12 +97,11 @@ def _compared(both: pl.DataFrame) -> Iterator[tuple[object, ...]]:
 
 VOCABULARY = pl.Schema(
     {
-        "condition": pl.String,
-        "model": pl.String,
-        "rank": pl.Int64,
-        "term": pl.String,
-        "occurrences": pl.Int64,
-        "excess": pl.Float64,
+        **dict.fromkeys(LEARNER, pl.String()),
+        "rank": pl.Int64(),
+        "term": pl.String(),
+        "occurrences": pl.Int64(),
+        "excess": pl.Float64(),
     }
 )
 
@@ -159,16 +135,6 @@ def lesson_vocabulary(frames: Frames) -> pl.DataFrame:
     return pl.DataFrame(rows, VOCABULARY, orient="row")
 
 
-def plot_lesson_orders(table: pl.DataFrame) -> Figure:
-    """Figure 4a: for each order a dot for each model, with intervals."""
-    return _dots(table, "order")
-
-
-def plot_lesson_categories(table: pl.DataFrame) -> Figure:
-    """Figure 4b: for each strategy a dot for each model, with intervals."""
-    return _dots(table, "category")
-
-
 def _kept(frames: Frames) -> pl.DataFrame:
     return frames.lessons.filter(pl.col("kept"))
 
@@ -193,21 +159,6 @@ def _judged(frames: Frames) -> pl.DataFrame:
     return tags.unique([*_LESSON, RATER], keep="first", maintain_order=True)
 
 
-def _shares(
-    tagged: pl.DataFrame,
-    labels: Collection[str] | Collection[int],
-    name: str,
-    carries: Callable[[str | int], pl.Expr],
-) -> pl.DataFrame:
-    """How many of each model's lessons carry each label, zeros included."""
-    each = [
-        tagged.select("family", *LEARNER, pl.lit(label).alias(name), lessons=carries(label).cast(pl.Int64), n=1)
-        for label in labels
-    ]
-    place = pl.col(name).replace_strict(list(labels), range(len(labels)))
-    return shares(pl.concat(each), [*LEARNER, name], "lessons", "n").sort(*LEARNER, place)
-
-
 def _content_words(text: str, names: set[str]) -> list[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -216,22 +167,22 @@ def _content_words(text: str, names: set[str]) -> list[str]:
     return [word for word in words if len(word) > 1 and word not in stop and not _GAME.fullmatch(word)]
 
 
-def _dots(table: pl.DataFrame, label: str) -> Figure:
+def _names(table: pl.DataFrame) -> list[str]:
+    return cell_names(table.with_columns(game=pl.lit("")))
+
+
+def _dots(labels: Callable[[pl.DataFrame], list[str]]) -> Dots:
     """For each label, a dot per model with its interval."""
-    models = cell_names(table.with_columns(game=pl.lit("")))
-    labels = [f"order {name}" if label == "order" else str(name).replace("_", " ") for name in table[label]]
-    axis = "share of the model's lessons"
-    return dots(table, "rate", axis, labels, [""] * table.height, models, by_model(table, models), limits=SHARE)
+    return Dots("share of the model's lessons", labels, "", _names, "model", limits=SHARE)
 
 
 ANALYSES_OF_LESSONS = (
     Analysis(
         "lesson_orders",
         "Lessons by theory-of-mind order",
-        lesson_orders,
-        plot_lesson_orders,
+        Shares(_orders, "value", (*LEARNER, "order"), "lessons", "n", interval=Interval.UNITS),
+        _dots(lambda table: [f"order {order}" for order in table["order"]]),
         needs=(LESSONS,),
-        interval=Interval.UNITS,
         source="Figure 4a, section 5.6",
         note="Order 3 contrasts how two factions read the player; n counts lessons.",
         main=True,
@@ -239,19 +190,33 @@ ANALYSES_OF_LESSONS = (
     Analysis(
         "lesson_categories",
         "Lessons by strategy",
-        lesson_categories,
-        plot_lesson_categories,
+        Shares(
+            _categories,
+            "value",
+            (*LEARNER, "category"),
+            "lessons",
+            "n",
+            order={"category": CATEGORIES},
+            interval=Interval.UNITS,
+        ),
+        _dots(spelt("category")),
         needs=(LESSONS,),
-        interval=Interval.UNITS,
         source="Figure 4b",
         note="A lesson may follow several strategies or none; n counts lessons.",
     ),
     Analysis(
         "lesson_third_order",
         "Third-order lessons by labeller",
-        lesson_third_order,
+        Shares(
+            _third_orders,
+            pl.col("order") == 3,
+            (*LEARNER, "labeller"),
+            "third",
+            "n",
+            sort=(*LEARNER, pl.col("labeller") != RULES, "labeller"),
+            interval=Interval.UNITS,
+        ),
         needs=(LESSONS,),
-        interval=Interval.UNITS,
         source="Table 21",
         note="Compare the ranking of models within a labeller, not rates across labellers; n counts lessons.",
         main=True,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis, either
-from liescope.benchmark.analyses.analysis_figures import cell_names, dots
-from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, chosen
-from liescope.benchmark.analyses.corrections import Zero
-from liescope.benchmark.analyses.disclosure import accusations, said
+from liescope.benchmark.analyses.analysis_figures import Dots, cell_names, spelt
+from liescope.benchmark.analyses.analysis_tables import Means
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, UNKNOWN, chosen
+from liescope.benchmark.analyses.conduct import said
+from liescope.benchmark.analyses.disclosure import accusations
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_means
-from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
 from liescope.games.table_rules import START
@@ -132,7 +132,8 @@ def statement_moves(frames: Frames) -> pl.DataFrame:
     found = moves(frames).drop("third")
     counts = found.group_by("game_id").len().sort(pl.col("game_id").hash(seed=1), "game_id")
     kept = counts.filter((pl.col("len").cum_sum() <= MOST) | (pl.int_range(pl.len()) == 0))
-    return found.join(kept, on="game_id", how="semi").sort("game_id", RATER, "day", "statement_id", "of", "observer")
+    by = ("game_id", RATER, "day", "statement_id", "of", "observer", "about")
+    return found.join(kept, on="game_id", how="semi").sort(by)
 
 
 def of_kinds(rows: pl.DataFrame, labels: Sequence[str] = LABELS) -> pl.DataFrame:
@@ -178,16 +179,11 @@ _BANDS = 5  # of the suspicion before the statement
 _OF = {SPEAKER: "about the speaker", ACCUSED: "about whom it accuses"}
 
 
-def suspicion_shifts(frames: Frames) -> pl.DataFrame:
-    """How far each kind of statement moves each role: the mean shift of the observers' running suspicion of its
-    speaker.
-
-    label: one of the labels of statements; kind: its value, honest, deceptive or a type of deception. Allies are left
-    out. Columns: game, condition, model (the speaker's), learning, rater, label, kind, observer_role, mean, lo, hi
-    (over games), n (ratings), games.
+def _shifts(frames: Frames) -> pl.DataFrame:
+    """How far each statement moved each observer's running suspicion of its speaker, by each label that it has; allies
+    are left out.
     """
-    rows = of_kinds(moves(frames).filter((pl.col("of") == SPEAKER) & ~pl.col("allied")))
-    return game_means(rows, [*CELL, RATER, "label", "kind", "observer_role"], "shift", CHANGE)
+    return of_kinds(moves(frames).filter((pl.col("of") == SPEAKER) & ~pl.col("allied")))
 
 
 def lies_and_suspicion(frames: Frames) -> pl.DataFrame:
@@ -268,18 +264,7 @@ def plot_suspicion_shifts(table: pl.DataFrame) -> Figure:
     table = table.filter(pl.col("label") == _shown(table))
     series = [f"{role} observes" for role in table["observer_role"]]
     panels = [f"{_words(label)}, {cell}" for label, cell in zip(table["label"], cell_names(table), strict=True)]
-    axis = "shift of the suspicion of the speaker"
-    return dots(table, "mean", axis, [_words(kind) for kind in table["kind"]], panels, series, reference=0)
-
-
-def plot_suspicion(table: pl.DataFrame) -> Figure:
-    """See `_plot`."""
-    return _plot(table, "shift of suspicion after lies, less after honest words")
-
-
-def plot_votes(table: pl.DataFrame) -> Figure:
-    """See `_plot`; the next vote."""
-    return _plot(table.filter(measure="vote"), "share of votes after lies, less after honest words")
+    return Dots("shift of the suspicion of the speaker", spelt("kind"), panels, series, reference=0)(table)
 
 
 def _plot(table: pl.DataFrame, axis: str) -> Figure:
@@ -299,7 +284,7 @@ def _plot(table: pl.DataFrame, axis: str) -> Figure:
     matched = shown.with_columns(difference="matched", lo="matched_lo", hi="matched_hi")
     series = ["all statements"] * shown.height + ["statements alike"] * shown.height
     colours = {"all statements": COLOURS["grey"], "statements alike": COLOURS["blue"]}
-    return dots(pl.concat([shown, matched]), "difference", axis, rows * 2, panels * 2, series, colours, reference=0)
+    return Dots(axis, rows * 2, panels * 2, series, colours, reference=0)(pl.concat([shown, matched]))
 
 
 def _shown(table: pl.DataFrame) -> str:
@@ -319,44 +304,36 @@ ANALYSES_OF_LIES: tuple[Analysis, ...] = (
     Analysis(
         "suspicion_shifts",
         "Which statements move whom",
-        suspicion_shifts,
+        Means(_shifts, "shift", (*CELL, RATER, "label", "kind", "observer_role"), CHANGE, zero=True),
         plot_suspicion_shifts,
         needs=(SAID, SUSPICION),
         otherwise="no rated statement has a label",
-        interval=Interval.MEANS,
         note="Below zero, the speaker was suspected less afterwards. Labels answer different questions and are never "
         "merged; the players' ratings and each judge's are apart.",
         main=True,
-        corrections=(Zero("mean"),),
     ),
     Analysis(
         "lies_and_suspicion",
         "Lies and suspicion",
         lies_and_suspicion,
-        plot_suspicion,
+        lambda table: _plot(table, "shift of suspicion after lies, less after honest words"),
         needs=(SAID, SUSPICION),
         otherwise="no label has both lies and honest statements among those rated",
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
-        corrections=(
-            Zero(),
-            Zero("matched", own_bounds=True),
-        ),
+        corrections=(Zero(), Zero("matched", own_bounds=True)),
     ),
     Analysis(
         "lies_and_votes",
         "Lies and votes",
         lies_and_votes,
-        plot_votes,
+        lambda table: _plot(table.filter(measure="vote"), "share of votes after lies, less after honest words"),
         needs=(SAID, VOTES),
         otherwise="no label has both lies and honest statements before a vote",
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
-        corrections=(
-            Zero(),
-            Zero("matched", own_bounds=True),
-        ),
+        corrections=(Zero(), Zero("matched", own_bounds=True)),
     ),
 )

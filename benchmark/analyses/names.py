@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import GUESSES, MINI_MAFIA, WINNERS, Analysis
-from liescope.benchmark.analyses.analysis_figures import cell_names, dots
-from liescope.benchmark.analyses.conditions_of_play import GAME, RATER
-from liescope.benchmark.analyses.corrections import LEAST, SMALLER, Zero
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis
+from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
+from liescope.benchmark.analyses.analysis_tables import Means
+from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, adjusted_omnibus, game_means, shares
-from liescope.benchmark.analyses.sides import united_roles
+from liescope.benchmark.analyses.intervals import (
+    LEAST,
+    SMALLER,
+    Interval,
+    Zero,
+    adjusted_difference,
+    adjusted_omnibus,
+    shares,
+)
 from liescope.common.statistics import holm
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ ANY = "any role"
 RARE = 0.02
 """Share of the games below which a name is left out: in games between people, names hardly recur."""
 _DRAWN = 24  # names that a figure has room for
+_SIDE_WON = "share of games that the name's side won"
 _ALIKE = (*GAME, "learning", "lineup", "role")
 
 
@@ -38,8 +46,7 @@ def name_wins(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, name, wins, games, rate (Laplace's rule of succession, as in the paper: (wins + 1) /
     (games + 2)), lo, hi (Wilson's interval over games).
     """
-    counts = spoke(frames).with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
-    table = shares(counts, [*GAME, "name"], "wins", "games")
+    table = shares(spoke(frames), [*GAME, "name"], "won")
     return table.with_columns(rate=(pl.col("wins") + 1) / (pl.col("games") + 2))
 
 
@@ -80,14 +87,9 @@ def name_differences(frames: Frames) -> pl.DataFrame:
     return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
-def gender_wins(frames: Frames) -> pl.DataFrame:
-    """How often the sides of male and of female names win, over names that lived to speak (section 4.1).
-
-    Names that are not in `GENDERS` have a row of their own beside them. Columns: game, condition, gender, mean (the
-    share of their games that their side won), lo, hi (over games), n (names in games), games.
-    """
-    stated = (pl.col("gender") != UNSTATED).any().over(GAME)
-    return game_means(with_gender(spoke(frames)).filter(stated), [*GAME, "gender"], "won")
+def _gendered(frames: Frames) -> pl.DataFrame:
+    """The names in games and conditions in which some have a stated gender, the others among them."""
+    return with_gender(spoke(frames)).filter((pl.col("gender") != UNSTATED).any().over(GAME))
 
 
 def gender_effect(frames: Frames) -> pl.DataFrame:
@@ -134,7 +136,7 @@ def _effects(seats: pl.DataFrame, fact: str) -> pl.DataFrame:
 
 def plot_name_wins(table: pl.DataFrame) -> Figure:
     """A row a name, a panel a game and condition."""
-    return dots(_most(table), "rate", "share of games that the name's side won", "name", cell_names(_most(table)))
+    return Dots(_SIDE_WON, "name")(_most(table))
 
 
 def plot_name_effect(table: pl.DataFrame) -> Figure:
@@ -143,17 +145,7 @@ def plot_name_effect(table: pl.DataFrame) -> Figure:
     furthest = 1.05 * max(table.select(pl.col("difference", "lo", "hi").abs().max()).fill_null(0.0).row(0)) or 1.0
     axis = "win rate, minus that of other names in its place"
     roles = [", ".join(filter(None, pair)) for pair in zip(table["role"], cell_names(table), strict=True)]
-    return dots(table, "difference", axis, "name", roles, reference=0, limits=(-furthest, furthest))
-
-
-def plot_gender_wins(table: pl.DataFrame) -> Figure:
-    """A row a gender."""
-    return dots(table, "mean", "share of games that the name's side won", "gender", cell_names(table))
-
-
-def plot_gender_effect(table: pl.DataFrame) -> Figure:
-    """A row a role around zero."""
-    return dots(table, "difference", "win rate, male minus female names", "role", cell_names(table), reference=0)
+    return Dots(axis, "name", roles, reference=0, limits=(-furthest, furthest))(table)
 
 
 def _most(table: pl.DataFrame) -> pl.DataFrame:
@@ -206,11 +198,10 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
     Analysis(
         "gender_wins",
         "Win rates by the gender of the name",
-        gender_wins,
-        plot_gender_wins,
+        Means(_gendered, "won", (*GAME, "gender")),
+        Dots(_SIDE_WON, "gender"),
         needs=(WINNERS,),
         otherwise="no name has a stated gender",
-        interval=Interval.MEANS,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="Only the default names have a gender here, which people most often give them; all others are not stated.",
@@ -219,7 +210,7 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "gender_effect",
         "Gender bias, adjusted for the design",
         gender_effect,
-        plot_gender_effect,
+        Dots("win rate, male minus female names", "role", reference=0),
         needs=(WINNERS,),
         otherwise="no male and female names held the same role beside the same models",
         interval=Interval.CLUSTERED,
@@ -229,68 +220,5 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
         "in all roles; names of no stated gender are left out.",
         main=True,
         corrections=(Zero(),),
-    ),
-)
-
-
-ALL = "all"
-
-
-def named_roles(frames: Frames) -> pl.DataFrame:
-    """How often the judge names a hidden role correctly, by the role named, by the seat it looked from, by both
-    (section 5.4).
-
-    Columns: game, condition, rater (the judge), observer_role, target_role (either may be "all"), mean (accuracy), lo,
-    hi (over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's baseline;
-    roster_chance: the accuracy of dealing the roster, without what the observer knows, at random.
-    Everybody knows its own role and some roles know each other (`sides`), so their guesses about partners are left out.
-    """
-    keys = [*GAME, RATER, "observer_role", "target_role"]
-    dealt = frames.seats.group_by("game_id").agg(roles=pl.col("role").n_unique(), seats=pl.len())
-    of_role = frames.seats.group_by("game_id", target_role="role").agg(of_role=pl.len())
-    same = (pl.col("observer_role") == pl.col("target_role")).cast(pl.Int64)
-    united = united_roles().rename({"role": "observer_role"}).with_columns(united=True)
-    known = pl.when("united").then(pl.col("of_own")).otherwise(1)
-    guesses = (
-        frames.guesses.drop_nulls("guess")
-        .join(united, on=["game", "observer_role"], how="left")
-        .with_columns(pl.col("united").fill_null(False))
-        .filter(~(pl.col("united") & (pl.col("observer_role") == pl.col("target_role"))))
-        .join(dealt, on="game_id")
-        .join(of_role, on=["game_id", "target_role"])
-        .join(of_role.rename({"target_role": "observer_role", "of_role": "of_own"}), on=["game_id", "observer_role"])
-        .select(
-            "game_id",
-            "family",
-            *keys,
-            right=pl.col("guess") == pl.col("target_role"),
-            even_chance=1 / pl.col("roles"),
-            roster_chance=(pl.col("of_role").cast(pl.Int64) - same) / (pl.col("seats") - known),
-        )
-    )
-    everyone = pl.lit(ALL)
-    rows = pl.concat(
-        [
-            guesses.with_columns(observer_role=everyone, target_role=everyone),
-            guesses.with_columns(observer_role=everyone),
-            guesses.with_columns(target_role=everyone),
-            guesses,
-        ]
-    )
-    chance = rows.group_by(keys).agg(pl.col("even_chance", "roster_chance").mean())
-    first = [pl.col("observer_role") != ALL, pl.col("target_role") != ALL]
-    return game_means(rows, keys, "right").join(chance, on=keys, how="left").sort(*GAME, RATER, *first, *keys[3:])
-
-
-ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
-    Analysis(
-        "named_roles",
-        "Hidden roles named by a judge",
-        named_roles,
-        needs=(GUESSES,),
-        interval=Interval.MEANS,
-        source="section 5.4",
-        note="At roster_chance, the judge read no more from the transcript than the roster tells that seat.",
-        main=True,
     ),
 )

@@ -1,15 +1,15 @@
-"""Who wins: by faction, by cell, with and without learning, with and without a jester."""
+"""What was played and who wins: by faction, by cell, with and without learning, with and without a jester."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import (
     MIXED_TABLES,
+    REPORTS_OR_RATINGS,
     WINNERS,
     Analysis,
     both_levels_of_learning,
@@ -17,12 +17,21 @@ from liescope.benchmark.analyses.analysis import (
     two_conditions,
     with_and_without,
 )
-from liescope.benchmark.analyses.analysis_figures import SHARE, by_model, by_side, cell_names, dots, of_game
-from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MIXED, MODEL, POOLED, RATER, jester_games
-from liescope.benchmark.analyses.corrections import Alike, Zero
+from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, cell_names, of_game
+from liescope.benchmark.analyses.analysis_tables import Differences, Shares, each, in_order, long, pooled
+from liescope.benchmark.analyses.conditions_of_play import (
+    CELL,
+    GAME,
+    MIXED,
+    MODEL,
+    NOBODY,
+    POOLED,
+    RATER,
+    UNKNOWN,
+    jester_games,
+)
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
-from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.benchmark.analyses.intervals import Alike, Interval
 from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
@@ -31,322 +40,6 @@ if TYPE_CHECKING:
 
 
 DECIDED = pl.col("winner") != UNKNOWN
-
-
-def win_rates(frames: Frames) -> pl.DataFrame:
-    """How often each faction wins, for each cell and pooled (Table 7, Figure 2).
-
-    Columns: game, condition, model, learning, faction, wins, games, rate, lo, hi (Wilson's interval over games). Games
-    that nobody won count against every faction and also have their own row, "nobody". Games between different models
-    share one row; `model_wins` has them by model and role.
-    """
-    cells = wins_by(frames, CELL)
-    pooled = wins_by(frames, GAME).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
-    keys = [*CELL, "faction"]
-    return pl.concat([shares(part, keys, "wins", "games") for part in (cells, pooled)])
-
-
-def model_wins(frames: Frames) -> pl.DataFrame:
-    """How often each model wins in each role, over games between different models.
-
-    A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
-    the role), rate, lo, hi (Wilson's interval over games; null if winners of one role may differ within a game).
-    """
-    mixed = frames.games.filter((pl.col("model") == MIXED) & DECIDED).select("game_id")
-    keys = [*CELL, "role"]
-    held = (
-        frames.seats.join(mixed, on="game_id", how="semi")
-        .group_by(*keys, "family", "game_id")
-        .agg(wins=pl.col("won").any().cast(pl.Int64), alike=pl.col("won").n_unique() == 1)
-        .with_columns(games=pl.lit(1, pl.Int64))
-    )
-    alike = held.group_by(keys).agg(pl.col("alike").all())
-    table = shares(held, keys, "wins", "games").join(alike, on=keys, how="left", maintain_order="left")
-    bounded = table.with_columns(pl.when("alike").then(pl.col("lo", "hi"))).drop("alike")
-    return bounded.sort("game", "condition", "role", "model", "learning")
-
-
-CHANGE = pl.Schema(
-    {
-        "game": pl.String,
-        "model": pl.String,
-        "learning": pl.Boolean,
-        "faction": pl.String,
-        "one": pl.String,
-        "other": pl.String,
-        "rate_other": pl.Float64,
-        "games_other": pl.Int64,
-        "rate_one": pl.Float64,
-        "games_one": pl.Int64,
-        "difference": pl.Float64,
-        "lo": pl.Float64,
-        "hi": pl.Float64,
-    }
-)
-
-
-def condition_effect(frames: Frames) -> pl.DataFrame:
-    """Each faction's win rate in one condition minus that in another, for every two conditions of a game.
-
-    Only line-ups that both conditions share count, so that different opponents do not look like a difference.
-    Columns: game, model, learning, faction, one, other (conditions), rate_other, games_other, rate_one, games_one,
-    difference (one minus other), lo, hi (Newcombe's interval).
-    """
-    keys = ["game", "model", "learning", "faction"]
-    lineup = ["game", "learning", "lineup"]
-    parts = []
-    for one, other in pairs_of_conditions(frames):
-        games = frames.games.filter(pl.col("condition").is_in([one, other]))
-        both = games.filter(pl.col("condition").n_unique().over(lineup) == 2)
-        sides = wins_by(frames, CELL, both).with_columns(first=pl.col("condition") == one)
-        change = against(sides, keys, "first", "one", "other")
-        parts.append(change.with_columns(one=pl.lit(one), other=pl.lit(other)))
-    found = pl.concat(parts) if parts else pl.DataFrame(schema=CHANGE)
-    return found.select(*CHANGE).sort(list(CHANGE)[:6])
-
-
-def pairs_of_conditions(frames: Frames) -> list[tuple[str, str]]:
-    """Every pair of conditions of the same game, in alphabetical order."""
-    conditions = frames.games.group_by("game").agg(pl.col("condition").unique().sort())["condition"]
-    return sorted({pair for names in conditions for pair in combinations(names, 2)})
-
-
-def learning_effect(frames: Frames) -> pl.DataFrame:
-    """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
-
-    Columns: game, condition, model, faction, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's
-    interval); and of the games that have the same turn and seed in both cells: pairs, won_only_on, won_only_off.
-    """
-    keys = list(MODEL)
-    table = against(wins_by(frames, CELL), [*keys, "faction"], "learning", "on", "off")
-    return table.join(_paired(frames), on=[*keys, "faction"], how="left", maintain_order="left")
-
-
-def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
-    """Each faction's win rate with the jester and without, for models that played both (Table 4, section 5.2).
-
-    Only games without learning count, and only those whose condition and way of seating both sides have. Columns:
-    condition, model, faction, regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi (Wilson's
-    interval; for the difference Newcombe's, with null counts).
-    """
-    games = frames.games.filter(~pl.col("learning") & pl.col("game").str.contains("werewolf"))
-    control = games.filter(~pl.col("triadic"))
-    seated = ["condition", "model", "seating"]
-    matched = games.filter("triadic").join(control, on=seated, how="semi", nulls_equal=True)
-    both = pl.concat([matched, control.join(matched, on=seated, how="semi", nulls_equal=True)])
-    wins = wins_by(frames, ["condition", "model", "triadic"], both)
-    regime = pl.when("triadic").then(pl.lit("triadic")).otherwise(pl.lit("dyadic"))
-    rates = shares(wins.with_columns(regime=regime), ["condition", "model", "faction", "regime"], "wins", "games")
-    change = against(wins, ["condition", "model", "faction"], "triadic", "triadic", "dyadic").select(
-        "condition",
-        "model",
-        "faction",
-        regime=pl.lit("triadic - dyadic"),
-        wins=pl.lit(None, pl.Int64),
-        games=pl.lit(None, pl.Int64),
-        rate="difference",
-        lo="lo",
-        hi="hi",
-    )
-    place = pl.col("regime").replace_strict({"triadic": 0, "dyadic": 1, "triadic - dyadic": 2}, return_dtype=pl.Int64)
-    return pl.concat([rates.select(change.columns), change]).sort("condition", "model", "faction", place)
-
-
-_METRICS = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester", "jester_exiled_first")
-
-
-def shuffled_runs(frames: Frames) -> pl.DataFrame:
-    """The headline figures of games whose roles were not fixed to names, by learning (Table 5, section 5.3).
-
-    Metrics: jester_won, villagers_won, werewolves_won, wolf_voted_jester (a werewolf voted for the jester on day 1),
-    jester_exiled_first (the vote of day 1 exiled the jester). Games whose seating is not known are left out. Columns:
-    condition, model, metric, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's interval). A side
-    without games is null.
-    """
-    games = jester_games(frames).filter(pl.col("seating") != "fixed")
-    index = ["family", "condition", "model", "learning"]
-    long = games.unpivot(_METRICS, index=index, variable_name="metric").drop_nulls("value")
-    counts = long.with_columns(wins=pl.col("value").cast(pl.Int64), games=pl.lit(1, pl.Int64))
-    table = against(counts, ["condition", "model", "metric"], "learning", "on", "off", full=True)
-    place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_METRICS)}, return_dtype=pl.Int64)
-    return table.sort("condition", "model", place)
-
-
-def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
-    """by…, faction, family, wins, games (of the family that deal the faction): of every faction, and of "nobody" where
-    nobody won.
-
-    by: columns of games. games: those that count, all where None. Games without a known winner never do.
-    """
-    games = frames.games if games is None else games
-    group = games.filter(DECIDED).select("game_id", "family", *by, "winner")
-    dealt = group.join(frames.seats.select("game_id", faction="team").unique(), on="game_id")
-    keys = [*by, "faction"]
-    undealt = group.select(*by, faction="winner").unique().join(dealt, on=keys, how="anti", nulls_equal=True)
-    rows = pl.concat([dealt, group.join(undealt, on=by, nulls_equal=True).select(dealt.columns)])
-    won = (pl.col("winner") == pl.col("faction")).sum().cast(pl.Int64)
-    return rows.group_by(*keys, "family").agg(wins=won, games=pl.len().cast(pl.Int64)).sort(*keys, "family")
-
-
-def against(
-    counts: pl.DataFrame, keys: Sequence[str], by: str, one: str, other: str, full: bool = False
-) -> pl.DataFrame:
-    """Rates where `by` is true against those where it is false: keys…, rate_other, games_other, rate_one, games_one,
-    difference, lo, hi. counts: keys…, `by`, family, wins, games. full: keys that occur on one side only stay, with
-    nulls.
-    """
-    found = []
-    for key, part in counts.group_by(list(keys), maintain_order=True):
-        sides = [part.filter(pl.col(by) == which) for which in (False, True)]
-        games = [int(side["games"].sum()) or None for side in sides]
-        rates = [int(side["wins"].sum()) / n if n else None for side, n in zip(sides, games, strict=True)]
-        if full or None not in games:
-            gap = share_difference(sides[1], sides[0], "wins", "games")
-            found.append((*key, rates[0], games[0], rates[1], games[1], *gap))
-    schema = {name: counts.schema[name] for name in keys}
-    for side in (other, one):
-        schema |= {f"rate_{side}": pl.Float64(), f"games_{side}": pl.Int64()}
-    schema |= dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
-    return pl.DataFrame(found, schema, orient="row").sort(keys)
-
-
-def _paired(frames: Frames) -> pl.DataFrame:
-    """game, condition, model, faction, pairs, won_only_on, won_only_off: over turns and seeds that both cells have once
-    each.
-    """
-    keys = [*MODEL, "turn", "seed"]
-    games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)
-    sides = [games.filter(pl.col("learning") == on).select(*keys, won="winner") for on in (True, False)]
-    pairs = sides[0].join(sides[1], on=keys, suffix="_off", nulls_equal=True)
-    factions = wins_by(frames, CELL).select(*MODEL, "faction").unique()
-    on, off = pl.col("won") == pl.col("faction"), pl.col("won_off") == pl.col("faction")
-    return (
-        factions.join(pairs, on=MODEL)
-        .group_by(*MODEL, "faction")
-        .agg(pairs=pl.len().cast(pl.Int64), won_only_on=(on & ~off).sum(), won_only_off=(off & ~on).sum())
-        .with_columns(pl.col("won_only_on", "won_only_off").cast(pl.Int64))
-    )
-
-
-# Figures
-
-
-def plot_win_rates(table: pl.DataFrame) -> Figure:
-    """One panel per faction of each game, a row a cell."""
-    cells = cell_names(table)
-    factions = of_game(table, "faction")
-    return dots(table, "rate", "share of games won", cells, factions, colours=by_model(table, cells), limits=SHARE)
-
-
-def plot_model_wins(table: pl.DataFrame) -> Figure:
-    """One panel per role of each game, a row a model."""
-    cells, roles = cell_names(table), of_game(table, "role")
-    return dots(table, "rate", "share of games won", cells, roles, colours=by_model(table, cells), limits=SHARE)
-
-
-def _plot_differences(table: pl.DataFrame, facets: Sequence[str], axis: str) -> Figure:
-    """Dots around zero, a row a faction."""
-    colours = by_side(table, "faction")
-    return dots(table, "difference", axis, "faction", facets, colours=colours, reference=0, limits=(-1.02, 1.02))
-
-
-def plot_learning_effect(table: pl.DataFrame) -> Figure:
-    """Dots around zero, one panel per model."""
-    return _plot_differences(table, cell_names(table), "win rate, ON minus OFF")
-
-
-def plot_condition_effect(table: pl.DataFrame) -> Figure:
-    """Dots around zero, one panel per model and pair of conditions."""
-    pairs = table.select("one", "other").rows()
-    names = [f"{name}: {one} minus {other}" for name, (one, other) in zip(cell_names(table), pairs, strict=True)]
-    return _plot_differences(table, names, "difference of win rates")
-
-
-def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
-    """One panel per model, a row a faction: its rate in both regimes."""
-    rates = table.drop_nulls("games").with_columns(game=pl.lit("werewolf"))
-    colours = {"triadic": COLOURS["orange"], "dyadic": COLOURS["blue"]}
-    axis = "share of games won"
-    return dots(rates, "rate", axis, "faction", cell_names(rates), "regime", colours, limits=SHARE)
-
-
-ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
-    Analysis(
-        "win_rates",
-        "Win rates by faction",
-        win_rates,
-        plot_win_rates,
-        needs=(WINNERS,),
-        interval=Interval.SHARES,
-        source="Table 7, Figure 2",
-        note="Share of games that each faction won; games that nobody won count against all.",
-        main=True,
-        corrections=(Alike(("learning", "faction"), "rate"),),
-    ),
-    Analysis(
-        "model_wins",
-        "Win rates by model and role",
-        model_wins,
-        plot_model_wins,
-        needs=(MIXED_TABLES, WINNERS),
-        interval=Interval.SHARES,
-        note="Games between different models: how often a role's team wins while the model holds that role. "
-        "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
-        "account.",
-        main=True,
-        corrections=(Alike(("learning", "role"), "rate"),),
-    ),
-    Analysis(
-        "condition_effect",
-        "Win rates: one condition against another",
-        condition_effect,
-        plot_condition_effect,
-        needs=(two_conditions, WINNERS),
-        otherwise="no model played in two conditions",
-        interval=Interval.DIFFERENCE,
-        note="Above zero, the faction wins more in the first condition; an interval that contains zero leaves the sign "
-        "open.",
-        main=True,
-        corrections=(Zero(draws=("games_one", "games_other")),),
-    ),
-    Analysis(
-        "learning_effect",
-        "Learning on minus off",
-        learning_effect,
-        plot_learning_effect,
-        needs=(both_levels_of_learning,),
-        otherwise="no model played with learning on and off",
-        interval=Interval.DIFFERENCE,
-        source="Figure 13a",
-        note="Above zero, the faction wins more when the jester learns; an interval that contains zero leaves the sign "
-        "open.",
-        main=True,
-        corrections=(Zero(draws=("games_on", "games_off")),),
-    ),
-    Analysis(
-        "triadic_dyadic",
-        "With the jester and without",
-        triadic_against_dyadic,
-        plot_triadic_against_dyadic,
-        needs=(with_and_without(JESTER),),
-        otherwise="no model played both with the jester and without, with equal settings",
-        interval=Interval.SHARES_AND_DIFFERENCE,
-        source="Table 4",
-        note="How much villagers lose once looking suspicious can mean two things.",
-        main=True,
-    ),
-    Analysis(
-        "shuffled_runs",
-        "Games with roles shuffled over names",
-        shuffled_runs,
-        needs=(dealt(JESTER),),
-        otherwise="roles were fixed to names, or the seating is not known",
-        interval=Interval.DIFFERENCE,
-        source="Table 5",
-        note="The headline figures of games in which a name cannot reveal a role.",
-        corrections=(Zero(draws=("games_on", "games_off")),),
-    ),
-)
 
 
 def configuration(frames: Frames) -> pl.DataFrame:
@@ -388,5 +81,364 @@ ANALYSES_OF_CONFIGURATION: tuple[Analysis, ...] = (
         configuration,
         source="Table 22",
         note="Facts about the games; their settings are at the end of the page.",
+    ),
+)
+
+
+def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
+    """A row for each game and faction that it deals, and for "nobody" where nobody won a game of the same group:
+    game_id, family, by…, faction, won.
+
+    by: columns of games. games: those that count, all where None. Games without a known winner never do.
+    """
+    games = frames.games if games is None else games
+    group = games.filter(DECIDED).select("game_id", "family", *by, "winner")
+    dealt = group.join(frames.seats.select("game_id", faction="team").unique(), on="game_id")
+    undealt = (
+        group.select(*by, faction="winner").unique().join(dealt, on=[*by, "faction"], how="anti", nulls_equal=True)
+    )
+    rows = pl.concat([dealt, group.join(undealt, on=by, nulls_equal=True).select(dealt.columns)])
+    return rows.with_columns(won=pl.col("winner") == pl.col("faction")).drop("winner")
+
+
+def in_pairs(rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+    """The rows of either of every two conditions of a game, with these as one and other, and whether a row is of the
+    first of them as `first`.
+    """
+    names = frames.games.select(*GAME).unique()
+    pairs = names.join(names, on="game", suffix="_other").filter(pl.col("condition") < pl.col("condition_other"))
+    both = rows.join(pairs.select("game", one="condition", other="condition_other"), on="game")
+    first = pl.col("condition") == pl.col("one")
+    return both.filter(first | (pl.col("condition") == pl.col("other"))).with_columns(first=first)
+
+
+def _by_cell(frames: Frames) -> pl.DataFrame:
+    return wins_by(frames, CELL)
+
+
+def _by_cell_and_pooled(frames: Frames) -> pl.DataFrame:
+    cells = _by_cell(frames)
+    return pl.concat([cells, pooled(wins_by(frames, GAME)).select(cells.columns)])
+
+
+def _between_models(frames: Frames) -> pl.DataFrame:
+    """Games between different models: what each role's team won, and whether all of that role in a game won alike."""
+    mixed = frames.games.filter((pl.col("model") == MIXED) & DECIDED).select("game_id")
+    held = frames.seats.join(mixed, on="game_id", how="semi").group_by(*CELL, "role", "family", "game_id")
+    return held.agg(pl.col("won").any(), alike=pl.col("won").n_unique() == 1)
+
+
+def _of_shared_lineups(frames: Frames) -> pl.DataFrame:
+    """Only line-ups that both conditions share count, so that different opponents do not look like a difference."""
+    games = in_pairs(frames.games, frames)
+    shared = pl.col("condition").n_unique().over("game", "learning", "lineup", "one", "other") == 2
+    return wins_by(frames, [*CELL, "one", "other", "first"], games.filter(shared))
+
+
+_ON_MINUS_OFF = Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off")
+
+
+def learning_effect(frames: Frames) -> pl.DataFrame:
+    """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
+
+    Behind the columns of the difference, of the games that have the same turn and seed in both cells: pairs,
+    won_only_on, won_only_off.
+    """
+    keys = [*MODEL, "turn", "seed"]
+    games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)
+    sides = [games.filter(pl.col("learning") == on).select(*keys, won="winner") for on in (True, False)]
+    pairs = sides[0].join(sides[1], on=keys, suffix="_off", nulls_equal=True)
+    table = _ON_MINUS_OFF(frames)
+    on, off = pl.col("won") == pl.col("faction"), pl.col("won_off") == pl.col("faction")
+    paired = (
+        table.select(*MODEL, "faction")
+        .join(pairs, on=MODEL)
+        .group_by(*MODEL, "faction")
+        .agg(
+            pairs=pl.len().cast(pl.Int64),
+            won_only_on=(on & ~off).sum().cast(pl.Int64),
+            won_only_off=(off & ~on).sum().cast(pl.Int64),
+        )
+    )
+    return table.join(paired, on=[*MODEL, "faction"], how="left", maintain_order="left")
+
+
+_REGIMES = ("triadic", "dyadic", "triadic - dyadic")
+_SEATED = ("condition", "model", "faction")
+
+
+def _both_regimes(frames: Frames) -> pl.DataFrame:
+    """Games with the jester and without, of models that played both: only those without learning, and only those whose
+    condition and way of seating both sides have.
+    """
+    games = frames.games.filter(~pl.col("learning") & pl.col("game").str.contains("werewolf"))
+    control = games.filter(~pl.col("triadic"))
+    seated = ["condition", "model", "seating"]
+    matched = games.filter("triadic").join(control, on=seated, how="semi", nulls_equal=True)
+    both = pl.concat([matched, control.join(matched, on=seated, how="semi", nulls_equal=True)])
+    regime = pl.when("triadic").then(pl.lit("triadic")).otherwise(pl.lit("dyadic"))
+    return wins_by(frames, ["condition", "model", "triadic"], both).with_columns(regime=regime)
+
+
+def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
+    """Each faction's win rate with the jester and without (Table 4, section 5.2).
+
+    Columns: condition, model, faction, regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi
+    (Wilson's interval; for the difference Newcombe's, with null counts).
+    """
+    rates = Shares(_both_regimes, "won", (*_SEATED, "regime"), "wins")(frames)
+    nothing = pl.lit(None, pl.Int64)
+    change = Differences(_both_regimes, "won", _SEATED, "triadic", "triadic", "dyadic")(frames).select(
+        *_SEATED, regime=pl.lit(_REGIMES[-1]), wins=nothing, games=nothing, rate="difference", lo="lo", hi="hi"
+    )
+    return pl.concat([rates, change]).sort(*_SEATED, in_order("regime", _REGIMES))
+
+
+_HEADLINES = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester", "jester_exiled_first")
+
+
+def _shuffled(frames: Frames) -> pl.DataFrame:
+    games = jester_games(frames).filter(pl.col("seating") != "fixed")
+    return long(games.select("game_id", "family", *CELL, *_HEADLINES), _HEADLINES)
+
+
+def _pair_names(table: pl.DataFrame) -> list[str]:
+    pairs = table.select("one", "other").rows()
+    return [f"{name}: {one} minus {other}" for name, (one, other) in zip(cell_names(table), pairs, strict=True)]
+
+
+def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
+    """One panel per model, a row a faction: its rate in both regimes."""
+    colours = {"triadic": COLOURS["orange"], "dyadic": COLOURS["blue"]}
+    drawn = Dots("share of games won", "faction", series="regime", colours=colours, limits=SHARE)
+    return drawn(table.drop_nulls("games").with_columns(game=pl.lit("werewolf")))
+
+
+_SIGN_OPEN = "an interval that contains zero leaves the sign open."
+_CHANGES = (-1.02, 1.02)
+ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
+    Analysis(
+        "win_rates",
+        "Win rates by faction",
+        # Games between different models share one row; `model_wins` has them by model and role.
+        Shares(
+            _by_cell_and_pooled,
+            "won",
+            (*CELL, "faction"),
+            "wins",
+            sort=(pl.col("model") == POOLED, *CELL, "faction"),
+            alike=True,
+        ),
+        Dots("share of games won", facets=of_game("faction"), colours="model", limits=SHARE),
+        needs=(WINNERS,),
+        source="Table 7, Figure 2",
+        note="Share of games that each faction won; games that nobody won count against all.",
+        main=True,
+    ),
+    Analysis(
+        "model_wins",
+        "Win rates by model and role",
+        Shares(
+            _between_models,
+            "won",
+            (*CELL, "role"),
+            "wins",
+            bounded=pl.col("alike").all(),
+            sort=(*GAME, "role", "model", "learning"),
+            alike=True,
+        ),
+        Dots("share of games won", facets=of_game("role"), colours="model", limits=SHARE),
+        needs=(MIXED_TABLES, WINNERS),
+        note="Games between different models: how often a role's team wins while the model holds that role. "
+        "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
+        "account.",
+        main=True,
+    ),
+    Analysis(
+        "condition_effect",
+        "Win rates: one condition against another",
+        Differences(
+            _of_shared_lineups,
+            "won",
+            ("game", "model", "learning", "faction", "one", "other"),
+            "first",
+            "one",
+            "other",
+        ),
+        Dots("difference of win rates", "faction", _pair_names, colours="side", reference=0, limits=_CHANGES),
+        needs=(two_conditions, WINNERS),
+        otherwise="no model played in two conditions",
+        note=f"Above zero, the faction wins more in the first condition; {_SIGN_OPEN}",
+        main=True,
+    ),
+    Analysis(
+        "learning_effect",
+        "Learning on minus off",
+        learning_effect,
+        Dots("win rate, ON minus OFF", "faction", colours="side", reference=0, limits=_CHANGES),
+        needs=(both_levels_of_learning,),
+        otherwise="no model played with learning on and off",
+        interval=_ON_MINUS_OFF.interval,
+        source="Figure 13a",
+        note=f"Above zero, the faction wins more when the jester learns; {_SIGN_OPEN}",
+        main=True,
+        corrections=_ON_MINUS_OFF.corrections,
+    ),
+    Analysis(
+        "triadic_dyadic",
+        "With the jester and without",
+        triadic_against_dyadic,
+        plot_triadic_against_dyadic,
+        needs=(with_and_without(JESTER),),
+        otherwise="no model played both with the jester and without, with equal settings",
+        interval=Interval.SHARES_AND_DIFFERENCE,
+        source="Table 4",
+        note="How much villagers lose once looking suspicious can mean two things.",
+        main=True,
+    ),
+    Analysis(
+        "shuffled_runs",
+        "Games with roles shuffled over names",
+        # A side without games is null. wolf_voted_jester: a werewolf voted for the jester on day 1.
+        Differences(
+            _shuffled,
+            "value",
+            ("condition", "model", "metric"),
+            "learning",
+            "on",
+            "off",
+            full=True,
+            order={"metric": _HEADLINES},
+        ),
+        needs=(dealt(JESTER),),
+        otherwise="roles were fixed to names, or the seating is not known",
+        source="Table 5",
+        note="The headline figures of games in which a name cannot reveal a role.",
+    ),
+)
+
+
+def _talk(frames: Frames) -> pl.DataFrame:
+    """Of statements, whether their speaker reported them as deceptive and the share of observers who flagged them, and
+    of ratings, the suspicion.
+    """
+    columns = ["game_id", "family", *CELL, RATER, "role", "metric", "value"]
+    said = frames.statements.rename({"speaker_role": "role", "label_self": "reported", "peer_rate": "flagged"})
+    rated = frames.ratings.rename({"speaker_role": "role"})
+    parts = [long(said, ["reported", "flagged"]), long(rated, ["suspicion"])]
+    return in_pairs(pl.concat([part.select(columns) for part in parts]), frames)
+
+
+ANALYSES_OF_CONDITIONS: tuple[Analysis, ...] = (
+    Analysis(
+        "condition_talk",
+        "Talk and ratings: one condition against another",
+        Differences(
+            _talk,
+            "value",
+            ("game", "model", "learning", RATER, "role", "metric", "one", "other"),
+            "first",
+            "one",
+            "other",
+            mean="mean",
+            columns=("mean_one", "mean_other", "difference", "lo", "hi", "games_one", "games_other"),
+            interval=Interval.MEAN_DIFFERENCE,
+        ),
+        needs=(two_conditions, REPORTS_OR_RATINGS),
+        otherwise="no model's statements were rated in two conditions",
+        note="Above zero, the first condition has more; an interval that contains zero leaves the sign open.",
+        main=True,
+    ),
+)
+
+
+CATEGORIES = ("A", "B", "C", "D", "W")
+_LOSSES = {
+    "A": ("A: jester voted out, a wolf voted for it on day 1", "vermillion"),
+    "B": ("B: wolves killed the jester, villagers won", "orange"),
+    "C": ("C: jester voted out otherwise", "yellow"),
+    "D": ("D: villagers won otherwise", "blue"),
+    "W": ("W: wolves won", "ink"),
+    NOBODY: ("nobody won", "grey"),
+}
+_FATES = {"alive": COLOURS["blue"], "killed": COLOURS["vermillion"], "exiled": COLOURS["orange"]}
+
+
+def wolf_losses(frames: Frames) -> pl.DataFrame:
+    """How each game with a jester ended for the werewolves (Table 6, section 5.4, Appendix F.4).
+
+    The rule: W the werewolves won. A the jester won, and at least one werewolf voted for it in the revote of day 1. The
+    day of its exile does not matter: the printed counts of A are those of Table 8, which needs only that vote and the
+    win, and Llama's exceed the games that its jester can have won on day 1 (Appendix F.1). C the jester won otherwise.
+    B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days ran out.
+    Each game is counted once; votes drawn by the rules do not count as a werewolf's.
+
+    Columns: game, condition, model (the jester's), learning, A, B, C, D, W, nobody, games (their sum).
+    """
+    won, wolf = pl.col("jester_won"), pl.col("wolf_voted_jester").fill_null(False)
+    category = (
+        pl.when("werewolves_won")
+        .then(pl.lit("W"))
+        .when(won & wolf)
+        .then(pl.lit("A"))
+        .when(won)
+        .then(pl.lit("C"))
+        .when(pl.col("villagers_won") & pl.col("jester_killed"))
+        .then(pl.lit("B"))
+        .when("villagers_won")
+        .then(pl.lit("D"))
+        .otherwise(pl.lit(NOBODY))
+    )
+    games = jester_games(frames).with_columns(category=category)
+    counts = {name: (pl.col("category") == name).sum().cast(pl.Int64) for name in (*CATEGORIES, NOBODY)}
+    return games.group_by(CELL).agg(**counts, games=pl.len().cast(pl.Int64)).sort(CELL)
+
+
+def plot_wolf_losses(table: pl.DataFrame) -> Figure:
+    """One stacked bar a cell."""
+    counts = [name for name in _LOSSES if table[name].sum()]
+    index = [name for name in table.columns if name not in _LOSSES]
+    rows = table.unpivot(counts, index=index, variable_name="ending", value_name="count")
+    rows = rows.with_columns(pl.col("ending").replace({name: words for name, (words, _) in _LOSSES.items()}))
+    shades = {words: COLOURS[colour] for words, colour in _LOSSES.values()}
+    return Bars("share", "share of games", "ending", shades)(rows.with_columns(share=pl.col("count") / pl.col("games")))
+
+
+def _jesters(frames: Frames) -> pl.DataFrame:
+    return each(frames.seats.filter(pl.col("role") == JESTER), "fate", _FATES)
+
+
+ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
+    Analysis(
+        "wolf_losses",
+        "How the werewolves lost",
+        wolf_losses,
+        plot_wolf_losses,
+        needs=(dealt(JESTER),),
+        source="Table 6",
+        note="A and B are the werewolves' own doing: a vote for the jester on day 1, or killing it at night. In C no "
+        "werewolf chose to vote for it on day 1 (random votes for unusable replies do not count); one may have later.",
+        main=True,
+    ),
+    Analysis(
+        "jester_fate",
+        "How the jester ended",
+        # The fates of several jesters of one game are not independent.
+        Shares(
+            _jesters,
+            "value",
+            (*CELL, "fate"),
+            "jesters",
+            "n",
+            order={"fate": _FATES},
+            bounded=pl.len() == pl.col("game_id").n_unique(),
+            interval=Interval.UNITS,
+        ),
+        Bars("rate", "share of jesters", "fate", _FATES),
+        needs=(dealt(JESTER),),
+        source="Figure 13b",
+        note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
+        main=True,
+        corrections=(Alike(("learning", "fate"), "rate", draws=("n",)),),
     ),
 )

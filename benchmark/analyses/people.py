@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis
-from liescope.benchmark.analyses.analysis_figures import SHARE, dots
+from liescope.benchmark.analyses.analysis_figures import SHARE, Dots
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER
-from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, adjusted_difference, game_difference, game_means
+from liescope.benchmark.analyses.intervals import (
+    Alike,
+    Interval,
+    Zero,
+    adjusted_difference,
+    game_difference,
+    game_means,
+)
 from liescope.benchmark.analyses.votes import honest_votes
-from liescope.common.colours import model_colours
 from liescope.common.model_names import PEOPLE
 
 if TYPE_CHECKING:
@@ -134,9 +139,7 @@ def plot_people_flags(table: pl.DataFrame) -> Figure:
         f"{metric.replace('_', ' ')}, by the {'speaker’s report' if truth == 'self' else truth}"
         for truth, metric in table.select("truth", "metric").iter_rows()
     ]
-    return dots(
-        table, "mean", "share of the statements", "model", panels, colours=model_colours(table["model"]), limits=SHARE
-    )
+    return Dots("share of the statements", "model", panels, colours="model", limits=SHARE)(table)
 
 
 _CONFOUNDED = (

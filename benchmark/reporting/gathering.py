@@ -16,28 +16,10 @@ import polars as pl
 from liescope.benchmark.analyses import headline
 from liescope.benchmark.analyses.analysed_games import GameSet, settings
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.calibration import ANALYSES_OF_CALIBRATION, ANALYSES_OF_JUDGES
-from liescope.benchmark.analyses.conduct import (
-    ANALYSES_OF_BIDDING,
-    ANALYSES_OF_LENGTHS,
-    ANALYSES_OF_MISHAPS,
-    ANALYSES_OF_SILENCE,
-)
-from liescope.benchmark.analyses.deception import ANALYSES_OF_DECEPTION, ANALYSES_OF_DETECTION, ANALYSES_OF_SUSPICION
-from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE, ANALYSES_OF_INJECTION
-from liescope.benchmark.analyses.endings import ANALYSES_OF_CONDITIONS
+from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.findings import Findings, overview, page_section
 from liescope.benchmark.analyses.findings import notes as notes_on_games
-from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
-from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
-from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
-from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE
-from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES, ANALYSES_OF_MOVES
-from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
-from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION
-from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
-from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD
 from liescope.benchmark.capability.fit_report import fit_page, tables
 from liescope.benchmark.capability.plots import forest
 from liescope.benchmark.capability.posterior import Posterior
@@ -76,16 +58,20 @@ def _posteriors(fit: FitResult | None) -> dict[str, Posterior]:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter. To add a method on counts, put its function into `method`; to move an analysis here, name it.
+    """One chapter. For a method on counts, put its function into `method`; to move analyses here, name their subject.
 
-    title: its heading. method: of counts (`liescope.benchmark.reporting.gathering`). analyses: those that stand here.
-    rest: also those that no chapter names.
+    title: its heading. method: of counts (`liescope.benchmark.reporting.gathering`). subjects: of the analyses that
+    stand here. rest: also those that no chapter names.
     """
 
     title: str
     method: Method | None = None
-    analyses: tuple[Analysis, ...] = ()
+    subjects: tuple[str, ...] = ()
     rest: bool = False
+
+    @property
+    def analyses(self) -> list[Analysis]:
+        return [analysis for subject in self.subjects for analysis in SUBJECTS[subject]]
 
 
 CAPABILITIES = "Who deceives, who detects, who discloses"
@@ -96,43 +82,26 @@ CHAPTERS = (
     Chapter(CAPABILITIES),
     Chapter("Against fixed backgrounds", backgrounds),
     Chapter("Ratings", ratings),
-    Chapter(
-        "Votes, names and the last word", analyses=(*ANALYSES_OF_ACCURACY, *ANALYSES_OF_NAMES, *ANALYSES_OF_LAST_WORD)
-    ),
+    Chapter("Votes, names and the last word", subjects=("accuracy", "names", "last word")),
     Chapter(
         "What players disclose, claim and leave unsaid",
-        analyses=(
-            *ANALYSES_OF_DISCLOSURE,
-            *ANALYSES_OF_COUNTER_ACCUSATION,
-            *ANALYSES_OF_FIRST_CLAIM,
-            *ANALYSES_OF_INJECTION,
-            *ANALYSES_OF_LENGTHS,
-            *ANALYSES_OF_BIDDING,
-            *ANALYSES_OF_FINGERPRINT,
+        subjects=(
+            *("disclosure", "counter accusation", "first claim", "injection"),
+            *("lengths", "bidding", "fingerprint"),
         ),
     ),
-    Chapter(
-        "Silences, unusable replies and drawn votes",
-        analyses=(*ANALYSES_OF_SILENCE, *ANALYSES_OF_MISHAPS, *ANALYSES_OF_INFLUENCE),
-    ),
+    Chapter("Silences, unusable replies and drawn votes", subjects=("silence", "mishaps", "influence")),
     Chapter(
         "Does the lie work",
-        analyses=(
-            *ANALYSES_OF_MOVES,
-            *ANALYSES_OF_LIES,
-            *ANALYSES_OF_FORKS,
-            *ANALYSES_OF_DECEPTION,
-            *ANALYSES_OF_SUSPICION,
-            *ANALYSES_OF_CALIBRATION,
-            *ANALYSES_OF_DETECTION,
-            *ANALYSES_OF_PREDICTORS,
-            *ANALYSES_OF_JUDGES,
+        subjects=(
+            *("moves", "lies", "forks", "deception", "suspicion", "calibration", "detection"),
+            *("predictors", "judges"),
         ),
     ),
     Chapter("Who wins, and who is voted out", rest=True),
-    Chapter("The same games under other conditions", analyses=ANALYSES_OF_CONDITIONS),
-    Chapter(ABOUT_PEOPLE, analyses=ANALYSES_OF_PEOPLE),
-    Chapter(SETTINGS, analyses=ANALYSES_OF_CONFIGURATION),
+    Chapter("The same games under other conditions", subjects=("conditions",)),
+    Chapter(ABOUT_PEOPLE, subjects=("people",)),
+    Chapter(SETTINGS, subjects=("configuration",)),
 )
 
 

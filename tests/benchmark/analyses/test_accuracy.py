@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.votes import vote_accuracy
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+vote_accuracy = table_of("vote_accuracy")
 
 SIDES = {"Wolf": "werewolf", "Ann": "villager", "Ben": "villager", "Cy": "villager"}
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liescope.benchmark.analyses.calibration import calibration_gap, confidence_calibration, confidence_error
-from liescope.benchmark.analyses.deception import detection_by_observer, detection_by_speaker
+from liescope.benchmark.analyses.deception import confidence_error
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+calibration_gap = table_of("calibration_gap")
+confidence_calibration = table_of("confidence_calibration")
+detection_by_observer = table_of("detection_by_observer")
+detection_by_speaker = table_of("detection_by_speaker")
 
 
 def test_the_gap_is_what_observers_flag_less_what_speakers_confess() -> None:

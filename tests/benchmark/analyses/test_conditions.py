@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.benchmark.analyses.endings import condition_talk
-from liescope.benchmark.analyses.outcomes import condition_effect, model_wins, win_rates
 from liescope.common.statistics import newcombe
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+condition_talk = table_of("condition_talk")
+condition_effect = table_of("condition_effect")
+model_wins = table_of("model_wins")
+win_rates = table_of("win_rates")
 
 
 def games(condition: str, won: int, of: int) -> list[dict[str, object]]:

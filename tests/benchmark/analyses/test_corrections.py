@@ -9,8 +9,7 @@ from scipy.stats import f_oneway
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.conditions_of_play import POOLED
-from liescope.benchmark.analyses.corrections import LEAST, Alike, Zero
-from liescope.benchmark.analyses.intervals import Interval, adjusted_omnibus, game_means
+from liescope.benchmark.analyses.intervals import LEAST, Alike, Interval, Zero, adjusted_omnibus, game_means
 from liescope.common.statistics import REAL
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.first_claim import (
-    ANSWERS,
-    ANYBODY,
-    INVESTIGATOR,
-    answers,
-    counter_accusation,
-    counter_success,
-)
+from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers
 from liescope.benchmark.analyses.frames import load_frames
 from liescope.games.record import GameRecord
+from tests.benchmark.analyses.made import table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
+
+counter_accusation = table_of("counter_accusation")
+counter_success = table_of("counter_success")
 
 FOUND = "I investigated Alice last night, and she is the mafioso."
 CALM = "Let's stay calm."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.analysis_figures import MOST, curves
+from liescope.benchmark.analyses.analysis_figures import MOST, Curves
 
 
 def drawn(series: int, days: int) -> Figure:
     rows = [(f"cell {n}", day, n / series) for n in range(series) for day in range(1, days + 1)]
     table = pl.DataFrame(rows, ["cell", "day", "mean"], orient="row")
     colours = dict.fromkeys(table["cell"], "#0072B2")
-    return curves(table, "day", "mean", [""] * table.height, "cell", colours, ("day", "share"))
+    return Curves("day", ("day", "share"), "cell", "", colours)(table)
 
 
 def test_curves_of_one_colour_differ_in_their_strokes() -> None:

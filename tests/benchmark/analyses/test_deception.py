@@ -5,15 +5,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.deception import (
-    TYPES,
-    deception_rates,
-    flags_per_statement,
-    type_composition,
-    type_yield,
-)
+from liescope.benchmark.analyses.deception import TYPES
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+deception_rates = table_of("deception_rates")
+flags_per_statement = table_of("flags_per_statement")
+type_composition = table_of("type_composition")
+type_yield = table_of("type_yield")
 
 KINDS = ("none", "omission", "omission", "fabrication")
 

@@ -9,19 +9,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.disclosure import (
-    CLAIMS,
-    TELLS,
-    disclosure_how,
-    disclosure_success,
-    disclosure_when,
-    disclosures,
-)
+from liescope.benchmark.analyses.disclosure import CLAIMS, TELLS, disclosures
 from liescope.benchmark.analyses.frames import load_frames
 from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
+
+disclosure_how = table_of("disclosure_how")
+disclosure_success = table_of("disclosure_success")
+disclosure_when = table_of("disclosure_when")
 
 INVESTIGATED = "I investigated Alice last night, and she is the mafioso."
 ACCUSED = "I think Alice is the mafioso."

@@ -11,9 +11,11 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE, ANY, NOTHING, influence, plot_influence
-from liescope.benchmark.analyses.votes import GAIN, last_word, vote_accuracy
-from tests.benchmark.analyses.made import made
+from liescope.benchmark.analyses.votes import GAIN, last_word
+from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import mini_mafia
+
+vote_accuracy = table_of("vote_accuracy")
 
 
 def games(*groups: tuple[str, int, int, int]) -> Frames:

@@ -11,7 +11,7 @@ import pytest
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.intervals import game_difference, game_figure, game_means, share_difference, shares
+from liescope.benchmark.analyses.intervals import game_difference, game_figure, game_means, shares
 from liescope.common.statistics import PROPORTION, REAL, newcombe, wilson
 from liescope.games.record import GameRecord
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
@@ -27,9 +27,9 @@ def test_many_rows_of_one_game_do_not_narrow_the_interval() -> None:
 
 
 def test_shares_of_games_of_their_own_have_wilsons_interval_and_their_difference_newcombes() -> None:
-    rows = pl.DataFrame({"family": [str(at) for at in range(30)], "won": [1] * 9 + [0] * 21, "games": 1})
-    assert shares(rows.with_columns(by=pl.lit("a")), ["by"], "won", "games").row(0) == ("a", 9, 30, 0.3, *wilson(9, 30))
-    difference = share_difference(rows.head(18), rows.tail(12), "won", "games")
+    rows = pl.DataFrame({"family": [str(at) for at in range(30)], "won": [1] * 9 + [0] * 21})
+    assert shares(rows.with_columns(by=pl.lit("a")), ["by"], "won").row(0) == ("a", 9, 30, 0.3, *wilson(9, 30))
+    difference = game_difference(rows.head(18), rows.tail(12), "won")
     assert difference == pytest.approx((0.5, *newcombe(9, 18, 0, 12)))
 
 

@@ -9,18 +9,14 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.lessons import (
-    ANALYSES_OF_LESSONS,
-    lesson_agreement,
-    lesson_categories,
-    lesson_orders,
-    lesson_third_order,
-    lesson_vocabulary,
-    plot_lesson_categories,
-    plot_lesson_orders,
-)
+from liescope.benchmark.analyses.lessons import ANALYSES_OF_LESSONS, lesson_agreement, lesson_vocabulary
 from liescope.labeling.lesson_tags import CATEGORIES
+from tests.benchmark.analyses.made import figure_of, table_of
 from tests.benchmark.random_play import mini_mafia
+
+lesson_categories = table_of("lesson_categories")
+lesson_orders = table_of("lesson_orders")
+lesson_third_order = table_of("lesson_third_order")
 
 THIRD = "Appear wolf-like and avoid villager alignment."
 SECOND = "Look nervous so that others suspect me."
@@ -178,8 +174,8 @@ def test_vocabulary_needs_two_models_to_compare(learned: Callable[..., Frames]) 
 def test_the_figures_show_every_model_and_label(learned: Callable[..., Frames]) -> None:
     frames = learned(("a $x$", THIRD, True), ("b", FIRST, True))
     for figure, labels in (
-        (plot_lesson_orders(lesson_orders(frames)), 3),
-        (plot_lesson_categories(lesson_categories(frames)), len(CATEGORIES)),
+        (figure_of("lesson_orders", frames), 3),
+        (figure_of("lesson_categories", frames), len(CATEGORIES)),
     ):
         (panel,) = figure.axes
         assert sum(len(line.get_xdata()) for line in panel.get_lines()) == 2 * labels

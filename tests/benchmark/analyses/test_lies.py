@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.lies import lies_and_suspicion, lies_and_votes, suspicion_shifts
-from tests.benchmark.analyses.made import made
+from liescope.benchmark.analyses.lies import lies_and_suspicion, lies_and_votes
+from tests.benchmark.analyses.made import made, table_of
+
+suspicion_shifts = table_of("suspicion_shifts")
 
 TRUTH = -0.15
 OBSERVERS = ("Ann", "Ben", "Cleo")

@@ -7,13 +7,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.conduct import cut_statements, mishaps, statement_lengths
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.games.core import EventKind
 from liescope.games.record import DRAWN
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import mini_mafia, werewolf
+
+cut_statements = table_of("cut_statements")
+mishaps = table_of("mishaps")
+statement_lengths = table_of("statement_lengths")
 
 
 def test_silences_and_drawn_votes_are_those_of_the_events() -> None:

@@ -13,9 +13,11 @@ import polars.selectors as cs
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.names import ANY, gender_effect, gender_wins, name_effect, name_wins, plot_name_effect
+from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect, name_wins, plot_name_effect
 from liescope.games.table_options import NAMES
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+gender_wins = table_of("gender_wins")
 
 MODELS = ("a", "b")
 

@@ -7,24 +7,20 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses import conduct, endings, fingerprint, names, outcomes, votes
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
+from liescope.benchmark.analyses.fingerprint import FEATURES, game_features
 from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.judges import ALL
 from tests.benchmark.analyses.conftest import Staged
+from tests.benchmark.analyses.made import table_of
 
 TESTED = (
-    *outcomes.ANALYSES_OF_CONFIGURATION,
-    *outcomes.ANALYSES_OF_OUTCOMES,
-    *endings.ANALYSES_OF_GAME_LENGTH,
-    *endings.ANALYSES_OF_ENDINGS,
-    *votes.ANALYSES_OF_VOTES,
-    *conduct.ANALYSES_OF_NIGHTS,
-    *conduct.ANALYSES_OF_BIDDING,
-    *names.ANALYSES_OF_NAMING,
-    *fingerprint.ANALYSES_OF_PREDICTORS,
+    *("configuration", "outcomes", "game length", "endings", "votes"),
+    *("nights", "bidding", "naming", "predictors"),
 )
-EVERY = [pytest.param(one, id=one.name) for one in TESTED]
+EVERY = [pytest.param(one, id=one.name) for subject in TESTED for one in SUBJECTS[subject]]
 
 
 @pytest.mark.parametrize("analysis", EVERY)
@@ -61,38 +57,38 @@ def test_an_interval_holds_its_estimate(analysis: Analysis, frames: Frames) -> N
 
 
 def test_a_doctor_that_protects_itself_protects_nobody_else(staged: Staged, frames: Frames) -> None:
-    own = conduct.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
+    own = table_of("doctor_targets")(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
     assert own.select("target", "protections", "mean").rows() == [("self", 2, 1.0)]
-    other = conduct.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Ivy")]))
+    other = table_of("doctor_targets")(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Ivy")]))
     assert other.select("target", "mean").rows() == [("villager", 1.0)]
-    sums = conduct.doctor_targets(frames).group_by(CELL).agg(pl.col("mean").sum())
+    sums = table_of("doctor_targets")(frames).group_by(CELL).agg(pl.col("mean").sum())
     assert sums["mean"].to_list() == pytest.approx([1.0] * sums.height)
 
 
 def test_a_saved_victim_was_attacked_and_foreseen(staged: Staged) -> None:
     game = load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Erin")])
-    assert conduct.victims(game).select("target", "attacks", "died").rows() == [("villager", 2, 1)]
-    assert conduct.doctor_prediction(game).select("day", "mean").rows() == [(1, 1.0), (2, 0.0)]
+    assert table_of("victims")(game).select("target", "attacks", "died").rows() == [("villager", 2, 1)]
+    assert table_of("doctor_prediction")(game).select("day", "mean").rows() == [(1, 1.0), (2, 0.0)]
 
 
 def test_a_dead_doctor_foresees_nothing(staged: Staged) -> None:
     game = load_frames([staged(["Diana", "Erin"], ["Alice", "Bob"], protect="Ivy")])
-    assert conduct.doctor_prediction(game)["day"].to_list() == [1]
+    assert table_of("doctor_prediction")(game)["day"].to_list() == [1]
 
 
 def test_a_jesters_bids_are_those_of_its_games(frames: Frames) -> None:
-    table = conduct.jester_bids(frames).pivot("metric", index=[*CELL, "won"], values="mean")
+    table = table_of("jester_bids")(frames).pivot("metric", index=[*CELL, "won"], values="mean")
     assert (table["first_bid"] <= table["highest_bid"]).all()
     assert (table["average_bid"] <= table["highest_bid"]).all()
     by_hand = frames.bids.filter(pl.col("role") == "jester").group_by("game_id").agg(pl.col("bid").max())
-    games = conduct.jester_bids(frames).filter(pl.col("metric") == "highest_bid")
+    games = table_of("jester_bids")(frames).filter(pl.col("metric") == "highest_bid")
     assert games["games"].sum() == by_hand.height
     assert (games["mean"] * games["games"]).sum() == pytest.approx(by_hand["bid"].sum())
 
 
 def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames: Frames) -> None:
-    table = names.named_roles(frames)  # the random judge names villagers only
-    by_role = table.filter((pl.col("observer_role") == names.ALL) & (pl.col("target_role") != names.ALL))
+    table = table_of("named_roles")(frames)  # the random judge names villagers only
+    by_role = table.filter((pl.col("observer_role") == ALL) & (pl.col("target_role") != ALL))
     assert dict(by_role.select("target_role", "mean").iter_rows()) == {
         "doctor": 0,
         "jester": 0,
@@ -113,18 +109,18 @@ def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames
 def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
     won = [staged(["Erin"], ["Charlie"], game_id=f"won{i}") for i in range(4)]
     lost = [staged(["Erin", "Frank"], ["Alice", "Bob"], game_id=f"lost{i}") for i in range(3)]
-    table = fingerprint.predictors(load_frames([*won, *lost]))
-    pooled = table.filter((pl.col("model") == outcomes.POOLED) & (pl.col("feature") == "wolf_voted_jester"))
+    table = table_of("predictors")(load_frames([*won, *lost]))
+    pooled = table.filter((pl.col("model") == POOLED) & (pl.col("feature") == "wolf_voted_jester"))
     assert pooled.select("r", "mean_won", "mean_lost", "games_won", "games").row(0) == pytest.approx((1, 1, 0, 4, 7))
     assert "jester_suspicion" not in table["feature"]  # nobody spoke
 
 
 def test_predictors_are_correlations_over_games(frames: Frames) -> None:
-    features = fingerprint.game_features(frames)
+    features = game_features(frames)
     assert features.height == frames.games["triadic"].sum()
     features = features.filter(rater=PLAYERS)
-    table = fingerprint.predictors(frames).filter(model=POOLED, rater=PLAYERS)
-    assert table["feature"].to_list() == list(fingerprint.FEATURES)
+    table = table_of("predictors")(frames).filter(model=POOLED, rater=PLAYERS)
+    assert table["feature"].to_list() == list(FEATURES)
     for feature, r in table.select("feature", "r").iter_rows():
         there = features.drop_nulls(feature).select(
             pl.col(feature).cast(pl.Float64), pl.col("jester_won").cast(pl.Float64)
@@ -133,7 +129,7 @@ def test_predictors_are_correlations_over_games(frames: Frames) -> None:
 
 
 def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames) -> None:
-    table = outcomes.configuration(frames)
+    table = table_of("configuration")(frames)
     assert table["games"].sum() == frames.games.height
     assert table["statements"].sum() == frames.statements.height
     assert "6 villager, 2 werewolf, 1 doctor, 1 jester" in table["roster"].to_list()
@@ -142,4 +138,4 @@ def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames
 
 def test_kills_that_the_rules_drew_are_nobodys_choice(mini_mafia_frames: Frames) -> None:
     assert mini_mafia_frames.nights.filter(pl.col("act") == "kill").height
-    assert conduct.victims(mini_mafia_frames).is_empty()
+    assert table_of("victims")(mini_mafia_frames).is_empty()

@@ -8,18 +8,24 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.conditions_of_play import CELL
-from liescope.benchmark.analyses.endings import CATEGORIES, game_length, halves, jester_fate, survival, wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.outcomes import (
+    CATEGORIES,
     POOLED,
     learning_effect,
-    shuffled_runs,
     triadic_against_dyadic,
-    win_rates,
+    wolf_losses,
 )
 from liescope.games.record import GameRecord
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+game_length = table_of("game_length")
+halves = table_of("halves")
+jester_fate = table_of("jester_fate")
+survival = table_of("survival")
+shuffled_runs = table_of("shuffled_runs")
+win_rates = table_of("win_rates")
 
 WOLVES_WIN = ["Erin", "Frank", "Grace", "Henry", "Ivy", "Jack"]
 

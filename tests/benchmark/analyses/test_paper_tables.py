@@ -12,18 +12,22 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.conditions_of_play import CELL
-from liescope.benchmark.analyses.conduct import doctor_targets
-from liescope.benchmark.analyses.endings import CATEGORIES, halves, wolf_losses
 from liescope.benchmark.analyses.fingerprint import association
 from liescope.benchmark.analyses.outcomes import (
+    CATEGORIES,
     POOLED,
     learning_effect,
-    shuffled_runs,
     triadic_against_dyadic,
-    win_rates,
+    wolf_losses,
 )
 from liescope.common.statistics import wilson
 from tests.benchmark.analyses.counted import Counted, counted, with_protections
+from tests.benchmark.analyses.made import table_of
+
+doctor_targets = table_of("doctor_targets")
+halves = table_of("halves")
+shuffled_runs = table_of("shuffled_runs")
+win_rates = table_of("win_rates")
 
 Cell = tuple[str, bool]
 GPT, DEEPSEEK, LLAMA = "GPT-4.1", "DeepSeek-V3.1", "Llama-3.3-70B"

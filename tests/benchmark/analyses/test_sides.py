@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.sides import NOBODY, side_colour, united_roles
+from liescope.benchmark.analyses.conditions_of_play import NOBODY, side_colour, united_roles
 from liescope.common.colours import MODELS
 from liescope.common.errors import UnknownName
 from liescope.games.game_registry import GAMES, SIDES

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from liescope.benchmark.analyses.conduct import jester_silence
-from liescope.benchmark.analyses.endings import cumulative_wins
-from tests.benchmark.analyses.made import made
+from liescope.benchmark.analyses.timeline import cumulative_wins
+from tests.benchmark.analyses.made import made, table_of
+
+jester_silence = table_of("jester_silence")
 
 
 def test_a_jester_that_does_not_take_the_floor_on_day_one_is_silent() -> None:

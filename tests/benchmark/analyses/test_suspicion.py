@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.deception import (
-    cross_perception,
-    cross_perception_change,
-    jester_suspicion,
-    suspicion_attracted,
-    suspicion_by_day,
-)
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+cross_perception = table_of("cross_perception")
+cross_perception_change = table_of("cross_perception_change")
+jester_suspicion = table_of("jester_suspicion")
+suspicion_attracted = table_of("suspicion_attracted")
+suspicion_by_day = table_of("suspicion_by_day")
 
 
 def rating(game: str, speaker: str, observer: str, suspicion: float | None, **more: object) -> dict[str, object]:

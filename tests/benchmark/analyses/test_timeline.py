@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.endings import position_thirds, self_tagged_by_day
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
+
+position_thirds = table_of("position_thirds")
+self_tagged_by_day = table_of("self_tagged_by_day")
 
 
 def test_reports_are_counted_by_day() -> None:

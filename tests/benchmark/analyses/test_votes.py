@@ -9,17 +9,21 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.conditions_of_play import CELL
-from liescope.benchmark.analyses.endings import wolf_losses
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.votes import coordination, vote_ranks, vote_targets, wolf_votes_first_day
+from liescope.benchmark.analyses.outcomes import wolf_losses
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
 from liescope.games.table_rules import START, running_suspicion
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import answers
+
+coordination = table_of("coordination")
+vote_ranks = table_of("vote_ranks")
+vote_targets = table_of("vote_targets")
+wolf_votes_first_day = table_of("wolf_votes_first_day")
 
 
 def test_the_wolves_first_votes_are_read_from_the_ballots(staged: Staged) -> None:
