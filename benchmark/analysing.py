@@ -21,7 +21,7 @@ class AnalysisResult:
     """What `analyse` found.
 
     tables: the table of each analysis that found something, by its name, in the order of the report; the columns are
-    those of its declaration in `liescope.benchmark.analyses`, without condition and rater where all games have the same.
+    those of its declaration (`liescope.benchmark.analyses`), without condition and rater where all games have the same.
     nothing: the other analyses, each with the reason. captions: what lo and hi are in each table, "" without them.
     findings: three sentences that say what was found; notes: others that must accompany any figure from these games.
     winners: games won, by game and team. games: finished games; failed: failed games, which are left out. sources: what
