@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import polars as pl
 
 from liescope.benchmark.analyses.frames import Frames, frames_of
+from liescope.benchmark.counting.count_sources import check_apart
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import PROMPTS
@@ -67,25 +68,13 @@ def load_games(
 
     for path in paths:
         opened.append(open_games(path, watch=watch_all))
-    _check_apart(opened)
+    check_apart(opened, by_rater=True)
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
         failed = sum(run.failed.total() for run in runs)
         why = f"{failed} failed; `liescope play … --retry-failed` retries them" if failed else "none has finished yet"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
     return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool)
-
-
-def _check_apart(opened: Sequence[OpenedGames]) -> None:
-    home: dict[tuple[str, str | None], str] = {}
-    for games in opened:
-        for game_id, judge in games.tables["games"].select("game_id", "judge").iter_rows():
-            if (other := home.setdefault((game_id, judge), games.source)) is not games.source:
-                raise UsageError(
-                    f"{other} and {games.source} both hold the game {game_id}, "
-                    f"{f'judged by {judge}' if judge else 'with the ratings of its players'}, which would count "
-                    "twice; name one of them"
-                )
 
 
 def _runs(games: OpenedGames) -> Iterator[Run]:

@@ -28,7 +28,6 @@ from liescope.benchmark.counting.counts import (
     Counts,
     add,
     count_by_settings,
-    counted_games,
     stated,
     tally,
 )
@@ -291,7 +290,7 @@ def load_conditions(
     check_apart(opened)
     found: dict[tuple[str, str], dict[str, Counts]] = {}
     for games in opened:
-        for kind, counts in count_by_settings(counted_games(games.tables)).items():
+        for kind, counts in count_by_settings(games.tables).items():
             found.setdefault(kind, {})[games.source] = counts
     if files:
         found["", "{}"] = {str(path): read_counts(path) for path in files}
@@ -349,14 +348,17 @@ def is_file(path: Path) -> bool:
     return path.is_file() or (not path.exists() and path.suffix == ".csv")
 
 
-def check_apart(opened: Sequence[OpenedGames]) -> None:
-    """Raises UsageError if a game is in two sources, and would count twice."""
-    home: dict[str, str] = {}
+def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
+    """Raises UsageError if a game is in two sources, and would count twice. by_rater: unless each has other raters, the
+    players or a judge.
+    """
+    home: dict[tuple[str, str | None], str] = {}
     for games in opened:
-        for game_id in games.tables["games"]["game_id"]:
-            if (other := home.setdefault(game_id, games.source)) is not games.source:
+        for game_id, judge in games.tables["games"].select("game_id", "judge").iter_rows():
+            if (other := home.setdefault((game_id, judge if by_rater else None), games.source)) is not games.source:
+                rated = f", {f'judged by {judge}' if judge else 'with the ratings of its players'}" if by_rater else ""
                 raise UsageError(
-                    f"{other} and {games.source} both hold the game {game_id}, which would count twice; "
+                    f"{other} and {games.source} both hold the game {game_id}{rated}, which would count twice; "
                     "name one of them"
                 )
 

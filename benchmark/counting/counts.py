@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 
+from liescope.common.model_names import PEOPLE
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
-from liescope.games.record import GameRecord, Source, Status, player_of
+from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.corpus.open import tables_of
 
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
-PLAYERS = ("mafioso", "detective", "villager")
-SCHEMA = pl.Schema(
-    {"mafioso": pl.String, "detective": pl.String, "villager": pl.String, "mafia_wins": pl.Int64, "games": pl.Int64}
-)
+PLAYERS = (MAFIOSO, DETECTIVE, VILLAGER)
+SCHEMA = pl.Schema({**dict.fromkeys(PLAYERS, pl.String()), "mafia_wins": pl.Int64(), "games": pl.Int64()})
 
 DRAWN = "drawn"
 """In the place of the role that a vote names: the rules drew it, because the reply could not be read."""
@@ -63,62 +61,6 @@ class Counts:
         return int(self.cells["games"].sum()) - int(self.undrawn["games"].sum())
 
 
-@dataclass(frozen=True, slots=True)
-class CountedGame:
-    """What is counted for one game.
-
-    settings: those that the game was played with (`liescope.generate.runs.run_folder`); seats: (name, role, model or
-    people, source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None
-    where it is not known; failed: whether the game failed; shares: whether it shares the beginning of a recorded game;
-    last_speaker: a name; votes: of the last ballot, voter by voter, the role that it names or DRAWN.
-    """
-
-    game: str
-    settings: Mapping[str, str]
-    seats: Sequence[tuple[str, str, str, Source]]
-    voters: frozenset[str]
-    drawn: bool
-    winner: str | None
-    failed: bool
-    shares: bool = False
-    last_speaker: str = ""
-    votes: Mapping[str, str] = field(default_factory=dict)
-
-
-def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
-    """What is counted for each game, from the tables `games` and `votes` of a run or a corpus."""
-    by_rules = pl.col("fallback") != ""
-    ballot = pl.col("day") * 1000 + pl.col("ballot")
-    votes = tables["votes"].group_by("game_id").agg("voter", drawn=by_rules.any())
-    final = (
-        tables["votes"]
-        .with_columns(vote=pl.when(by_rules).then(pl.lit(DRAWN)).otherwise(pl.col("target_role").fill_null("")))
-        .filter(ballot == ballot.max().over("game_id"))
-        .group_by("game_id")
-        .agg(final=pl.struct("voter", "vote"))
-    )
-    votes = votes.join(final, on="game_id", how="left")
-    games = tables["games"].join(votes, on="game_id", how="left", maintain_order="left")
-    for row in games.iter_rows(named=True):
-        yield CountedGame(
-            game=row["game"],
-            settings=json.loads(row["settings"]),
-            seats=tuple(_seat(seat) for seat in row["seats"]),
-            voters=frozenset(row["voter"] or ()),
-            drawn=bool(row["drawn"]),
-            winner=row["winner"],
-            failed=row["status"] == Status.FAILED.value,
-            shares=row["siblings"] is not None,
-            last_speaker=row["last_speaker"] or "",
-            votes={vote["voter"]: vote["vote"] for vote in row["final"] or ()},
-        )
-
-
-def _seat(seat: Mapping[str, str]) -> tuple[str, str, str, Source]:
-    source = Source(seat["source"])
-    return seat["name"], seat["role"], player_of(seat["model"], source), source
-
-
 def stated(condition: str) -> str:
     """The name of a condition, which files of counts do not have."""
     return condition or UNSTATED
@@ -137,37 +79,84 @@ def count_games(records: Iterable[GameRecord]) -> Counts:
     a replay: no draws of their own), games without one of the three roles, games in which several models shared a role
     (their win belongs to no single model), games whose winner is not known.
     """
-    return add(list(count_by_settings(counted_games(tables_of(records, wanted=TABLES))).values()))
+    return add(list(count_by_settings(tables_of(records, wanted=TABLES)).values()))
 
 
-def count_by_settings(games: Iterable[CountedGame]) -> dict[tuple[str, str], Counts]:
-    """Counts of games, one pass, by (game, its settings as JSON); see `count_games` for what is left out."""
-    books: dict[tuple[str, str], _Book] = {}
-    for game in games:
-        key = game.game, json.dumps(dict(game.settings), ensure_ascii=False, sort_keys=True)
-        books.setdefault(key, _Book()).enter(game)
-    return {key: book.counts() for key, book in books.items()}
+def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
+    """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus; see
+    `count_games` for what is left out.
+    """
+    texts = tables["games"]["settings"].unique().to_list()
+    alike = {text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) for text in texts}
+    games = _dealt(tables).with_columns(pl.col("settings").replace_strict(alike, return_dtype=pl.String))
+    found = {}
+    for (game, settings), part in games.group_by("game", "settings", maintain_order=True):
+        counted = part.filter(pl.col("excluded").is_null())
+        sources = frozenset(map(Source, counted["sources"].explode(empty_as_null=False).unique()))
+        excluded = dict(part["excluded"].drop_nulls().value_counts(sort=True).iter_rows())
+        found[str(game), str(settings)] = counts_of(counted.select(*PLAYED).cast(dict(PLAYED)), sources, excluded)
+    return found
 
 
-@dataclass(slots=True)
-class _Book:
-    """The games with the same settings that were counted so far."""
-
-    played: list[tuple[Any, ...]] = field(default_factory=list)
-    excluded: Counter[str] = field(default_factory=Counter)
-    sources: set[Source] = field(default_factory=set)
-
-    def enter(self, game: CountedGame) -> None:
-        cell = _cell(game)
-        if isinstance(cell, str):
-            self.excluded[cell] += 1
-            return
-        self.played.append((*cell, int(game.winner == MAFIA), game.drawn, *_dealt(game)))
-        self.sources |= {source for *_, source in game.seats}
-
-    def counts(self) -> Counts:
-        played = pl.DataFrame(self.played, PLAYED, orient="row")
-        return counts_of(played, frozenset(self.sources), self.excluded)
+def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """A row for each game: game, settings, excluded (why it counts for no cell, null where it counts), sources, and the
+    columns of PLAYED.
+    """
+    role, by_rules = pl.col("role"), pl.col("fallback") != ""
+    seat, ballot = ["game_id", "name"], pl.col("day") * 1000 + pl.col("ballot")
+    votes = (
+        tables["votes"]
+        .rename({"voter": "name"})
+        .with_columns(vote=pl.when(by_rules).then(pl.lit(DRAWN)).otherwise(pl.col("target_role").fill_null("")))
+    )
+    final = votes.filter(ballot == ballot.max().over("game_id")).group_by(seat).agg(pl.col("vote").last())
+    seats = (
+        tables["games"]
+        .select("game_id", "last_speaker", "seats")
+        .explode("seats")
+        .unnest("seats")
+        .with_columns(
+            model=pl.when(pl.col("source") == Source.HUMAN.value).then(pl.lit(PEOPLE)).otherwise("model"),
+            seat=pl.int_range(1, pl.len() + 1).over("game_id").cast(pl.String),
+        )
+        .join(votes.select(*seat, voted=True).unique(), on=seat, how="left", maintain_order="left")
+        .join(final, on=seat, how="left", maintain_order="left")
+    )
+    held = {one: (role == one) & (pl.col("voted").fill_null(False) | pl.lit(one != VILLAGER)) for one in PLAYERS}
+    votes_of = {one: pl.col("vote").filter(role == one).drop_nulls() for one in PLAYERS}
+    dealt = seats.group_by("game_id").agg(
+        *(pl.col("model").filter(has).unique().alias(one) for one, has in held.items()),
+        *(
+            pl.when(cast.n_unique() == 1).then(cast.first()).otherwise(pl.lit("")).alias(f"{one}_vote")
+            for one, cast in votes_of.items()
+        ),
+        pl.col("name", "seat").filter(role == MAFIOSO).first(),
+        last=role.filter(pl.col("name") == pl.col("last_speaker")).first().fill_null(""),
+        sources=pl.col("source").unique(),
+    )
+    games = (
+        tables["games"]
+        .select("game_id", "game", "settings", "status", "siblings", "winner")
+        .join(dealt, on="game_id", how="left", maintain_order="left")
+        .join(votes.group_by("game_id").agg(drawn=by_rules.any()), on="game_id", how="left", maintain_order="left")
+    )
+    reasons = [
+        (pl.col("status") == Status.FAILED.value, "the game failed"),
+        (pl.col("siblings").is_not_null(), "they go on from a recorded game or play it again"),
+    ]
+    for one in PLAYERS:
+        models = pl.col(one).list.len()
+        reasons += [
+            (models == 0, f"no {one} played" if one != VILLAGER else f"no {one} voted"),
+            (models > 1, f"several models shared the role of {one}"),
+        ]
+    reasons.append((pl.col("winner").is_null(), "their winner is not known"))
+    return games.with_columns(
+        pl.col(*PLAYERS).list.first(),
+        pl.col("drawn").fill_null(False),
+        excluded=pl.coalesce(pl.when(holds).then(pl.lit(why)) for holds, why in reasons),
+        mafia_wins=(pl.col("winner") == MAFIA).cast(pl.Int64),
+    )
 
 
 def counts_of(played: pl.DataFrame, sources: frozenset[Source], excluded: Mapping[str, int]) -> Counts:
@@ -191,38 +180,3 @@ def add(parts: Sequence[Counts]) -> Counts:
     sources = frozenset[Source]().union(*(part.sources for part in parts))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     return Counts(cells, undrawn, sources, dict(excluded), played, notes)
-
-
-def _cell(game: CountedGame) -> tuple[str, str, str] | str:
-    """The cell that a game counts for, or why it counts for none."""
-    if game.failed:
-        return "the game failed"
-    if game.shares:
-        return "they go on from a recorded game or play it again"
-    held: dict[str, set[str]] = {MAFIOSO: set(), DETECTIVE: set(), VILLAGER: set()}
-    for name, role, model, source in game.seats:
-        if role in held and (role != VILLAGER or name in game.voters):
-            held[role].add(player_of(model, source))
-    for role, models in held.items():
-        if not models:
-            return f"no {role} played" if role != VILLAGER else "no villager voted"
-        if len(models) > 1:
-            return f"several models shared the role of {role}"
-    if game.winner is None:
-        return "their winner is not known"
-    (mafioso,), (detective,), (villager,) = held.values()
-    return mafioso, detective, villager
-
-
-def _dealt(game: CountedGame) -> tuple[str, ...]:
-    """The columns of PLAYED that say what a game happened to be dealt, and how the three roles voted."""
-    roles = {name: role for name, role, *_ in game.seats}
-    order = [name for name, *_ in game.seats]
-    mafioso = next(name for name in order if roles[name] == MAFIOSO)
-    votes = {role: {vote for voter, vote in game.votes.items() if roles.get(voter) == role} for role in PLAYERS}
-    last = roles.get(game.last_speaker, "")
-    return (mafioso, last, str(order.index(mafioso) + 1), *(_only(votes[role]) for role in PLAYERS))
-
-
-def _only(votes: set[str]) -> str:
-    return next(iter(votes)) if len(votes) == 1 else ""
