@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import polars as pl
-
 from liescope.benchmark.benchmark_settings import AnalyseSettings
 from liescope.common.console import progress as progress_bars
+from liescope.common.report.contents import ToldResult
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AnalysisResult:
+class AnalysisResult(ToldResult):
     """What `analyse` found.
 
-    tables: the table of each analysis that found something, by its name, in the order of the report; the columns are
-    those of its declaration (`liescope.benchmark.analyses`), without condition and rater where all games have the same.
-    nothing: the other analyses, each with the reason. captions: what lo and hi are in each table, "" without them.
-    findings: three sentences that say what was found; notes: others that must accompany any figure from these games.
-    winners: games won, by game and team. games: finished games; failed: failed games, which are left out. sources: what
-    was read, as named. report: the page, None if none was requested.
+    told: what the analyses tell, a section and a table for each that found something, by its name, in the order of the
+    report; columns are those of its declaration (`liescope.benchmark.analyses`), without condition and rater where all
+    games have the same. nothing: the other analyses, each with the reason. winners: games won, by game and team. games:
+    finished games; failed: failed games, which are left out. sources: what was read, as named. report: the page, None
+    if none was requested.
     """
 
-    tables: Mapping[str, pl.DataFrame]
     nothing: Mapping[str, str]
-    captions: Mapping[str, str]
-    findings: tuple[str, str, str]
-    notes: tuple[str, ...]
     winners: Mapping[str, Mapping[str, int]]
     games: int
     failed: int
     sources: tuple[str, ...]
     report: Path | None = None
+
+    @property
+    def captions(self) -> dict[str, str]:
+        """What lo and hi are in each table, "" without them."""
+        return {section.name: section.caption for section in self.told.sections}
 
     def __repr__(self) -> str:
         return f"<AnalysisResult: {len(self.tables)} tables of {self.games} games>"
@@ -98,20 +97,17 @@ def analyse(
         task = bar.add_task("reading", total=None, note="games")
         games_set = load_games(named, lambda games: bar.update(task, completed=games), own["pool_conditions"])
         task = bar.add_task("analysing", total=len(ANALYSES), note="")
-        findings = run_analyses(
+        told = run_analyses(
             ANALYSES,
             games_set.frames,
             lambda title: bar.update(task, advance=1, note=title),
             draw=folder is not None,
         )
     if folder is not None:
-        write(page(games_set, findings), folder, tables_in="tables")
+        write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(
-        tables={section.analysis.name: section.table for section in findings.sections},
-        nothing={analysis.name: reason for analysis, reason in findings.nothing},
-        captions={section.analysis.name: section.analysis.caption(section.table) for section in findings.sections},
-        findings=findings.sentences,
-        notes=tuple(notes(games_set)),
+        replace(told, notes=tuple(notes(games_set))),
+        nothing={one.name: told.missing[one.title] for one in ANALYSES if one.title in told.missing},
         winners=winners(games_set.frames),
         games=games_set.frames.games.height,
         failed=sum(run.failed.total() for run in games_set.runs),

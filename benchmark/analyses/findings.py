@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib.metadata import version
 
 import polars as pl
@@ -38,35 +38,16 @@ _SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisSection:
-    """One analysis that found something. svg: its figure, "" if it has none, has too many models or is not drawn."""
-
-    analysis: Analysis
-    table: pl.DataFrame
-    svg: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """sections: the analyses with results; nothing: the others, each with what the games lack; sentences: what was
-    found; svg: the figure that shows it, "" if there is none or it is not drawn.
-    """
-
-    sections: tuple[AnalysisSection, ...]
-    nothing: tuple[tuple[Analysis, str], ...]
-    sentences: tuple[str, str, str]
-    svg: str
-
-
 def run_analyses(
     analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None, draw: bool = True
-) -> Findings:
-    """Every analysis of the frames. watch: called with the title of each as it begins. draw: their figures too.
+) -> Report:
+    """Every analysis of the frames: a section and a table by its name, or by its title the reason why there is none;
+    before them three sentences that say what was found. watch: called with the title of each as it begins. draw: their
+    figures too.
 
     The columns condition and rater are left out of the tables where all games have one and the same.
     """
-    sections, nothing = [], []
+    sections, tables, missing = [], {}, {}
     raters = pl.concat([frames.statements[RATER], frames.guesses[RATER], frames.tags[RATER]])
     hidden = [
         name for name, values in (("condition", frames.games["condition"]), (RATER, raters)) if values.n_unique() < 2
@@ -75,23 +56,50 @@ def run_analyses(
         for analysis in analyses:
             watch(analysis.title)
             if lacks := analysis.lacks(frames):
-                nothing.append((analysis, "; ".join(lacks)))
+                missing[analysis.title] = "; ".join(lacks)
                 continue
             table = analysis.found(frames)
             if table.is_empty():
-                nothing.append((analysis, analysis.otherwise))
-            else:
-                figure = _svg(analysis, table) if draw else ""
-                sections.append(AnalysisSection(analysis, table.drop(hidden, strict=False), figure))
+                missing[analysis.title] = analysis.otherwise
+                continue
+            tables[analysis.name] = table.drop(hidden, strict=False)
+            sections.append(_section(analysis, table, tables[analysis.name], frames, draw))
         shown_first = headline.figure(frames) if draw else ""
-        return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), shown_first)
+        return Report(
+            findings=headline.sentences(frames),
+            figure=shown_first,
+            figure_alt=headline.FIGURE_ALT,
+            sections=tuple(sections),
+            tables=tables,
+            missing=missing,
+        )
 
 
-def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
-    if analysis.plot is None or ("model" in table.columns and table["model"].n_unique() > headline.DRAWN):
-        return ""
-    with style():
-        return svg(analysis.plot(table), analysis.name)
+def _section(analysis: Analysis, whole: pl.DataFrame, table: pl.DataFrame, frames: Frames, draw: bool) -> Section:
+    """An analysis as a section of a page. whole: the table with all its columns."""
+    said, figure = [analysis.note], ""
+    if analysis.plot and "model" in whole.columns and whole["model"].n_unique() > headline.DRAWN:
+        said.append("There are too many models for a figure; the table has them all.")
+    elif analysis.plot and draw:
+        with style():
+            figure = svg(analysis.plot(whole), analysis.name)
+    alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
+    shown = table.drop(alike, strict=False)
+    if 0 < analysis.shown < shown.height:
+        said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
+        shown = shown.head(analysis.shown)
+    return Section(
+        analysis.name,
+        analysis.title,
+        tuple(said),
+        caption=analysis.caption(table),
+        figure=figure,
+        table=shown,
+        folded=bool(figure) and table.height > FOLDED,
+        source=analysis.cited,
+        file=f"tables/{analysis.name}.csv",
+        main=analysis.main,
+    )
 
 
 def notes(games_set: GameSet) -> list[str]:
@@ -219,20 +227,18 @@ def winners(frames: Frames) -> dict[str, dict[str, int]]:
     return wins
 
 
-def page(games_set: GameSet, findings: Findings) -> Report:
-    """The report."""
+def page(games_set: GameSet, told: Report) -> Report:
+    """The report. told: what the analyses found."""
     runs = ", ".join(run.name for run in games_set.runs)
     played = settings(games_set.runs)
-    return Report(
+    return replace(
+        told,
         title=TITLE,
-        findings=findings.sentences,
-        figure=findings.svg,
-        figure_alt=headline.FIGURE_ALT,
         notes=tuple(notes(games_set)),
         meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
         sections=(
             Section("games", "The games", (_READING,), table=overview(games_set.frames)),
-            *(page_section(section, games_set.frames) for section in findings.sections),
+            *told.sections,
             Section(
                 "settings",
                 "Settings of the runs",
@@ -242,32 +248,5 @@ def page(games_set: GameSet, findings: Findings) -> Report:
                 main=False,
             ),
         ),
-        missing={analysis.title: reason for analysis, reason in findings.nothing},
-        tables={section.analysis.name: section.table for section in findings.sections} | {"settings": played},
-    )
-
-
-def page_section(section: AnalysisSection, frames: Frames) -> Section:
-    """An analysis as a section of a page."""
-    analysis = section.analysis
-    missing = analysis.plot and not section.svg
-    alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
-    shown = section.table.drop(alike, strict=False)
-    said = [analysis.note]
-    if missing:
-        said.append("There are too many models for a figure; the table has them all.")
-    if 0 < analysis.shown < shown.height:
-        said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
-        shown = shown.head(analysis.shown)
-    return Section(
-        analysis.name,
-        analysis.title,
-        tuple(said),
-        caption=analysis.caption(section.table),
-        figure=section.svg,
-        table=shown,
-        folded=bool(section.svg) and section.table.height > FOLDED,
-        source=analysis.cited,
-        file=f"tables/{analysis.name}.csv",
-        main=analysis.main,
+        tables={**told.tables, "settings": played},
     )

@@ -94,7 +94,7 @@ def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str
         counted = part.filter(pl.col("excluded").is_null())
         sources = frozenset(map(Source, counted["sources"].explode(empty_as_null=False).unique()))
         excluded = dict(part["excluded"].drop_nulls().value_counts(sort=True).iter_rows())
-        found[str(game), str(settings)] = counts_of(counted.select(*PLAYED).cast(dict(PLAYED)), sources, excluded)
+        found[str(game), str(settings)] = counts_of(counted.select(*PLAYED).cast(PLAYED), sources, excluded)
     return found
 
 

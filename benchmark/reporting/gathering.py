@@ -13,13 +13,12 @@ from pathlib import PurePath
 
 import polars as pl
 
-from liescope.benchmark.analyses import headline
 from liescope.benchmark.analyses.analysed_games import GameSet, settings
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
-from liescope.benchmark.analyses.findings import Findings, overview, page_section
 from liescope.benchmark.analyses.findings import notes as notes_on_games
+from liescope.benchmark.analyses.findings import overview
 from liescope.benchmark.capability.fit_report import fit_page, tables
 from liescope.benchmark.capability.plots import forest
 from liescope.benchmark.capability.posterior import Posterior
@@ -114,14 +113,14 @@ class Gathered:
     """What a report is made of.
 
     conditions: the counts of each condition, empty where no game can be counted. fit: the fit, None without one; unfit:
-    why not. games: the games, None for counts alone; findings: what their analyses found.
+    why not. games: the games, None for counts alone; told: what their analyses found.
     """
 
     conditions: Mapping[str, Counts]
     fit: FitResult | None
     unfit: str
     games: GameSet | None
-    findings: Findings | None
+    told: Report | None
 
     @property
     def counts(self) -> pl.DataFrame:
@@ -138,8 +137,8 @@ def parts(gathered: Gathered) -> list[tuple[str, Report]]:
             found.append((chapter.title, own[chapter.title](gathered)))
         if chapter.method and gathered.conditions:
             found.append((chapter.title, _on_counts(chapter, chapter.method, gathered)))
-        if gathered.findings and gathered.games:
-            found.append((chapter.title, _analyses(_chosen(chapter, gathered.findings), gathered.games)))
+        if gathered.told:
+            found.append((chapter.title, _analyses(chapter, gathered.told)))
     return found
 
 
@@ -166,26 +165,15 @@ def _on_counts(chapter: Chapter, method: Method, gathered: Gathered) -> Report:
         return Report(missing={chapter.title: str(error)})
 
 
-def _chosen(chapter: Chapter, findings: Findings) -> Findings:
-    """The analyses of one chapter."""
-    named = {analysis.name for one in CHAPTERS for analysis in one.analyses}
-    own = {analysis.name for analysis in chapter.analyses}
-
-    def here(analysis: Analysis) -> bool:
-        return analysis.name in own or (chapter.rest and analysis.name not in named)
-
-    return replace(
-        findings,
-        sections=tuple(one for one in findings.sections if here(one.analysis)),
-        nothing=tuple((analysis, reason) for analysis, reason in findings.nothing if here(analysis)),
-    )
-
-
-def _analyses(findings: Findings, games: GameSet) -> Report:
+def _analyses(chapter: Chapter, told: Report) -> Report:
+    """What the analyses of one chapter found."""
+    others = [one for one in CHAPTERS if one is not chapter] if chapter.rest else [chapter]
+    chosen = [analysis for one in others for analysis in one.analyses]
+    names, titles = {analysis.name for analysis in chosen}, {analysis.title for analysis in chosen}
     return Report(
-        sections=tuple(page_section(section, games.frames) for section in findings.sections),
-        tables={section.analysis.name: section.table for section in findings.sections},
-        missing={analysis.title: reason for analysis, reason in findings.nothing},
+        sections=tuple(section for section in told.sections if (section.name in names) != chapter.rest),
+        tables={name: table for name, table in told.tables.items() if (name in names) != chapter.rest},
+        missing={title: reason for title, reason in told.missing.items() if (title in titles) != chapter.rest},
     )
 
 
@@ -216,9 +204,9 @@ def _people(gathered: Gathered) -> Report:
 
 def _settings(gathered: Gathered) -> Report:
     games = gathered.games
-    if games is None or gathered.findings is None:
+    if games is None or gathered.told is None:
         return Report(missing={"What was said and done": _NO_GAMES})
-    words = gathered.findings.sentences if gathered.fit else ()
+    words = gathered.told.findings if gathered.fit else ()
     table = settings(games.runs)
     return Report(
         sections=(
@@ -241,8 +229,8 @@ def findings(gathered: Gathered) -> tuple[str, ...]:
     """What was found, in up to three sentences."""
     if gathered.fit:
         return gathered.fit.findings
-    if gathered.findings:
-        return gathered.findings.sentences
+    if gathered.told:
+        return gathered.told.findings
     cells = gathered.counts
     games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
     return (f"The mafia won {wins / games:.1%} of {games} games; no player can be told from another.",)
@@ -254,8 +242,8 @@ def page(title: str, gathered: Gathered, parts: Sequence[tuple[str, Report]], so
     figure, alt = "", ""
     if fit:
         figure, alt = svg(forest(fit.scores), "forest"), "Scores of the models with their 95% intervals."
-    elif gathered.findings:
-        figure, alt = gathered.findings.svg, headline.FIGURE_ALT
+    elif gathered.told:
+        figure, alt = gathered.told.figure, gathered.told.figure_alt
     sections = [
         replace(section, name=f"{at}-{section.name}", chapter=chapter, file=_place(section.file))
         for at, (chapter, part) in enumerate(parts, start=1)

@@ -17,28 +17,29 @@ from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.fitting import fit as fit_games
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.report.contents import ToldResult
 from liescope.common.report.files import check_report_folder, csv_text, write
 from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportResult:
+class ReportResult(ToldResult):
     """What a report holds.
 
-    findings: up to three sentences; notes: others that must accompany these figures. tables: every table by its name,
-    the fit's, the other methods' and the analyses'. missing: what these games cannot show, with the reason. counts: the
-    games by (condition,) mafioso, detective and villager. fit: the capability model, None where it could not be
-    fitted. data: what report.json holds. report: the page, None if none was requested.
+    told: the page, with every table by its name: the fit's, the other methods' and the analyses'. counts: the games by
+    (condition and) roles. fit: the capability model, None where it could not be fitted. data: what report.json holds.
+    report: the page's file, None if none was requested.
     """
 
-    findings: tuple[str, ...]
-    notes: tuple[str, ...]
-    tables: Mapping[str, pl.DataFrame]
-    missing: Mapping[str, str]
     counts: pl.DataFrame
     fit: FitResult | None
     data: Mapping[str, Any]
     report: Path | None = None
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """What these games cannot show, with the reason."""
+        return self.told.missing
 
     def __repr__(self) -> str:
         return f"<ReportResult: {len(self.tables)} tables, {len(self.missing)} things cannot be shown>"
@@ -113,21 +114,10 @@ def report(
     names = [str(source) for source in named]
     shown = page(own["title"], gathered, told, names)
     data = to_json(shown, gathered, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
-    result = ReportResult(
-        shown.findings,
-        shown.notes,
-        shown.tables,
-        shown.missing,
-        gathered.counts,
-        fitted,
-        data,
-        None if folder is None else folder / "report.html",
-    )
     if folder is not None:
         counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
-        written = replace(shown, files={"report.json": data, **counts})
-        write(written, folder, tables_in="tables", short=False)
-    return result
+        write(replace(shown, files={"report.json": data, **counts}), folder, tables_in="tables", short=False)
+    return ReportResult(shown, gathered.counts, fitted, data, None if folder is None else folder / "report.html")
 
 
 def _counted(

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from liescope.benchmark.analyses import findings
+from liescope.common.report.contents import Report
 
 _DRAW, _LAYOUT = Figure.draw, ConstrainedLayoutEngine.execute
 
@@ -37,7 +38,7 @@ def leave_out_figures(patch: pytest.MonkeyPatch) -> None:
     """Until the patch is undone, every report of games is made as `run_analyses(..., draw=False)` makes it."""
     complete = findings.run_analyses
 
-    def undrawn(*args: Any, draw: bool = False, **options: Any) -> findings.Findings:
+    def undrawn(*args: Any, draw: bool = False, **options: Any) -> Report:
         return complete(*args, **options, draw=False)
 
     patch.setattr(findings, "run_analyses", undrawn)

@@ -233,6 +233,34 @@ class Report:
         }
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class ToldResult:
+    """What an action found, as its report tells it.
+
+    Parameters
+    ----------
+    told
+        The report, or the part of it that holds whatever else is made of the result.
+    """
+
+    told: Report
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Up to three sentences that say what was found."""
+        return self.told.findings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that must accompany the findings."""
+        return self.told.notes
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Every table, by its name."""
+        return self.told.tables
+
+
 def by_condition(parts: Mapping[str, Report]) -> Report:
     """The parts of several conditions as one: its tables have the column condition, its sections and what is missing
     name their condition. One part alone stays as it is.

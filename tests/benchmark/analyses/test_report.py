@@ -15,8 +15,9 @@ from liescope.benchmark.analyses import analysis
 from liescope.benchmark.analyses.analysed_games import GameSet, Run, settings
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
-from liescope.benchmark.analyses.findings import Findings, notes, overview, page, run_analyses, winners
+from liescope.benchmark.analyses.findings import notes, overview, page, run_analyses, winners
 from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.common.report.contents import Report
 from liescope.common.report.files import csv_text
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown, markdown_table
@@ -76,13 +77,13 @@ def werewolves() -> GameSet:
 
 
 @pytest.fixture(scope="module")
-def findings(werewolves: GameSet) -> Findings:
+def findings(werewolves: GameSet) -> Report:
     with drawn_figures():
         return run_analyses(ANALYSES, werewolves.frames)
 
 
 @pytest.fixture(scope="module")
-def html(werewolves: GameSet, findings: Findings) -> str:
+def html(werewolves: GameSet, findings: Report) -> str:
     return page_html(page(werewolves, findings))
 
 
@@ -95,12 +96,12 @@ def test_the_page_is_whole_and_asks_for_nothing_outside_itself(html: str) -> Non
     assert not re.search(r"@import|url\(", html)
 
 
-def test_every_entry_of_the_contents_leads_to_a_section(html: str, findings: Findings) -> None:
+def test_every_entry_of_the_contents_leads_to_a_section(html: str, findings: Report) -> None:
     read = Read(html)
     targets = [address[1:] for address in read.addresses if address.startswith("#")]
     assert sorted(targets) == sorted(read.ids)
     assert len(set(read.ids)) == len(read.ids)
-    assert {section.analysis.name for section in findings.sections} < set(read.ids)
+    assert {section.name for section in findings.sections} < set(read.ids)
 
 
 def test_names_and_lessons_from_outside_stay_text(html: str) -> None:
@@ -114,23 +115,26 @@ def test_scripted_games_are_never_presented_as_a_finding(html: str, werewolves: 
     assert "not findings" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
 
 
-def test_every_analysis_either_finds_something_or_says_why_not(findings: Findings) -> None:
-    found = [section.analysis for section in findings.sections] + [analysis for analysis, _ in findings.nothing]
-    assert sorted(analysis.name for analysis in found) == sorted(analysis.name for analysis in ANALYSES)
-    assert all(section.table.height and (section.svg or not section.analysis.plot) for section in findings.sections)
-    assert all(reason for _, reason in findings.nothing)
+def test_every_analysis_either_finds_something_or_says_why_not(findings: Report) -> None:
+    titles = [section.title for section in findings.sections] + list(findings.missing)
+    assert sorted(titles) == sorted(analysis.title for analysis in ANALYSES)
+    drawn = {analysis.name for analysis in ANALYSES if analysis.plot}
+    for section in findings.sections:
+        assert findings.tables[section.name].height
+        assert bool(section.figure) == (section.name in drawn)
+    assert all(findings.missing.values())
 
 
 def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
     names = [analysis.name for analysis in ANALYSES]
-    assert len(set(names)) == len(names)
+    assert len(set(names)) == len({analysis.title for analysis in ANALYSES}) == len(names)
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in names)
     assert 5 < sum(analysis.main for analysis in ANALYSES) < len(ANALYSES) / 2
     assert not {"games", "settings", "left-out"} & set(names)
     assert [analysis.name for analysis in ANALYSES if not (analysis.title and analysis.note)] == []
 
 
-def test_a_section_names_the_paper_of_its_table(html: str, werewolves: GameSet, findings: Findings) -> None:
+def test_a_section_names_the_paper_of_its_table(html: str, werewolves: GameSet, findings: Report) -> None:
     assert "Table 7, Figure 2 of the Triadic Werewolf paper" in Read(html).words
     assert "(Table 7, Figure 2 of the Triadic Werewolf paper.)" in markdown(page(werewolves, findings))
     assert replace(ANALYSES[0], source="section 4.1", paper=MINI_MAFIA).cited == "section 4.1 of the Mini-Mafia paper"
@@ -140,13 +144,12 @@ def test_a_section_names_the_paper_of_its_table(html: str, werewolves: GameSet, 
 def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_go() -> None:
     plain = games_set([mini_mafia("m", seed) for seed in range(3)])
     found = run_analyses(ANALYSES, plain.frames, draw=False)
-    reasons = {analysis.name: reason for analysis, reason in found.nothing}
     assert found.sections
-    assert reasons["lesson_orders"] == "no lesson was learned"
-    assert reasons["lesson_agreement"] == "no lesson was learned; no judge tagged lessons"
+    assert found.missing["Lessons by theory-of-mind order"] == "no lesson was learned"
+    assert found.missing["Rules and judges on the same lessons"] == "no lesson was learned; no judge tagged lessons"
     words = Read(page_html(page(plain, found))).words
     assert "What these games cannot show" in words
-    assert all(analysis.title in words for analysis, _ in found.nothing)
+    assert all(title in words for title in found.missing)
 
 
 def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
@@ -162,10 +165,10 @@ def test_a_single_game_is_enough_for_a_report() -> None:
     one = games_set([werewolf("a", 1)])
     found = run_analyses(ANALYSES, one.frames)
     assert found.sections
-    assert len(found.sections) + len(found.nothing) == len(ANALYSES)
+    assert len(found.sections) + len(found.missing) == len(ANALYSES)
     words = Read(page_html(page(one, found))).words
-    assert all(section.analysis.title in words for section in found.sections)
-    assert all(analysis.title in words and reason in words for analysis, reason in found.nothing)
+    assert all(section.title in words for section in found.sections)
+    assert all(title in words and reason in words for title, reason in found.missing.items())
 
 
 def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) -> None:
@@ -180,8 +183,8 @@ def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) ->
         Analysis("a", "A", never, needs=(analysis.RATINGS, analysis.with_and_without("jester"))),
         Analysis("b", "B", nothing, needs=(analysis.SAID,), otherwise="all of it was said by one"),
     ]
-    reasons = [reason for _, reason in run_analyses(analyses, empty).nothing]
-    assert reasons == ["no statement was rated; a jester was dealt in every game", "all of it was said by one"]
+    reasons = run_analyses(analyses, empty).missing.values()
+    assert list(reasons) == ["no statement was rated; a jester was dealt in every game", "all of it was said by one"]
 
 
 def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet) -> None:
@@ -194,7 +197,7 @@ def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet
 @pytest.mark.usefixtures("drawn")
 def test_figures_are_the_same_bytes_each_time(werewolves: GameSet) -> None:
     one, two = (run_analyses(ANALYSES[-5:], werewolves.frames) for _ in range(2))
-    assert [section.svg for section in one.sections] == [section.svg for section in two.sections]
+    assert [section.figure for section in one.sections] == [section.figure for section in two.sections]
 
 
 def test_more_models_than_a_figure_has_room_for_are_left_to_the_table() -> None:
@@ -253,9 +256,9 @@ def test_settings_say_how_each_model_was_asked_where_nothing_was_set_too(game: s
 
 
 def test_the_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
-    html: str, findings: Findings, tmp_path: Path
+    html: str, findings: Report, tmp_path: Path
 ) -> None:
     seen = look({"report": html}, tmp_path)["report"]
     assert seen.width <= 390
-    assert seen.figures == sum(bool(section.svg) for section in findings.sections) + 1
+    assert seen.figures == sum(bool(section.figure) for section in findings.sections) + 1
     assert seen.unreadable == ()
