@@ -52,8 +52,8 @@ def fit(
 
     Example: liescope fit runs/first --out reports/capability
     """
+    from liescope.benchmark.capability.fit_report import fit_lines
     from liescope.benchmark.fitting import fit as fit_games
-    from liescope.benchmark.terminal import fit_lines
 
     say(fit_games(sources, out=out, progress=True, **given), as_json, fit_lines)
 
@@ -94,7 +94,7 @@ def _analysed(result: AnalysisResult) -> Iterator[str]:
 
 
 def _sentences(result: AnalysisResult | ReportResult) -> Iterator[str]:
-    from liescope.benchmark.terminal import wrapped
+    from liescope.benchmark.capability.fit_report import wrapped
 
     return map(wrapped, (*result.findings, *result.notes))
 
@@ -159,7 +159,7 @@ def leaderboard(
 
 
 def _boards(result: LeaderboardResult) -> Iterator[str]:
-    from liescope.benchmark.terminal import wrapped
+    from liescope.benchmark.capability.fit_report import wrapped
 
     boards = result.scores["report"].n_unique()
     yield f"{boards} {'board' if boards == 1 else 'boards'} of players, {result.detectors.height} rows of detectors"

@@ -19,7 +19,7 @@ from liescope.benchmark.capability.goodness import Goodness, against_each_other,
 from liescope.benchmark.capability.held_out import HeldOut, held_out
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
-from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
+from liescope.benchmark.capability.results import labelled, predictions, scores, to_json
 from liescope.benchmark.capability.suggest import Suggestion, check_suggestible
 from liescope.benchmark.capability.suggest import part as games_to_play
 from liescope.benchmark.capability.suggest import suggest as suggest_games
@@ -292,13 +292,13 @@ def _result(
     return FitResult(
         fits,
         drawn_votes,
-        scores=stacked({part.condition: scores(part.posterior) for part in fits}, several),
-        cells=stacked({part.condition: predictions(part.posterior) for part in fits}, several),
-        drawn=stacked({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
+        scores=labelled({part.condition: scores(part.posterior) for part in fits}, several),
+        cells=labelled({part.condition: predictions(part.posterior) for part in fits}, several),
+        drawn=labelled({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
         differences=against_each_other({part.condition: part.posterior for part in fits}),
         win_rates=win_rate_differences({part.condition: part.posterior.cells for part in fits}),
-        compared=stacked({part.condition: part.compared.table for part in fits if part.compared}, several),
-        held_out=stacked({part.condition: part.compared.cells for part in fits if part.compared}, several),
+        compared=labelled({part.condition: part.compared.table for part in fits if part.compared}, several),
+        held_out=labelled({part.condition: part.compared.cells for part in fits if part.compared}, several),
         findings=findings(fits),
         notes=tuple(notes(fits, drawn_votes, unfit or {})),
         parts=(beside_scores,) if beside_scores.sections else (),

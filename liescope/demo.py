@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 import liescope
-from liescope.benchmark.terminal import fit_lines
+from liescope.benchmark.capability.fit_report import fit_lines
 from liescope.common.errors import MissingExtra
 from liescope.detectors.display import show_evaluation
 

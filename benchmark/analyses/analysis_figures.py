@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from liescope.benchmark.analyses.conditions_of_play import MIXED, POOLED, RATER, side_colour
+from liescope.benchmark.analyses.conditions_of_play import (
+    MIXED,
+    POOLED,
+    RATER,
+    side_colour,
+)
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (
     Dot,
@@ -295,3 +300,6 @@ def _many(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes:
         line = table.filter(pl.col("series") == name).sort("x")
         panel.plot(line["x"], line["y"], strokes[name], marker="o", color=colours[name], markersize=3, linewidth=1.2)
     return [_TYPICAL, *ends]
+
+
+DRAWN = 24  # models that a figure has room for

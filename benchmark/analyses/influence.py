@@ -14,10 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.analysis_figures import Dots
+from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_figure
 from liescope.benchmark.analyses.names import FEMALE, MALE, spoke, with_gender
 from liescope.benchmark.analyses.outcomes import DECIDED

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.headline import DRAWN
+from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.background.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
+from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
-from liescope.benchmark.capability.results import stacked
 from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import model_colours
 from liescope.common.figures import Dot, dots_with_intervals, style, svg
@@ -257,9 +257,9 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
     several = len(cells) > 1
     scored = {name: score(frame) for name, frame in cells.items()}
     fits = {name: (scored[name].scores, capability_scores(posterior)) for name, posterior in posteriors.items()}
-    rates = stacked({name: win_rates(frame) for name, frame in cells.items()}, several)
-    scores = stacked({name: found.scores for name, found in scored.items()}, several)
-    agreement = stacked({name: with_capability_model(*pair) for name, pair in fits.items()}, several)
+    rates = labelled({name: win_rates(frame) for name, frame in cells.items()}, several)
+    scores = labelled({name: found.scores for name, found in scored.items()}, several)
+    agreement = labelled({name: with_capability_model(*pair) for name, pair in fits.items()}, several)
     between = between_conditions(scores) if several else pl.DataFrame()
     notes = [f"{_of(name)}{note}" for name, found in scored.items() for note in found.notes]
     missing = {
@@ -271,7 +271,7 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
     if not scores.is_empty():
         sections.append(_scores(scores, notes))
         if not agreement.is_empty():
-            both = stacked({name: beside(*pair) for name, pair in fits.items()}, several)
+            both = labelled({name: beside(*pair) for name, pair in fits.items()}, several)
             sections.append(_agreement(agreement, both))
         elif fits:
             missing[AGREEMENT] = f"fewer than {FEWEST} models have scores of both methods"

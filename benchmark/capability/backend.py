@@ -177,12 +177,10 @@ def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
 def _sample_pymc(target: Target, settings: Settings) -> tuple[Any, Array]:
     import pymc
 
-    from liescope.benchmark.capability.operation import height
-
     random = np.random.default_rng(settings.seed)
     with pymc.Model():
         y = pymc.Flat("y", shape=target.dimensions)
-        pymc.Potential("density", height(target, y))
+        pymc.Potential("density", _height(target, y))
         trace = pymc.sample(
             draws=settings.draws,
             tune=settings.tune,
@@ -199,6 +197,22 @@ def _sample_pymc(target: Target, settings: Settings) -> tuple[Any, Array]:
     stats = trace["sample_stats"].rename({"lp": "logp"}) if "lp" in trace["sample_stats"] else trace["sample_stats"]
     points = np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
     return {"sample_stats": stats}, points
+
+
+def _height(target: Target, y: Any) -> Any:
+    """The log density at the tensor y, with its gradient, as an operation of PyTensor."""
+    import pytensor.tensor as pt
+    from pytensor.graph.op import Op
+
+    def perform(_operation: Any, _node: Any, inputs: Any, outputs: Any) -> None:
+        value, gradient = target.whitened(np.asarray(inputs[0], dtype=np.float64))
+        outputs[0][0], outputs[1][0] = np.asarray(value), gradient
+
+    def pulled(_operation: Any, _inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
+        return [slopes[0] * outputs[1]]
+
+    members = {"perform": perform, "L_op": pulled, "itypes": [pt.dvector], "otypes": [pt.dscalar, pt.dvector]}
+    return type("LogDensity", (Op,), members)()(y)[0]
 
 
 def _cores(settings: Settings) -> int:

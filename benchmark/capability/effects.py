@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, settled, stacked
+from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
 from liescope.benchmark.capability.variants import SHIFTS
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.figures import Dot, dots_with_intervals, svg
@@ -89,8 +89,8 @@ def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
 def part(posteriors: Mapping[str, Posterior]) -> Report:
     """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
     several = len(posteriors) > 1
-    shifts = stacked({name: effects(one) for name, one in posteriors.items()}, several)
-    votes = stacked({name: slip_rates(one) for name, one in posteriors.items()}, several)
+    shifts = labelled({name: effects(one) for name, one in posteriors.items()}, several)
+    votes = labelled({name: slip_rates(one) for name, one in posteriors.items()}, several)
     sentences = [f"{name}: {text}" if several else text for name, one in posteriors.items() for text in _sentences(one)]
     sections = [*([_effects(shifts, sentences)] if sentences else []), *([_slips(votes)] if votes.height else [])]
     tables = {"effects": shifts, "slips": votes}

@@ -151,7 +151,7 @@ def beside_old(old: OldReport, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figure(old: OldReport, scores: pl.DataFrame) -> Figure:
-    from liescope.benchmark.capability.plots import forest
+    from liescope.benchmark.capability.fit_report import forest
 
     columns = ["model", *(f"{name}{end}" for name in PARAMETERS for end in _ENDS)]
     sides = {"with the new games": scores, "old report": old.scores}

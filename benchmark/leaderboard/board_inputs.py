@@ -19,7 +19,7 @@ from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.count_sources import too_alike
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.fitting import FitResult, fit
-from liescope.benchmark.reporting.data import LARGEST, Name, Number, ReportData
+from liescope.benchmark.reporting.whole_report import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN

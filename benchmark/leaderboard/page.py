@@ -13,14 +13,14 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.headline import DRAWN
+from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
-from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.fit_report import forest
 from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
-from liescope.benchmark.reporting.data import ReportData
+from liescope.benchmark.reporting.whole_report import ReportData
 from liescope.common.colours import page_of
 from liescope.common.console import progress as progress_bars
 from liescope.common.figures import svg

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from liescope.benchmark.background.z_scores import score
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.results import SURE
+from liescope.benchmark.capability.results import SURE, labelled
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings, rate
@@ -74,12 +74,6 @@ def nash_table(nash: Nash) -> pl.DataFrame:
         columns = [rating.mean, *rating.interval(), share.mean]
         rows += [(role, rating.names[at], *(float(column[at]) for column in columns)) for at in rating.order()]
     return pl.DataFrame(rows, NASH_SCHEMA, orient="row")
-
-
-def stacked(frames: Mapping[str, pl.DataFrame], key: str) -> pl.DataFrame:
-    """The frames as one; `key` names the frame of each row, and columns that a frame lacks are null in its rows."""
-    parts = [frame.select(pl.lit(name).alias(key), pl.all()) for name, frame in frames.items()]
-    return pl.concat(parts, how="diagonal") if parts else pl.DataFrame()
 
 
 def _record(cells: pl.DataFrame, role: str, model: str) -> tuple[int, int]:
@@ -288,8 +282,8 @@ def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
         known = (name for name in PARAMETERS if name in posterior.draws and len(posterior.names[name]) > 1)
         drawn = {name: _drawn(posterior, name) for name in known}
         placed = {name: ranks(scores) for name, scores in drawn.items()}
-        tables["ahead"] = stacked({name: pairs(scores) for name, scores in drawn.items()}, "score")
-        tables["ranks"] = stacked(placed, "score")
+        tables["ahead"] = labelled({name: pairs(scores) for name, scores in drawn.items()}, key="score")
+        tables["ranks"] = labelled(placed, key="score")
         found += [ahead_section(name, scores, placed[name]) for name, scores in drawn.items()]
     methods = {role: _methods(role, posterior, by_role, nash) for role in PLAYERS if len(by_role.names[role]) > 1}
     background = score(cells)
@@ -297,9 +291,9 @@ def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
         if z := _background_scores(background.scores, _CAPABILITY[role]):
             scores[BACKGROUND] = z
     missing |= {f"{BACKGROUND} among the methods: {name}": reason for name, reason in background.missing.items()}
-    tables["rank_by_method"] = stacked({role: ranked(one) for role, one in methods.items()}, "role")
-    tables["tau"] = stacked({role: taus(one) for role, one in methods.items()}, "role")
-    tables["conflicts"] = stacked({role: conflicts(one) for role, one in methods.items()}, "role")
+    tables["rank_by_method"] = labelled({role: ranked(one) for role, one in methods.items()}, key="role")
+    tables["tau"] = labelled({role: taus(one) for role, one in methods.items()}, key="role")
+    tables["conflicts"] = labelled({role: conflicts(one) for role, one in methods.items()}, key="role")
     if methods:
         found.append(methods_section(tables["rank_by_method"], tables["tau"]))
         found.append(conflicts_section(tables["conflicts"], tables["conflicts"].columns[3:]))

@@ -19,10 +19,9 @@ from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.findings import notes as notes_on_games
 from liescope.benchmark.analyses.findings import overview
-from liescope.benchmark.capability.fit_report import fit_page, tables
-from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.fit_report import fit_page, forest, tables
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.results import ROLES, scores, stacked
+from liescope.benchmark.capability.results import ROLES, labelled, scores
 from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, stated
@@ -125,7 +124,7 @@ class Gathered:
     @property
     def counts(self) -> pl.DataFrame:
         """The counts, with the column condition where there are several."""
-        return stacked({name: part.cells for name, part in self.conditions.items()}, len(self.conditions) > 1)
+        return labelled({name: part.cells for name, part in self.conditions.items()}, len(self.conditions) > 1)
 
 
 def parts(gathered: Gathered) -> list[tuple[str, Report]]:

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
+from liescope.benchmark.capability.fit_report import forest, predictive
 from liescope.benchmark.capability.goodness import goodness
-from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores, tidy_draws
 from liescope.benchmark.capability.sentences import findings

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.benchmark.capability.fit_report import fit_page
+from liescope.benchmark.capability.fit_report import fit_lines, fit_page
 from liescope.benchmark.capability.results import left_sentence, uncertainty_left
 from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.fitting import FitResult, _result
-from liescope.benchmark.terminal import fit_lines
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown
 from tests.benchmark.test_findings import fitted

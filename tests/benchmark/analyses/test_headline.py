@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.findings import headline_figure, headline_sentences
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.headline import figure, sentences
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
@@ -24,8 +24,8 @@ def wolves() -> Frames:
 def test_the_first_counts_the_games_that_each_side_won(wolves: Frames) -> None:
     games = wolves.games.to_dicts()
     won = sum(game["winner"] == "werewolves" for game in games) / len(games)
-    assert sentences(wolves)[0].startswith("In 6 games of werewolf, ")
-    assert f"the werewolves won {won:.0%} (" in sentences(wolves)[0]
+    assert headline_sentences(wolves)[0].startswith("In 6 games of werewolf, ")
+    assert f"the werewolves won {won:.0%} (" in headline_sentences(wolves)[0]
 
 
 def test_the_second_counts_the_votes_that_were_chosen_and_counted(wolves: Frames) -> None:
@@ -41,15 +41,15 @@ def test_the_second_counts_the_votes_that_were_chosen_and_counted(wolves: Frames
         and not vote["drawn"]
         and vote["target"]
     ]
-    assert f"of the votes of the villager {sum(hits) / len(hits):.0%} (" in sentences(wolves)[1]
+    assert f"of the votes of the villager {sum(hits) / len(hits):.0%} (" in headline_sentences(wolves)[1]
 
 
 def test_votes_that_the_rules_drew_are_said_not_to_count(wolves: Frames) -> None:
     drawn = wolves.votes.with_columns(drawn=pl.int_range(pl.len()) % 3 == 0)
     none = wolves.votes.with_columns(drawn=pl.lit(False))
     counted = f"votes that the rules drew, {drawn['drawn'].sum()} of {drawn.height}, do not count"
-    assert counted in sentences(replace(wolves, votes=drawn))[1]
-    assert "the rules drew" not in sentences(replace(wolves, votes=none))[1]
+    assert counted in headline_sentences(replace(wolves, votes=drawn))[1]
+    assert "the rules drew" not in headline_sentences(replace(wolves, votes=none))[1]
 
 
 def test_the_third_compares_flags_on_what_deceivers_and_others_said(wolves: Frames) -> None:
@@ -63,14 +63,17 @@ def test_the_third_compares_flags_on_what_deceivers_and_others_said(wolves: Fram
             and (rating["speaker_role"] in DECEIVERS) is deceives
         ]
         rates.append(sum(flags) / len(flags))
-    assert f"in {rates[0]:.0%} of their ratings and what the others said in {rates[1]:.0%}: " in sentences(wolves)[2]
+    assert (
+        f"in {rates[0]:.0%} of their ratings and what the others said in {rates[1]:.0%}: "
+        in headline_sentences(wolves)[2]
+    )
 
 
 def test_what_games_do_not_show_is_said() -> None:
     unrated = load_frames([mini_mafia("m", seed) for seed in range(3)])
-    assert "do not show whether listeners notice deception" in sentences(unrated)[2]
-    assert all(sentence.endswith(".") for sentence in sentences(unrated))
-    assert figure(unrated)
+    assert "do not show whether listeners notice deception" in headline_sentences(unrated)[2]
+    assert all(sentence.endswith(".") for sentence in headline_sentences(unrated))
+    assert headline_figure(unrated)
 
 
 def rated(flags: list[tuple[str, bool, bool]]) -> Frames:
@@ -102,7 +105,7 @@ def test_a_difference_that_may_be_none_is_not_told_as_one() -> None:
     even = [(f"g{at}", deceives, (at + deceives) % 2 == 0) for at in range(9) for deceives in (True, False)]
     apart = [(f"g{at}", deceives, deceives == (at != 0)) for at in range(20) for deceives in (True, False)]
     alone = [("g", deceives, deceives) for deceives in (True, False)]
-    assert sentences(rated(even))[2].count("do not settle") == 1
-    assert "these games do not settle whether they can tell the two apart" in sentences(rated(even))[2]
-    assert "do not settle" not in sentences(rated(apart))[2]
-    assert "do not settle" in sentences(rated(alone))[2]  # one game settles nothing, however it went
+    assert headline_sentences(rated(even))[2].count("do not settle") == 1
+    assert "these games do not settle whether they can tell the two apart" in headline_sentences(rated(even))[2]
+    assert "do not settle" not in headline_sentences(rated(apart))[2]
+    assert "do not settle" in headline_sentences(rated(alone))[2]  # one game settles nothing, however it went

@@ -18,8 +18,8 @@ import liescope
 from liescope.benchmark import ReportResult
 from liescope.benchmark.commands import app
 from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.reporting.data import read_report
 from liescope.benchmark.reporting.gathering import CAPABILITIES, CHAPTERS
+from liescope.benchmark.reporting.whole_report import read_report
 from liescope.common.errors import BadData, UsageError
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING
