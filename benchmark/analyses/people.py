@@ -9,15 +9,14 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots
+from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
-    Alike,
     Interval,
     Zero,
     adjusted_difference,
     game_difference,
-    game_means,
 )
 from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.model_names import PEOPLE
@@ -39,18 +38,6 @@ def people_votes_less_models(frames: Frames) -> pl.DataFrame:
     return _less_models(votes, ["role"], ["game_id", "day"])
 
 
-def people_flags(frames: Frames) -> pl.DataFrame:
-    """How people judge statements, beside models that rated: those in other seats, and judges after the game.
-
-    truth: what a flag is compared with: the speaker's role, its claims checked against the log, its own report. metric:
-    accuracy (of all flags), flagged_lies, flagged_honest (the shares of deceptive and of honest statements that are
-    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (over
-    games), n (ratings), games, persons (how many different people; null for others, and where the games do not
-    tell). Ratings of allies do not count.
-    """
-    return _shares(_flags(frames), ["truth", "metric"], frames)
-
-
 def people_flags_less_models(frames: Frames) -> pl.DataFrame:
     """The same figures of people less those of each model and judge; see `_less_models`."""
     return _less_models(_flags(frames), ["truth", "metric"], ["statement_id", "role"])
@@ -59,7 +46,10 @@ def people_flags_less_models(frames: Frames) -> pl.DataFrame:
 def _flags(frames: Frames) -> pl.DataFrame:
     """The flags of observers that are no allies of the speaker: who flagged (model), by which truth and metric (value).
 
-    A judge rates from the seats of players, under its own name. What a speaker reported is what the player did.
+    truth: what a flag is compared with: the speaker's role, its claims checked against the log, its own report. metric:
+    accuracy (of all flags), flagged_lies, flagged_honest (the shares of deceptive and of honest statements that are
+    flagged). A judge rates from the seats of players, under its own name. What a speaker reported is what the player
+    did.
     """
     reports = frames.statements.filter(pl.col(RATER) == PLAYERS).select("statement_id", "label_self")
     rows = frames.ratings.drop("label_self").join(reports, on="statement_id", how="left")
@@ -85,19 +75,19 @@ def _flags(frames: Frames) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _shares(rows: pl.DataFrame, by: Sequence[str], frames: Frames) -> pl.DataFrame:
-    """The share of each player among rows where people have one too, people first, with the number of persons."""
-    keys = [*GAME, *by]
-    rows = rows.join(rows.filter(pl.col("model") == PEOPLE).select(keys).unique(), on=keys, how="semi")
-    table = game_means(rows, [*keys, "model"], "value")
+def _beside_people(frames: Frames) -> pl.DataFrame:
+    """The flags by truths and metrics that people have too, with how many different people they were; null for others,
+    and where the games do not tell.
+    """
+    rows, keys = _flags(frames), [*GAME, "truth", "metric"]
+    of_people = pl.col("model") == PEOPLE
     persons = (
-        frames.seats.filter(pl.col("model") == PEOPLE)
+        frames.seats.filter(of_people)
         .group_by(GAME)
         .agg(_persons=pl.when(pl.col("person").is_not_null().all()).then(pl.col("person").n_unique()).cast(pl.Int64))
     )
-    told = pl.when(pl.col("model") == PEOPLE).then("_persons")
-    named = table.join(persons, on=list(GAME), how="left").with_columns(persons=told).drop("_persons")
-    return named.sort(*keys, pl.col("model") != PEOPLE, "model")
+    compared = rows.join(rows.filter(of_people).select(keys).unique(), on=keys, how="semi")
+    return compared.join(persons, on=list(GAME), how="left").with_columns(persons=pl.when(of_people).then("_persons"))
 
 
 def _less_models(rows: pl.DataFrame, by: Sequence[str], same: Sequence[str]) -> pl.DataFrame:
@@ -161,14 +151,19 @@ ANALYSES_OF_PEOPLE: tuple[Analysis, ...] = (
     Analysis(
         "people_flags",
         "People as lie detectors",
-        people_flags,
+        Means(
+            _beside_people,
+            "value",
+            (*GAME, "truth", "metric", "model"),
+            also={"persons": pl.col("persons").first()},
+            sort=(*GAME, "truth", "metric", pl.col("model") != PEOPLE, "model"),
+            alike=True,
+        ),
         plot_people_flags,
         needs=(PEOPLE_RATED,),
         otherwise="no statement that a person rated has a label",
-        interval=Interval.MEANS,
         note="Whether people's flags are right, beside the models' and judges' who rated in these games.",
         main=True,
-        corrections=(Alike(("truth", "metric")),),
     ),
     Analysis(
         "people_flags_less_models",
