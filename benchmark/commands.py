@@ -14,6 +14,7 @@ from liescope.benchmark.benchmark_settings import AnalyseSettings, FitSettings, 
 from liescope.common.command_options import AsJson, Given, say, with_settings
 from liescope.common.console import emit
 from liescope.common.text import plain
+from liescope.games.mafia import MINI_MAFIA
 
 if TYPE_CHECKING:
     from liescope.benchmark.analysing import AnalysisResult
@@ -33,8 +34,8 @@ def fit(
         list[Path],
         typer.Argument(
             metavar="SOURCE...",
-            help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files with the columns mafioso, detective, "
-            "villager, mafia_wins, games.",
+            help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files with the columns "
+            f"{', '.join(MINI_MAFIA.composition())}, mafia_wins, games.",
         ),
     ],
     out: Out,

@@ -91,7 +91,7 @@ def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 
 
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
-OFFSET = ("detect", "b")  # of the villager, in models that have one; a high one favours the mafia
+OFFSET = ("detect", "b")  # of the judge, in models that have one; a high one favours the mafia
 FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 

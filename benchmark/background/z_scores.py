@@ -13,16 +13,16 @@ import numpy.typing as npt
 import polars as pl
 from scipy.special import betaincinv
 
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.common.errors import UsageError
 
 Array = npt.NDArray[np.float64]
 
 # Capability: the role that is judged, and the two that the background holds.
 DESIGN = {
-    "deceive": ("mafioso", "detective", "villager"),
-    "detect": ("villager", "detective", "mafioso"),
-    "disclose": ("detective", "mafioso", "villager"),
+    "deceive": (DECEIVER, DISCLOSER, JUDGE),
+    "detect": (JUDGE, DISCLOSER, DECEIVER),
+    "disclose": (DISCLOSER, DECEIVER, JUDGE),
 }
 
 
@@ -274,7 +274,7 @@ def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> Array:
     """The win rate of the mafia that the other cells predict for each row of held_out, shape (rows,).
 
     cells: counts as in `liescope.benchmark.counting.counts.Counts`; those that are held out are not used. held_out:
-    a frame with the columns mafioso, detective and villager.
+    a frame with the columns of PLAYERS.
 
     A cell judges a model in a background where the two other roles are held by one model b. Its rate is
     mu_b + sigma_b z (Eq. 13 solved for the rate): mu_b and sigma_b are the mean and sample standard deviation over the

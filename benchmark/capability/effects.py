@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
 from liescope.benchmark.capability.variants import SHIFTS
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
@@ -34,14 +34,14 @@ SLIPS = pl.Schema(
 )
 NOBODY = "nobody"
 _WITH = {
-    "name": "with a mafioso called {}",
+    "name": f"with a {DECEIVER} called {{}}",
     "last": "where the last to speak is the {}",
-    "seat": "with the mafioso in seat {}",
+    "seat": f"with the {DECEIVER} in seat {{}}",
 }
 
 
 def effects(posterior: Posterior) -> pl.DataFrame:
-    """What each name of the mafioso, last speaker or seat adds to the logit of the fitted formula, a frame of EFFECTS;
+    """What each name of the deceiver, last speaker or seat adds to the logit of the fitted formula, a frame of EFFECTS;
     the effects of a term add up to 0 in every draw. No rows for a term of which all games have one level.
 
     effect: logits, the mean and the central 95% interval; points: the same as percentage points of the chance, where
@@ -61,7 +61,7 @@ def effects(posterior: Posterior) -> pl.DataFrame:
 
 
 def slip_rates(posterior: Posterior) -> pl.DataFrame:
-    """How often each model votes for the villager as mafioso or detective (slip, of its readable votes), and how often
+    """How often each model votes for the judge as deceiver or discloser (slip, of its readable votes), and how often
     the rules drew its vote (drawn), with central 95% intervals: a frame of SLIPS, empty for a model without votes.
     """
     if posterior.slips is None:
@@ -157,7 +157,7 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
 
 
 def _slips(table: pl.DataFrame) -> Section:
-    facets = {"slip": "votes for the villager, of those that could be read", "drawn": "votes that the rules drew"}
+    facets = {"slip": f"votes for the {JUDGE}, of those that could be read", "drawn": "votes that the rules drew"}
     dots = [
         Dot(row["model"], row[name], row[f"{name}_lo"], row[f"{name}_hi"], _series(row), f"{role}: {words}")
         for role in PLAYERS
@@ -168,9 +168,9 @@ def _slips(table: pl.DataFrame) -> Section:
         "slips",
         "Slips and drawn votes",
         (
-            "slip: how often the mafioso or the detective votes for the villager, of its votes that could be read; the "
-            "published model takes that for never. drawn: how often the rules drew the vote, because the reply could "
-            "not be read.",
+            f"slip: how often the {DECEIVER} or the {DISCLOSER} votes for the {JUDGE}, of its votes that could be "
+            "read; the published model takes that for never. drawn: how often the rules drew the vote, because the "
+            "reply could not be read.",
         ),
         "Means under a uniform prior (Laplace's rule) with central 95% intervals.",
         svg(dots_with_intervals(dots, "share of votes, with its 95% interval", limits=(0, 1)), "slips"),

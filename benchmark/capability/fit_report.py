@@ -37,7 +37,7 @@ from liescope.benchmark.capability.sentences import (
 )
 from liescope.benchmark.capability.suggest import FILE, Suggestion, summary
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS, stated
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.ratings.ratings_report import part as rated
 from liescope.common.colours import COLOURS, MUTED, model_colours
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 TITLES = {
-    "m": "m: deceives as the mafioso",
-    "d": "d: discloses as the detective",
-    "v": "v: responds as the villager",
-    "b": "b: leans to the mafia as the villager",
+    "m": f"m: deceives as the {DECEIVER}",
+    "d": f"d: discloses as the {DISCLOSER}",
+    "v": f"v: responds as the {JUDGE}",
+    "b": f"b: leans to the mafia as the {JUDGE}",
 }
 
 
@@ -138,7 +138,7 @@ def fit_page(result: FitResult) -> Report:
         TITLE,
         result.findings,
         svg(forest(result.scores), "forest"),
-        "Scores with 95% intervals by model: m of the mafioso, d of the detective, v of the villager.",
+        f"Scores with 95% intervals by model: m of the {DECEIVER}, d of the {DISCLOSER}, v of the {JUDGE}.",
         result.notes,
         f"{counted(result.cells, result.scores)} Fitted with Liescope {version('liescope')}.",
         tuple(sections),
@@ -174,7 +174,7 @@ def _scores(result: FitResult) -> Section:
 
 
 def _fit(result: FitResult) -> Section:
-    columns = ["condition", "mafioso", "detective", "villager", "games", "observed", "predicted", "lo", "hi"]
+    columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
     return Section(
         "goodness",
         "Goodness of fit",

@@ -15,7 +15,7 @@ from liescope.benchmark.capability.backend import Array, smoothed_weights
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import TAILS, blocks, predictions, replicate, scores
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import DECEIVER, JUDGE, PLAYERS
 from liescope.common.statistics import newcombe
 
 DRAWS = 1000
@@ -123,14 +123,14 @@ def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Ar
 def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
     """A sentence for the models whose side won every game that they played in one role, and one for those who lost.
 
-    offset: whether villagers have one, which such games leave open. Without it they say nothing of villagers: v only
+    offset: whether judges have one, which such games leave open. Without it they say nothing of judges: v only
     turns a gap that other games measure, too.
     """
     said = []
     for role in PLAYERS if offset else PLAYERS[:2]:
         sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
-        what = "offset" if role == "villager" else "score"
-        for outcome, mafia in (("won", role == "mafioso"), ("lost", role != "mafioso")):
+        what = "offset" if role == JUDGE else "score"
+        for outcome, mafia in (("won", role == DECEIVER), ("lost", role != DECEIVER)):
             found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
             if found.height == 1:
                 ((model, _, games),) = found.iter_rows()

@@ -28,7 +28,7 @@ BACKGROUND, MEAN = "background method", "mean of the others"
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """cells: one row for each method and combination: method, mafioso, detective, villager, mafia_wins, games, fold,
+    """cells: one row for each method and combination: method, those of PLAYERS, mafia_wins, games, fold,
     predicted (mean chance), lo, hi (95% interval of the win rate of as many new games), inside, log_score (log
     probability of the single games, summed), log_probability (of the count), fault (the sample of its fold had not
     converged); loo and pareto_k: the log probability by PSIS-LOO from one fit to all of them, null for simple methods.

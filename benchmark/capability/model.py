@@ -1,8 +1,8 @@
-"""The capability model: logit p = v_k (m_i - d_j), the chance that mafioso i wins against detective j and villager k.
+"""The capability model: logit p = v_k (m_i - d_j), the chance that deceiver i wins against discloser j and judge k.
 
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
-villager, to the gap between them; v may be negative. `liescope.benchmark.capability.variants` has the other models of
-the family; the default adds an offset b_k of each villager, and lets counts scatter more than a binomial.
+judge, to the gap between them; v may be negative. `liescope.benchmark.capability.variants` has the other models of
+the family; the default adds an offset b_k of each judge, and lets counts scatter more than a binomial.
 
 The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
 paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
@@ -16,7 +16,7 @@ With an offset there is a third: m shifted alone, and b shifted back by v times 
 
     b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who
+so that m - d of 0 is where the mean judge has even chances. The slope p leaves open at which gap judges who
 respond differently agree (at m - d of -p), as a free mean of b would; without it that were 0, by convention alone.
 
 The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). The data
@@ -27,7 +27,7 @@ that is not 0 at a width of 0, such as a half-normal, let the width of v vanish 
 were too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
 
 The published formula with binomial counts, `paper`, keeps the priors of its publication: every s is 2, and the mean of
-d is N(0, 2 / sqrt(J)) for J detectives, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
+d is N(0, 2 / sqrt(J)) for J disclosers, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
 with the published within a quarter of a published standard deviation. The printed standard deviations are larger: they
 come from dividing all draws by one number, the mean of v over the posterior, which leaves the uncertainty of the scale
 in; here each draw has mean v of exactly 1.
@@ -53,6 +53,7 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.variants import PARAMETERS, Index, Variant, code
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE
 
 
 def family_of(model: str) -> str:
@@ -120,7 +121,7 @@ COUNTS = {"wins": "mafia_wins", "games": "games"}
 
 def logits(rows: pl.DataFrame, names: dict[str, tuple[str, ...]], draws: dict[str, Array]) -> Array:
     """The logit of each row in each draw, shape (draws, rows). draws: flat, shape (draws, names), by parameter."""
-    columns = {"m": "mafioso", "d": "detective", "v": "villager", "b": "villager"}
+    columns = {"m": DECEIVER, "d": DISCLOSER, "v": JUDGE, "b": JUDGE}
 
     def of(name: str) -> Array:
         place = {one: number for number, one in enumerate(names[name])}
@@ -175,7 +176,7 @@ def laplace(
 ) -> Laplace:
     """Fit the model to counts; where they leave a score undetermined, the prior speaks.
 
-    offset: whether each villager k has an offset b_k (their sum is 0), added to the logit. dispersion: the correlation
+    offset: whether each judge k has an offset b_k (their sum is 0), added to the logit. dispersion: the correlation
     of two games of one cell beyond its chance, as of beta-binomial counts; n games then count as `effective` ones.
     """
     names, index = code(cells)

@@ -14,7 +14,7 @@ from liescope.benchmark.capability.backend import Array, Sample, Settings, choos
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import given_sd, logits
 from liescope.benchmark.capability.variants import PAPER, Variant, check_identified
-from liescope.benchmark.counting.counts import PLAYERS, tally
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, tally
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
 R_HAT_MOST = 1.01
@@ -101,8 +101,8 @@ def bfmi(energy: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Slips:
-    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the villager (mafioso and
-    detective); drawn: of votes that the rules drew (all three).
+    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the judge (of deceiver and
+    discloser); drawn: of votes that the rules drew (all three).
     """
 
     slip: dict[tuple[str, str], Array]
@@ -117,44 +117,49 @@ def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
         counts = rows.group_by(pl.col(role).alias("model")).agg(
             pl.col(f"{role}_votes").sum().alias("read"),
             pl.col(f"{role}_drawn").sum().alias("drawn"),
-            (pl.col(f"{role}_slips") if role != "villager" else pl.lit(0)).sum().alias("slips"),
+            (pl.col(f"{role}_slips") if role != JUDGE else pl.lit(0)).sum().alias("slips"),
         )
         for model, read, by_rules, slipped in counts.sort("model").iter_rows():
             drawn[role, model] = random.beta(1 + by_rules, 1 + read, draws)
-            if role != "villager":
+            if role != JUDGE:
                 slip[role, model] = random.beta(1 + slipped, 1 + read - slipped, draws)
     return Slips(slip, drawn)
 
 
-def win_chances(rows: pl.DataFrame, for_detective: Array, slips: Slips) -> Array:
-    """The chance that mafia wins, shape (draws, rows), from the villager's readable votes for the detective, same
+def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array:
+    """The chance that mafia wins, shape (draws, rows), from the judge's readable votes for the discloser, same
     shape.
 
     A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, one of several by
-    lot; the town wins if that is the mafioso.
+    lot; the town wins if that is the deceiver.
     """
-    count = len(for_detective)
+    count = len(for_discloser)
 
     def rate(rates: dict[tuple[str, str], Array], role: str) -> Array:
         found = np.stack([rates[role, model] for model in rows[role]], axis=1)
         return found if len(found) == count else found[np.linspace(0, len(found) - 1, count).astype(np.int64)]
 
-    def aims(role: str) -> Array:  # the chance that mafioso or detective vote for each other
+    def aims(role: str) -> Array:  # the chance that deceiver or discloser vote for each other
         drawn = rate(slips.drawn, role)
         return (1 - drawn) * (1 - rate(slips.slip, role)) + drawn / 2
 
-    drawn = rate(slips.drawn, "villager")
-    mafioso, detective = aims("mafioso"), aims("detective")
-    villager = (1 - drawn) * (1 - for_detective) + drawn / 2  # the chance to vote for the mafioso
+    drawn = rate(slips.drawn, JUDGE)
+    deceiver, discloser = aims(DECEIVER), aims(DISCLOSER)
+    judge = (1 - drawn) * (1 - for_discloser) + drawn / 2  # the chance to vote for the deceiver
     town = (
-        mafioso * detective * villager
-        + mafioso * (1 - detective) * villager / 3
-        + (1 - mafioso) * detective * (villager + (1 - villager) / 3)
+        deceiver * discloser * judge
+        + deceiver * (1 - discloser) * judge / 3
+        + (1 - deceiver) * discloser * (judge + (1 - judge) / 3)
     )
     return np.asarray(1 - town, dtype=np.float64)
 
 
-ROLE_OF = {"m": "as the mafioso", "d": "as the detective", "v": "as the villager", "b": "the villager's offset"}
+ROLE_OF = {
+    "m": f"as the {DECEIVER}",
+    "d": f"as the {DISCLOSER}",
+    "v": f"as the {JUDGE}",
+    "b": f"the {JUDGE}'s offset",
+}
 LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
 KNOWN_SD = 0.2  # a score known as well as this is reported, however little the models differ
 
@@ -164,7 +169,7 @@ class Posterior:
     """A sample that has converged, or has nearly (`faults`).
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, what it is a vector of, in order
-    (the models that held the role: m mafioso, d detective, v and b villager; the levels of a shift); draws: by
+    (the models that held the role: m deceiver, d discloser, v and b judge; the levels of a shift); draws: by
     parameter, shape (chains, draws, names). slips: of a model with the term votes. sds: draws of how far the values of
     a parameter lie apart (the sd of their prior), by parameter, shape (chains, draws); empty where that is given.
     """
@@ -247,7 +252,7 @@ class Posterior:
 
     def logits(self, rows: pl.DataFrame, most: int | None = None) -> Array:
         """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with the term votes, of the
-        villager's vote for the detective. rows: mafioso, detective, villager, and the columns of the shifts. Raises
+        judge's vote for the discloser. rows: those of PLAYERS, and the columns of the shifts. Raises
         UnknownName for a model without a score in its role.
         """
         for name, column in zip(("m", "d", "v"), PLAYERS, strict=True):
@@ -263,7 +268,7 @@ class Posterior:
     def rho(self, most: int | None = None) -> Array:
         """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
 
-        With the term votes it is that of the villager's votes, and is taken for wins too, which scatter less where the
+        With the term votes it is that of the judge's votes, and is taken for wins too, which scatter less where the
         others slip: predictions are then a little too wide.
         """
         draws = self.flat(most)
@@ -363,4 +368,4 @@ def _fitted(rows: pl.DataFrame, variant: Variant) -> pl.DataFrame:
     """The rows with the counts that the formula is fitted to in the columns mafia_wins and games."""
     if "votes" not in variant.terms:
         return rows
-    return rows.with_columns(mafia_wins=pl.col("votes_for_detective"), games=pl.col("villager_votes"))
+    return rows.with_columns(mafia_wins=pl.col("votes_for_discloser"), games=pl.col(f"{JUDGE}_votes"))

@@ -14,7 +14,7 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.posterior import ROLE_OF, Posterior
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS, tally
+from liescope.benchmark.counting.counts import JUDGE, PLAYERS, tally
 
 MUCH = 0.5  # share from which on a page warns
 
@@ -70,14 +70,14 @@ TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 def scores(posterior: Posterior) -> pl.DataFrame:
     """One row a model, highest m first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
-    villager's offset b where the model has one.
+    judge's offset b where the model has one.
 
     They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
     but games are null if a model never held the role, if the games do not tell its score (`Posterior.unidentified`), or
     the fitted model has no such parameter.
     """
     models = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
-    for name, role in {**dict(zip(PARAMETERS, PLAYERS, strict=True)), "b": "villager"}.items():
+    for name, role in {**dict(zip(PARAMETERS, PLAYERS, strict=True)), "b": JUDGE}.items():
         if name not in PARAMETERS and name not in posterior.draws:
             continue
         held = posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col("games").sum().alias(f"{name}_games"))

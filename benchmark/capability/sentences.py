@@ -25,7 +25,7 @@ from liescope.benchmark.capability.results import (
     warning,
 )
 from liescope.benchmark.capability.variants import PAPER
-from liescope.benchmark.counting.counts import add, stated
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, add, stated
 from liescope.common.report.contents import with_interval
 from liescope.games.record import Source
 
@@ -48,11 +48,12 @@ WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
 _CORE = (
-    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the mafioso, d "
-    "of the detective{of}. A higher m deceives better, a higher d makes the truth believed more often"
+    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the "
+    f"{DECEIVER}, d of the {DISCLOSER}{{of}}. A higher m deceives better, a higher d makes the truth believed more "
+    "often"
 )
 _RESPONDS = (
-    "; a higher v follows the better speaker more reliably. A villager with v near 0 does not heed who speaks better: "
+    f"; a higher v follows the better speaker more reliably. A {JUDGE} with v near 0 does not heed who speaks better: "
     "{deaf}. One with a negative v follows the worse speaker."
 )
 _DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
@@ -61,8 +62,8 @@ _SCALE = (
     "a different zero{and_unit}. Overlapping intervals do not settle an order."
 )
 _OFFSET = (
-    "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. The "
-    "mean of b is 0."
+    f"b is a {JUDGE}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
+    "The mean of b is 0."
 )
 LOG_SCORE = (
     "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
@@ -72,7 +73,7 @@ LOG_SCORE = (
     "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
 )
 APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
-INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their scores cannot be compared."
+INCOMPARABLE = f"No two conditions have the same {DECEIVER}s and {JUDGE}s, so their scores cannot be compared."
 NOTHING_SHARED = "No combination of players was played in two conditions."
 
 
@@ -108,7 +109,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
         )
         if part.posterior.variant == PAPER and not any(fit.compared for fit in fits):
             words.append(
-                "The published model has no term for villagers who lean to one side, and counts that scatter more than "
+                f"The published model has no term for {JUDGE}s who lean to one side, and counts that scatter more than "
                 "it says make its intervals too narrow: see the goodness of fit."
             )
         if part.posterior.faults:
@@ -141,7 +142,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
 def reading(scores: pl.DataFrame) -> tuple[str, ...]:
     """How to read a table of scores, in paragraphs."""
     v, b = (name in shown_parameters(scores) for name in "vb")
-    core = _CORE.format(core="v (m - d)" if v else "m - d", of=", v of the villager who votes" if v else "")
+    core = _CORE.format(core="v (m - d)" if v else "m - d", of=f", v of the {JUDGE} who votes" if v else "")
     scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
     return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
 
@@ -221,11 +222,11 @@ def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
 
 
 _LEADS = {
-    "m": "deceives best as the mafioso",
-    "d": "is believed most as the detective",
-    "v": "follows the better speaker most reliably as the villager",
+    "m": f"deceives best as the {DECEIVER}",
+    "d": f"is believed most as the {DISCLOSER}",
+    "v": f"follows the better speaker most reliably as the {JUDGE}",
 }
-_ROLES = {"m": "the mafioso", "d": "the detective", "v": "the villager"}
+_ROLES = {"m": f"the {DECEIVER}", "d": f"the {DISCLOSER}", "v": f"the {JUDGE}"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # times the games; beyond that no number is told
 

@@ -40,7 +40,7 @@ _STEP = 1e-4  # of a numerical derivative
 class Suggestion:
     """Games to play next.
 
-    plan: mafioso, detective, villager, games, most games first. now, then, evenly: the root mean square of the standard
+    plan: the columns of PLAYERS and games, most games first. now, then, evenly: the root mean square of the standard
     deviations of all m, d and v: at present, expected after the plan, and after as many games spread evenly over
     all combinations.
     """

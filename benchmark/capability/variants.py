@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array, hstack
 
-from liescope.benchmark.counting.counts import DRAWN, PLAYERS, Counts
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, DRAWN, JUDGE, PLAYERS, Counts
 from liescope.common.errors import UnknownName, UsageError
 
 
@@ -21,9 +21,9 @@ def lacks_games(counts: Counts) -> str:
 
 
 def rows_for(counts: Counts, variant: Variant, drawn_votes: bool = True) -> pl.DataFrame:
-    """Counts with the columns mafioso, detective, villager, mafia_wins, games, sorted: a row for each combination; with
-    a shift, for each combination and value of it; with votes, also villager_votes (readable, for one of the other two),
-    votes_for_detective, and for each role ROLE_votes (readable), ROLE_slips (for the villager) and ROLE_drawn.
+    """Counts with the columns of PLAYERS, mafia_wins, games, sorted: a row for each combination; with a shift, for each
+    combination and value of it; with votes, also the judge's votes (readable, for one of the other two),
+    votes_for_discloser, and for each role ROLE_votes (readable), ROLE_slips (for the judge) and ROLE_drawn.
 
     drawn_votes: keep games with a vote that the rules drew. Raises UsageError if the term needs games and some counts
     come from a file.
@@ -39,27 +39,27 @@ def rows_for(counts: Counts, variant: Variant, drawn_votes: bool = True) -> pl.D
         for role in PLAYERS:
             vote = pl.col(f"{role}_vote")
             sums[f"{role}_votes"] = vote.is_in(PLAYERS).sum().cast(pl.Int64)
-            sums[f"{role}_slips"] = (vote == "villager").sum().cast(pl.Int64)
+            sums[f"{role}_slips"] = (vote == JUDGE).sum().cast(pl.Int64)
             sums[f"{role}_drawn"] = (vote == DRAWN).sum().cast(pl.Int64)
-        sums["votes_for_detective"] = (pl.col("villager_vote") == "detective").sum().cast(pl.Int64)
+        sums["votes_for_discloser"] = (pl.col(f"{JUDGE}_vote") == DISCLOSER).sum().cast(pl.Int64)
     return played.group_by(keys).agg(**sums).sort(keys)
 
 
 BASES = {"paper": "v (m - d)", "offset": "v (m - d) + b", "additive": "m - d + b"}
-"""The formulas: as published (Mini-Mafia paper, Eq. 2); with an offset b of each villager, so that one who leans to the
+"""The formulas: as published (Mini-Mafia paper, Eq. 2); with an offset b of each judge, so that one who leans to the
 mafia or the town whatever they say is no longer read as a deaf or a keen one; main effects alone."""
 SHIFTS = {
-    "name": "the name of the mafioso (Eq. 8)",
+    "name": f"the name of the {DECEIVER} (Eq. 8)",
     "last": "the role that speaks last",
-    "seat": "the place of the mafioso in the order of seats",
+    "seat": f"the place of the {DECEIVER} in the order of seats",
 }
 """Terms added to the logit by what a game happened to be dealt; they need games, not counts."""
 TERMS = {
     "dispersion": "beta-binomial counts: the chance differs between combinations more than the formula says",
     **SHIFTS,
     "families": "m and d of models of one family (GPT, Claude ...) drawn from one distribution",
-    "votes": "the villager's readable vote is what the formula predicts; slips of mafioso and detective, and votes "
-    "that the rules drew, have rates of their own, by model, and together they make the win",
+    "votes": f"the {JUDGE}'s readable vote is what the formula predicts; slips of {DECEIVER} and {DISCLOSER}, and "
+    "votes that the rules drew, have rates of their own, by model, and together they make the win",
 }
 
 
@@ -78,7 +78,7 @@ class Variant:
     @property
     def formula(self) -> str:
         """The logit, and what else differs, in words."""
-        of = "the villager's vote for the detective" if "votes" in self.terms else "the mafia's win"
+        of = f"the {JUDGE}'s vote for the {DISCLOSER}" if "votes" in self.terms else "the mafia's win"
         shifts = "".join(f" + {name}" for name in self.shifts)
         counts = "beta-binomial" if self.dispersed else "binomial"
         pooled = ", families pooled" if "families" in self.terms else ""
@@ -91,7 +91,7 @@ class Variant:
 
     @property
     def offset(self) -> bool:
-        """Whether each villager has an offset b."""
+        """Whether each judge has an offset b."""
         return self.base != "paper"
 
     @property

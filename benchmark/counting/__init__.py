@@ -1,1 +1,1 @@
-"""Counts of games for each (mafioso, detective, villager): from runs, corpora, files and the paper's tables."""
+"""Counts of games for each (deceiver, discloser, judge): from runs, corpora, files and the paper's tables."""

@@ -22,6 +22,9 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.variants import leave_out
 from liescope.benchmark.counting.counts import (
+    DECEIVER,
+    DISCLOSER,
+    JUDGE,
     PLAYERS,
     SCHEMA,
     TABLES,
@@ -44,7 +47,7 @@ MOST_NAMED = 20  # contradictions in one message
 
 
 def read_counts(path: Path) -> Counts:
-    """Counts of a CSV file with the columns mafioso, detective, villager, mafia_wins, games, in any order; rows of the
+    """Counts of a CSV file with the columns of PLAYERS, mafia_wins and games, in any order; rows of the
     same cell are added up, further columns are ignored. A file with the columns capability and model is read as the
     paper's tables (`read_tables`).
 
@@ -73,7 +76,7 @@ def parse_counts(text: str, name: str) -> pl.DataFrame:
     for line, row in rows:
         names = [row[column].strip() for column in PLAYERS]
         if not all(names):
-            raise BadData(f"{name}, line {line}: a cell needs the names of a mafioso, a detective and a villager")
+            raise BadData(f"{name}, line {line}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {JUDGE}")
         wins, games = (_whole(row[column], column, line, name) for column in ("mafia_wins", "games"))
         if games < 1 or wins > games:
             raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
@@ -171,8 +174,8 @@ class _Entry:
 def _contradicted(name: str, contradictions: Sequence[tuple[tuple[str, str, str], Sequence[_Entry]]]) -> str:
     """What the tables say of the same games, of every cell on which they disagree."""
     words = [
-        f"mafioso {mafioso}, detective {detective}, villager {villager}: {'; '.join(map(str, said))}"
-        for (mafioso, detective, villager), said in contradictions[:MOST_NAMED]
+        f"{', '.join(map(' '.join, zip(PLAYERS, cell, strict=True)))}: {'; '.join(map(str, said))}"
+        for cell, said in contradictions[:MOST_NAMED]
     ]
     more = len(contradictions) - MOST_NAMED
     words += [f"and {more} more"] if more > 0 else []

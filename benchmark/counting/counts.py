@@ -1,4 +1,4 @@
-"""Counts of games for each (mafioso, detective, villager), the data of the capability model."""
+"""Counts of games for each (deceiver, discloser, judge), the data of the capability model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from liescope.common.model_names import PEOPLE
-from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
+from liescope.games.mafia import MAFIA, MINI_MAFIA
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.corpus.open import tables_of
 
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
-PLAYERS = (MAFIOSO, DETECTIVE, VILLAGER)
+PLAYERS = (DECEIVER, DISCLOSER, JUDGE) = tuple(MINI_MAFIA.composition())
+"""Of Mini-Mafia: who deceives, who knows and discloses it, and who hears both and votes."""
 SCHEMA = pl.Schema({**dict.fromkeys(PLAYERS, pl.String()), "mafia_wins": pl.Int64(), "games": pl.Int64()})
 
 DRAWN = "drawn"
@@ -33,15 +34,15 @@ PLAYED = pl.Schema(
     }
 )
 """One row for each counted game: who played and won, whether a vote was drawn, and what it happened to be dealt. name,
-seat: of the mafioso; last: the role that spoke last, "" if nobody did. A vote is the role that it names, `DRAWN`, or ""
-for none, in the last ballot; several votes of one role that differ are "" too."""
+seat: of the deceiver; last: the role that spoke last, "" if nobody did. A vote is the role that it names, `DRAWN`, or
+"" for none, in the last ballot; several votes of one role that differ are "" too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Games counted by cell.
 
-    cells: a frame of SCHEMA, one row for each (mafioso, detective, villager), sorted; mafia_wins of games. undrawn: the
+    cells: a frame of SCHEMA, one row for each (deceiver, discloser, judge), sorted; mafia_wins of games. undrawn: the
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
@@ -67,12 +68,12 @@ def stated(condition: str) -> str:
 
 
 def tally(cells: pl.DataFrame) -> pl.DataFrame:
-    """Counts with equal (mafioso, detective, villager) added up, sorted; `cells` has the columns of SCHEMA."""
+    """Counts with equal players added up, sorted; `cells` has the columns of SCHEMA."""
     return cells.group_by(PLAYERS).agg(pl.col("mafia_wins", "games").sum()).sort(PLAYERS)
 
 
 def count_games(records: Iterable[GameRecord]) -> Counts:
-    """Counts of recorded games, one pass, whatever the settings that they were played with. The villager of a cell is
+    """Counts of recorded games, one pass, whatever the settings that they were played with. The judge of a cell is
     whoever voted as one: in Mini-Mafia the survivor.
 
     Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it, or
@@ -122,7 +123,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         .join(votes.select(*seat, voted=True).unique(), on=seat, how="left", maintain_order="left")
         .join(final, on=seat, how="left", maintain_order="left")
     )
-    held = {one: (role == one) & (pl.col("voted").fill_null(False) | pl.lit(one != VILLAGER)) for one in PLAYERS}
+    held = {one: (role == one) & (pl.col("voted").fill_null(False) | pl.lit(one != JUDGE)) for one in PLAYERS}
     votes_of = {one: pl.col("vote").filter(role == one).drop_nulls() for one in PLAYERS}
     dealt = seats.group_by("game_id").agg(
         *(pl.col("model").filter(has).unique().alias(one) for one, has in held.items()),
@@ -130,7 +131,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             pl.when(cast.n_unique() == 1).then(cast.first()).otherwise(pl.lit("")).alias(f"{one}_vote")
             for one, cast in votes_of.items()
         ),
-        pl.col("name", "seat").filter(role == MAFIOSO).first(),
+        pl.col("name", "seat").filter(role == DECEIVER).first(),
         last=role.filter(pl.col("name") == pl.col("last_speaker")).first().fill_null(""),
         sources=pl.col("source").unique(),
     )
@@ -147,7 +148,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     for one in PLAYERS:
         models = pl.col(one).list.len()
         reasons += [
-            (models == 0, f"no {one} played" if one != VILLAGER else f"no {one} voted"),
+            (models == 0, f"no {one} played" if one != JUDGE else f"no {one} voted"),
             (models > 1, f"several models shared the role of {one}"),
         ]
     reasons.append((pl.col("winner").is_null(), "their winner is not known"))

@@ -17,7 +17,7 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
 from liescope.benchmark.capability.fit_report import forest
 from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
-from liescope.benchmark.counting.counts import stated
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.whole_report import ReportData
@@ -121,9 +121,9 @@ TITLE = "Who deceives, who detects, who discloses"
 MODELS, DETECTORS, DATA = "Players", "Detectors", "The data"
 _HEADS = {"m": "deceive (m)", "v": "detect (v)", "d": "disclose (d)"}
 _READING = (
-    "Deceive: how well the model wins as the mafioso. Detect: how reliably it follows the better speaker as the "
-    "villager. Disclose: how well it is believed as the detective. Posterior means with central 95% intervals; a dash "
-    "where a model never held the role. Highest m first; overlapping intervals do not settle an order."
+    f"Deceive: how well the model wins as the {DECEIVER}. Detect: how reliably it follows the better speaker as the "
+    f"{JUDGE}. Disclose: how well it is believed as the {DISCLOSER}. Posterior means with central 95% intervals; a "
+    "dash where a model never held the role. Highest m first; overlapping intervals do not settle an order."
 )
 _APART = "These scores have their own zero and unit: they do not compare with those of another table."
 _JOINT = (
@@ -374,7 +374,7 @@ def _readme(inputs: Inputs, result: LeaderboardResult) -> str:
         "# The data of this leaderboard",
         "",
         "`data/NAME/report.json` holds everything that a report found, `data/NAME/counts.csv` the games that it",
-        "counts: who was mafioso, detective and villager, how many games, how many the mafia won.",
+        f"counts: who was {DECEIVER}, {DISCLOSER} and {JUDGE}, how many games, how many the mafia won.",
         "`data/scores.csv` and `data/detectors.csv` are the boards.",
         "",
         "All pages again, from these files:",

@@ -1,8 +1,8 @@
-"""Bradley-Terry ratings of Mini-Mafia: one mafioso against a town of two.
+"""Bradley-Terry ratings of Mini-Mafia: one deceiver against a town of two.
 
     logit p = a + r_i - (r_j + r_k) / 2
 
-p is the chance that mafioso i wins against detective j and villager k, a the mafia's advantage where all are equal
+p is the chance that deceiver i wins against discloser j and judge k, a the mafia's advantage where all are equal
 (Bradley and Terry 1952; teams as in Huang, Weng and Lin 2006, here with the mean of a team, so that sides of one and of
 two compare). A model has one rating for each role that it held, or, in a second fit, one for all roles.
 

@@ -1,10 +1,10 @@
 """Nash averaging: a model's win rate against, and beside, the best that all models of these games can do together.
 
-The mafia chooses a mafioso, the town a detective and a villager, each side knowing the win rate of every combination.
+The mafia chooses a deceiver, the town a discloser and a judge, each side knowing the win rate of every combination.
 That is a zero-sum game of two players. In its equilibrium neither side gains by another choice; each model's rating is
 its side's win rate when it takes its role and the two others are chosen as in the equilibrium (Balduzzi et al. 2018).
-Unlike a mean over opponents it does not change when weak or equal models join. Alpha-rank would treat detective and
-villager as two populations with interests of their own, which they do not have.
+Unlike a mean over opponents it does not change when weak or equal models join. Alpha-rank would treat discloser and
+judge as two populations with interests of their own, which they do not have.
 
 Win rates are uncertain, so all of this is computed for many draws of them. The chance of a combination has a Beta
 distribution around what a model of the games predicts, as wide as played combinations depart from their predictions,
@@ -103,7 +103,7 @@ _WORK = 4_000_000  # combinations, over all draws
 class Expected:
     """The chances that mafia wins as some model of the games predicts them, in draws of its uncertainty.
 
-    model: which one. names: by role. chances: shape (draws, mafiosos, detectives, villagers). rho: the correlation
+    model: which one. names: by role. chances: shape (draws, deceivers, disclosers, judges). rho: the correlation
     between games of one combination beyond them, shape (draws,).
     """
 
@@ -191,10 +191,10 @@ def _drawn(chances: Array, rho: float, wins: Array, games: Array, random: np.ran
 
 
 def _solved(rates: Array) -> tuple[list[Array], list[Array], float]:
-    """(ratings by role, shares by role, value) of one table of win rates, shape (mafiosos, detectives, villagers)."""
+    """(ratings by role, shares by role, value) of one table of win rates, shape (deceivers, disclosers, judges)."""
     mafia, town, value = equilibrium(rates.reshape(len(rates), -1))
     pair = town.reshape(rates.shape[1:])
-    detectives, villagers = pair.sum(axis=1), pair.sum(axis=0)
+    disclosers, judges = pair.sum(axis=1), pair.sum(axis=0)
     town_wins = 1 - np.tensordot(mafia, rates, axes=1)
-    ratings = [rates.reshape(len(rates), -1) @ town, town_wins @ villagers, detectives @ town_wins]
-    return ratings, [mafia, detectives, villagers], value
+    ratings = [rates.reshape(len(rates), -1) @ town, town_wins @ judges, disclosers @ town_wins]
+    return ratings, [mafia, disclosers, judges], value

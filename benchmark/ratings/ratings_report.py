@@ -12,7 +12,7 @@ from liescope.benchmark.background.z_scores import score
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import SURE, labelled
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings, rate
 from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
 from liescope.benchmark.ratings.rank_order import DRAWS, TAILS, JointScores, conflicts, pairs, ranked, ranks, taus
@@ -83,7 +83,7 @@ def _record(cells: pl.DataFrame, role: str, model: str) -> tuple[int, int]:
         part = cells.filter(pl.col(held) == model)
         mafia, played = int(part["mafia_wins"].sum()), int(part["games"].sum())
         games += played
-        wins += mafia if held == "mafioso" else played - mafia
+        wins += mafia if held == DECEIVER else played - mafia
     return games, wins
 
 
@@ -94,9 +94,7 @@ METHODS = "Ranks by each method"
 CONFLICTS = "Pairs that methods order differently"
 
 _ROLES = {
-    "mafioso": "as the mafioso",
-    "detective": "as the detective",
-    "villager": "as the villager",
+    **{role: f"as the {role}" for role in PLAYERS},
     OVERALL: "in all roles together",
 }
 _AHEAD = {"m": "Who deceives better", "d": "Who discloses better", "v": "Who responds more"}
@@ -113,8 +111,9 @@ def ratings_section(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Se
         "ratings",
         RATINGS,
         (
-            "The log-odds that the mafia wins are the rating of the mafioso minus the mean rating of the detective and "
-            "the villager, plus an advantage of the side; 400 points are odds of ten to one. A model has a rating for "
+            "The log-odds that the mafia wins are the rating of the "
+            f"{DECEIVER} minus the mean rating of the {DISCLOSER} and "
+            f"the {JUDGE}, plus an advantage of the side; 400 points are odds of ten to one. A model has a rating for "
             "each role, and one for all roles together. Compare within a role: each has the mean 1500.",
             _advantage(by_role),
             "All games are rated at once, so their order does not matter. Elo's update after each game would depend on "
@@ -225,7 +224,7 @@ def methods_section(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
         METHODS,
         (
             "All methods rank the same games. Kendall's tau is the share of pairs of models that two methods order "
-            "equally minus the share that they order differently. A villager's v is how much it responds to who speaks "
+            f"equally minus the share that they order differently. A {JUDGE}'s v is how much it responds to who speaks "
             "better, whichever side it leans to; the other methods rate how often the town wins with it.",
         ),
         "Interval of tau: 95% over models (Fieller, Hartley and Pearson 1957), none below five models or at 1 and -1.",

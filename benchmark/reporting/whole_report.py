@@ -201,13 +201,19 @@ class FitData(_Part):
     diagnostics: DiagnosticsData = DiagnosticsData()
 
 
+_ROLES = dict(zip(("deceiver", "discloser", "judge"), PLAYERS, strict=True))
+"""What report.json calls who deceives, discloses and judges: the roles of the game."""
+
+
 class CombinationData(_Part):
     """The games of one combination of players under one condition."""
 
+    model_config = ConfigDict(alias_generator=lambda name: _ROLES.get(name, name))
+
     condition: str = ""
-    mafioso: Name
-    detective: Name
-    villager: Name
+    deceiver: Name
+    discloser: Name
+    judge: Name
     mafia_wins: Count
     games: Annotated[int, Field(ge=1, le=10**12)]
 
@@ -257,10 +263,10 @@ class ReportData(_Part):
 
     @property
     def cells(self) -> pl.DataFrame:
-        """The counts: condition, mafioso, detective, villager, mafia_wins, games."""
+        """The counts: condition, and the columns of `counting.counts.SCHEMA`."""
         kinds = {"condition": pl.String, **dict.fromkeys(PLAYERS, pl.String)}
         schema = {**kinds, "mafia_wins": pl.Int64, "games": pl.Int64}
-        return pl.DataFrame([cell.model_dump() for cell in self.counts], schema)
+        return pl.DataFrame([cell.model_dump(by_alias=True) for cell in self.counts], schema)
 
 
 def read_report(path: Path) -> ReportData:

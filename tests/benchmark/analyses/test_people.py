@@ -14,15 +14,16 @@ from liescope.benchmark.analyses.findings import notes
 from liescope.benchmark.analyses.frames import load_frames
 from liescope.benchmark.analyses.people import (
     ANALYSES_OF_PEOPLE,
-    people_flags,
     people_flags_less_models,
     people_votes_less_models,
 )
 from liescope.common.colours import MODELS, model_colours, page_of
 from liescope.common.model_names import PEOPLE
 from liescope.games.record import GameRecord, Source
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import mini_mafia
+
+PEOPLE_FLAGS = table_of("people_flags")
 
 
 def with_person(game: GameRecord, role: str, model: str = "human") -> GameRecord:
@@ -80,7 +81,7 @@ def test_people_are_green_on_every_page_and_no_model_beside_them_is() -> None:
 ROLES = {"Ann": "villager", "Ben": "villager", "Cleo": "villager", "Wolf": "werewolf"}
 
 
-def table_of(game: str, people: Sequence[str], **more: object) -> list[dict[str, object]]:
+def at_table(game: str, people: Sequence[str], **more: object) -> list[dict[str, object]]:
     """The seats of a game in which some are people's and the others a model's."""
     return [
         {
@@ -111,7 +112,7 @@ def test_votes_of_people_are_compared_at_the_same_ballots_where_both_voted() -> 
     seats, votes = [], []
     for number in range(20):
         game, people = f"g{number}", ["Ann"] if number < 10 else []
-        seats += table_of(game, people)
+        seats += at_table(game, people)
         for voter in ("Ann", "Ben"):
             right = voter in people or number >= 10 or number % 2 == 0
             by = {"model": PEOPLE if voter in people else "m", "voter_role": "villager", "ballot": 1}
@@ -134,9 +135,9 @@ def test_flags_of_people_beside_a_judges_from_their_own_seats() -> None:
         seat = {"observer": "Ann", "observer_role": "villager", "observer_seat_model": PEOPLE}
         ratings.append({**key, **seat, "flag": number % 10 < (8 if lie else 2), "label_self": lie})
         ratings.append({**key, **seat, "flag": True, "label_self": not lie, "rater": "judge"})
-    seats = [seat for number in range(4) for seat in table_of(f"g{number}", ["Ann"], person="Anna")]
+    seats = [seat for number in range(4) for seat in at_table(f"g{number}", ["Ann"], person="Anna")]
     frames = made(seats=seats, statements=statements, ratings=ratings)
-    shares = {(row["metric"], row["model"]): row for row in people_flags(frames).to_dicts()}
+    shares = {(row["metric"], row["model"]): row for row in PEOPLE_FLAGS(frames).to_dicts()}
     assert {key: row["mean"] for key, row in shares.items()} == {
         **{("accuracy", PEOPLE): 0.8, ("flagged_lies", PEOPLE): 0.8, ("flagged_honest", PEOPLE): 0.2},
         **{("accuracy", "judge"): 0.5, ("flagged_lies", "judge"): 1.0, ("flagged_honest", "judge"): 1.0},
@@ -150,10 +151,10 @@ def test_flags_of_people_beside_a_judges_from_their_own_seats() -> None:
 
 def test_an_ally_of_the_speaker_detects_nothing() -> None:
     key = {"game_id": "g", "statement_id": "s", "speaker": "Wolf"}
-    seats = [*table_of("g", ["Partner"]), {**table_of("g", [])[-1], "name": "Partner", "model": PEOPLE}]
+    seats = [*at_table("g", ["Partner"]), {**at_table("g", [])[-1], "name": "Partner", "model": PEOPLE}]
     rating = {**key, "observer": "Partner", "observer_role": "werewolf", "observer_seat_model": PEOPLE}
     frames = made(seats=seats, statements=[key], ratings=[{**rating, "flag": True, "label_role": True}])
-    assert people_flags(frames).is_empty()
+    assert PEOPLE_FLAGS(frames).is_empty()
 
 
 def test_games_without_people_are_told_so() -> None:
