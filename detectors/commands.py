@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from io import TextIOWrapper
 from pathlib import Path
@@ -102,7 +102,7 @@ def score(
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.display import score_lines
-    from liescope.detectors.scoring import lines, opened, score_file, statements_of
+    from liescope.detectors.scoring import opened, score_file, statements_of
 
     texts, cache = None if texts == ["-"] else texts, given.get("cache")
     how = resolve(ScoreSettings, {"coverage": given["coverage"], "reasons": given["reasons"]})
@@ -116,14 +116,14 @@ def score(
     if {"players", "deceivers", "rules"} & given.keys():
         raise UsageError("--players, --deceivers and --rules describe a live game; add --live")
     if out is not None:
-        said: Path | Iterable[str] = file or texts or lines(standard_input(_STATEMENTS))
+        said: Path | Iterable[str] = file or texts or _typed(_STATEMENTS)
         done = score_file(model, said, out=out, cache=cache, overwrite=overwrite, progress=True, **how)
         rate = done.statements / max(done.seconds, 1e-9)
         say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}"])
         _say_notes(done.notes)
         return
     loaded = opened(model, cache)
-    given_texts = nullcontext((texts or lines(standard_input(_STATEMENTS)), None))
+    given_texts = nullcontext((texts or _typed(_STATEMENTS), None))
     with statements_of(file) if file else given_texts as (statements, _):
         tables = loaded.score_stream(statements, **how)
         if as_json:
@@ -135,11 +135,22 @@ def score(
     _say_notes(loaded.notes)
 
 
+def _typed(what: str) -> Iterator[str]:
+    """The lines of standard input. Ctrl-C while one is waited for is answered in words, beside the exit code."""
+    from liescope.detectors.scoring import lines
+
+    try:
+        yield from lines(standard_input(what))
+    except KeyboardInterrupt:
+        typer.echo("interrupted while reading standard input", err=True)
+        raise
+
+
 def _follow(model: str, given: Given, reasons: int, as_json: bool) -> None:
     """One line, or JSON object, after each turn on standard input."""
     from liescope.detectors.display import live_lines
     from liescope.detectors.live import live_turns, table
-    from liescope.detectors.scoring import lines, opened
+    from liescope.detectors.scoring import opened
 
     def complain(number: int, why: str) -> None:
         typer.echo(f"line {number} is left out: {why}", err=True)
@@ -151,7 +162,7 @@ def _follow(model: str, given: Given, reasons: int, as_json: bool) -> None:
         raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    game, turns = live_turns(lines(standard_input("a game, one turn a line,")), named, complain)
+    game, turns = live_turns(_typed("a game, one turn a line,"), named, complain)
     for after in loaded.follow(game, turns, reasons=reasons):
         print(json.dumps(after.to_json(), ensure_ascii=False) if as_json else "\n".join(live_lines(after)), flush=True)
     _say_notes(loaded.detector.notes)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +97,21 @@ def test_a_process_answers_each_line_before_the_next_is_given(models: dict[str, 
     assert process.returncode == 0
     assert answers == [row | {"reasons": []} for row in followed(load(models["linear"]), LINES)]
     assert "line 4 is left out: 'Zoe' is not at the table (Alice, Bob, Charlie, Diana)" in wrong
+
+
+def test_ctrl_c_before_any_line_ends_with_130_a_word_and_no_traceback(models: dict[str, Path]) -> None:
+    """A person is told that the command reads, and then gives up."""
+    ours, terminal = pty.openpty()
+    command = [sys.executable, "-m", "liescope", "score", str(models["linear"])]
+    process = subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    assert "Ctrl-D ends it" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=60)
+    os.close(terminal)
+    os.close(ours)
+    assert (process.returncode, said) == (130, "")
+    assert complained == "interrupted while reading standard input\n"
 
 
 def test_lines_for_people_fit_the_terminal_and_wrong_ones_are_left_out(models: dict[str, Path]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import liescope
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
@@ -102,6 +103,15 @@ def test_the_games_of_a_player_with_learning_off_and_on_are_paired(run: Path, en
         for one, other in zip(off, on, strict=True):
             assert one.seed == other.seed
             assert [seat.role for seat in one.seats] == [seat.role for seat in other.seats]
+
+
+def test_a_reflection_counts_in_the_calls_by_kind(run: Path, endpoint: FakeEndpoint) -> None:
+    options: dict[str, Any] = {"design": "self", "games": 3, "learning": "on", **TABLE}
+    told = liescope.play("werewolf", players=["fake:a"], out=run, **options).to_json()["kinds"]["reflection"]
+    with Journal.open(run) as journal:
+        games = list(journal.records())
+    assert sum(event.kind is EventKind.REFLECTION for game in games for event in game.events) == 3
+    assert (told["calls_per_game"], told["prompt_tokens_per_game"], told["completion_tokens_per_game"]) == (1, 10, 5)
 
 
 def test_a_run_that_stops_anywhere_goes_on_with_the_same_lessons(
