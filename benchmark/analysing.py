@@ -6,13 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from liescope.benchmark.benchmark_settings import AnalyseSettings
 from liescope.common.console import progress as progress_bars
-from liescope.common.report.contents import ToldResult
+from liescope.common.report.contents import Report, ToldResult
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from liescope.benchmark.analyses.analysed_games import GameSet
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,24 +90,15 @@ def analyse(
         For a source that cannot be read.
     """
     own = resolve(AnalyseSettings, settings)
-    from liescope.benchmark.analyses.analysed_games import load_games
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
-    from liescope.benchmark.analyses.findings import notes, page, run_analyses, winners
+    from liescope.benchmark.analyses.findings import notes, page, winners
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
         check_report_folder(folder, own["overwrite"])
     with progress_bars(progress) as bar:
-        task = bar.add_task("reading", total=None, note="games")
-        games_set = load_games(named, lambda games: bar.update(task, completed=games), own["pool_conditions"])
-        task = bar.add_task("analysing", total=len(ANALYSES), note="")
-        told = run_analyses(
-            ANALYSES,
-            games_set.frames,
-            lambda title: bar.update(task, advance=1, note=title),
-            draw=folder is not None,
-        )
+        games_set, told = read_and_analyse(named, own["pool_conditions"], bar, draw=folder is not None)
     if folder is not None:
         write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(
@@ -113,4 +109,20 @@ def analyse(
         failed=sum(run.failed.total() for run in games_set.runs),
         sources=tuple(run.name for run in games_set.runs),
         report=None if folder is None else folder / "report.html",
+    )
+
+
+def read_and_analyse(
+    sources: Sequence[str | os.PathLike[str]], pool: bool, bar: Progress, draw: bool
+) -> tuple[GameSet, Report]:
+    """The games of these sources, and what every analysis finds in them; see `load_games` and `run_analyses`."""
+    from liescope.benchmark.analyses.analysed_games import load_games
+    from liescope.benchmark.analyses.analysis_registry import ANALYSES
+    from liescope.benchmark.analyses.findings import run_analyses
+
+    reading = bar.add_task("reading", total=None, note="games")
+    games_set = load_games(sources, lambda games: bar.update(reading, completed=games), pool)
+    task = bar.add_task("analysing", total=len(ANALYSES), note="")
+    return games_set, run_analyses(
+        ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title), draw=draw
     )

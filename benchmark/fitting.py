@@ -160,26 +160,44 @@ def fit(
         If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
     own = resolve(FitSettings, settings)
-    suggest, suggest_for, drawn_votes = own["suggest"], own["suggest_for"], own["drawn_votes"]
-    independent = own["independent"]
     old = None if own["extend"] is None else read_report(Path(own["extend"]))
-    chosen = variant(name) if (name := own["model"] or (old.variant if old else "")) else None
-    sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
+    if own["model"]:
+        variant(own["model"])  # an unknown one is refused before anything is read
     folder = None if out is None else Path(out)
     if folder is not None:
         check_report_folder(folder, own["overwrite"])
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, own["without"], own["pool_conditions"], own["condition"], independent)
+    conditions = load_conditions(named, own["without"], own["pool_conditions"], own["condition"], own["independent"])
+    result = fit_counts(conditions, own, old, progress)
+    if folder is None:
+        return result
+    from liescope.benchmark.capability.fit_report import fit_report
+
+    write(fit_report(result), folder)
+    return replace(result, report=folder / "report.html")
+
+
+def fit_counts(
+    conditions: Mapping[str, Counts], own: FitSettings, old: OldReport | None = None, progress: bool = False
+) -> FitResult:
+    """`fit` of games that are counted, by condition. own: all of its settings; old: the report that is extended."""
+    suggest, drawn_votes = own["suggest"], own["drawn_votes"]
+    chosen = variant(name) if (name := own["model"] or (old.variant if old else "")) else None
+    sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
     if old:
         known = {str(old.folder): old.counts.cells}
         conditions = {
             name: replace(
-                counts, notes=(*counts.notes, *check_different({**known, "the new games": counts.cells}, independent))
+                counts,
+                notes=(
+                    *counts.notes,
+                    *check_different({**known, "the new games": counts.cells}, own["independent"]),
+                ),
             )
             for name, counts in conditions.items()
         }
         conditions = old.joined(conditions, own["without"])
-    check_suggestible(conditions, suggest, suggest_for)
+    check_suggestible(conditions, suggest, own["suggest_for"])
     variants: dict[str, Variant] = {}
     unfit: dict[str, str] = {}
     for name, counts in conditions.items():
@@ -217,14 +235,9 @@ def fit(
     if old:
         result = _with(result, old_beside_new(old, result.scores))
     if suggest:
-        suggestion = suggest_games(fits[0].posterior, suggest, suggest_for)
+        suggestion = suggest_games(fits[0].posterior, suggest, own["suggest_for"])
         result = replace(_with(result, games_to_play(suggestion)), suggestion=suggestion)
-    if folder is None:
-        return result
-    from liescope.benchmark.capability.fit_report import fit_report
-
-    write(fit_report(result), folder)
-    return replace(result, report=folder / "report.html")
+    return result
 
 
 def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:

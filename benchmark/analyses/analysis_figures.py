@@ -15,6 +15,7 @@ from liescope.benchmark.analyses.conditions_of_play import (
     RATER,
     side_colour,
 )
+from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (
     Dot,
@@ -108,13 +109,20 @@ def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
     return table.filter([pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()])
 
 
-def _bounds(table: pl.DataFrame) -> list[tuple[float | None, float | None]]:
-    return table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
+def stated_conditions(table: pl.DataFrame) -> list[str]:
+    """The condition of each row, "" where the table is of one."""
+    return [stated(name) for name in table["condition"]] if "condition" in table.columns else [""] * table.height
+
+
+def _bounds(table: pl.DataFrame, value: str) -> list[tuple[float | None, float | None]]:
+    ends = [f"{value}_lo", f"{value}_hi"] if f"{value}_lo" in table.columns else ["lo", "hi"]
+    return table.select(ends).rows() if ends[0] in table.columns else [(None, None)] * table.height
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """A dot for each row of a table, with the interval of its columns lo and hi if it has them.
+    """A dot for each row of a table, with the interval of its columns lo and hi, or those behind the name of the value,
+    if it has them.
 
     Parameters
     ----------
@@ -146,9 +154,9 @@ class Dots:
         named = (names_of(table, names) for names in (self.rows, self.series, self.facets))
         drawn = [
             Dot(label, number, lo, hi, series, panel)
-            for label, series, panel, number, (lo, hi) in zip(*named, table[value], _bounds(table), strict=True)
+            for label, series, panel, number, (lo, hi) in zip(*named, table[value], _bounds(table, value), strict=True)
         ]
-        colours = _colours(table, self.colours, self.series or self.rows)
+        colours = _colours(table, self.colours, self.series if any(dot.series for dot in drawn) else self.rows)
         return dots_with_intervals(drawn, self.axis, colours, self.reference, self.limits)
 
 
@@ -204,7 +212,7 @@ class Matrix:
     def __call__(self, table: pl.DataFrame) -> Figure:
         row_names, column_names, titles = (names_of(table, names) for names in (self.rows, self.columns, self.facets))
         cells: dict[str, dict[tuple[str, str], MatrixCell]] = {title: {} for title in titles}
-        numbers = zip(titles, row_names, column_names, table[self.value], _bounds(table), strict=True)
+        numbers = zip(titles, row_names, column_names, table[self.value], _bounds(table, self.value), strict=True)
         for title, row, column, number, (lo, hi) in numbers:
             cells[title][row, column] = MatrixCell(number, lo, hi)
         down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))

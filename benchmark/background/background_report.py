@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysis_figures import DRAWN
+from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, stated_conditions
 from liescope.benchmark.background.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.counting.counts import stated
-from liescope.common.colours import model_colours
-from liescope.common.figures import Dot, dots_with_intervals, style, svg
+from liescope.common.figures import style, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.statistics import fisher
 
@@ -168,36 +167,32 @@ def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
     order = pl.DataFrame({"model": models}).with_row_index("place")
     rows = rates.join(order, on="model").filter(pl.col("background").is_in(shown.implode()))
     rows = rows.sort("background", "place", maintain_order=True)
-    dots = [_dot(row, "rate", "lo", "hi", f"against {row['background']}") for row in rows.iter_rows(named=True)]
-    return _drawn(dots, "win rate with its 95% interval", limits=(0, 1))
+    return _drawn(rows, "rate", "win rate with its 95% interval", "background", "against {}", limits=(0, 1))
 
 
 def scores_figure(scores: pl.DataFrame) -> Figure:
     """z-scores with their intervals, a panel a capability; scores: as of
     `liescope.benchmark.background.z_scores.background_scores`.
     """
-    dots = [_dot(row, "z", "z_lo", "z_hi", f"To {row['capability']}") for row in scores.iter_rows(named=True)]
-    return _drawn(dots, "z-score with its 95% interval", reference=0)
+    return _drawn(scores, "z", "z-score with its 95% interval", reference=0)
 
 
 def exponential_figure(scores: pl.DataFrame) -> Figure:
     """Exponential scores with one standard deviation to either side, as published, a panel a capability (Figure 10);
     scores: as for `scores_figure`.
     """
-    ends = scores.with_columns(lo=pl.col("score") - pl.col("score_sd"), hi=pl.col("score") + pl.col("score_sd"))
-    dots = [_dot(row, "score", "lo", "hi", f"To {row['capability']}") for row in ends.iter_rows(named=True)]
-    return _drawn(dots, "exp(z), with a standard deviation to either side", reference=1)
+    score, sd = pl.col("score"), pl.col("score_sd")
+    ends = scores.with_columns(score_lo=score - sd, score_hi=score + sd)
+    return _drawn(ends, "score", "exp(z), with a standard deviation to either side", reference=1)
 
 
 def agreement_figure(both: pl.DataFrame) -> Figure:
     """The scores of both methods on each other's side, a panel a capability (Figures 7 to 9); both: as of
     `liescope.benchmark.background.background_report.beside`.
     """
-    dots = [
-        Dot(row["model"], row["value"], row["lo"], row["hi"], row["method"], _panel(row))
-        for row in both.iter_rows(named=True)
-    ]
-    return dots_with_intervals(dots, "standard deviations from the mean over models, with 95% intervals", reference=0)
+    axis = "standard deviations from the mean over models, with 95% intervals"
+    panels = [_panel(row) for row in both.iter_rows(named=True)]
+    return Dots(axis, "model", panels, "method", reference=0, value="value")(both)
 
 
 def _panel(row: Mapping[str, Any]) -> str:
@@ -205,16 +200,19 @@ def _panel(row: Mapping[str, Any]) -> str:
     return f"To {row['capability']}: {PARAMETER[row['capability']]} and z{condition}"
 
 
-def _dot(row: Mapping[str, Any], value: str, lo: str, hi: str, panel: str) -> Dot:
-    series = stated(row["condition"]) if "condition" in row else ""
-    return Dot(row["model"], row[value], row[lo], row[hi], series, panel)
-
-
 def _drawn(
-    dots: Sequence[Dot], axis: str, reference: float | None = None, limits: tuple[float, float] | None = None
+    table: pl.DataFrame,
+    value: str,
+    axis: str,
+    facet: str = "capability",
+    panel: str = "To {}",
+    reference: float | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> Figure:
-    colours = None if any(dot.series for dot in dots) else model_colours(dot.label for dot in dots)
-    return dots_with_intervals(dots, axis, colours, reference, limits)
+    """A row a model, a panel a value of `facet`, a dot a condition."""
+    panels = [panel.format(name) for name in table[facet]]
+    colours: Literal["model"] | None = None if "condition" in table.columns else "model"
+    return Dots(axis, "model", panels, stated_conditions, colours, reference, limits, value)(table)
 
 
 AGREEMENT = "Scores against backgrounds beside the capability model"

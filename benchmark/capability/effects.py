@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
+from liescope.benchmark.analyses.analysis_figures import Dots
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
 from liescope.benchmark.capability.variants import SHIFTS
 from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
@@ -140,15 +141,14 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
     title = "Names, last speakers and seats"
     if table.is_empty():
         return Section("effects", title, tuple(sentences))
-    dots = [Dot(row["level"], row["effect"], row["effect_lo"], row["effect_hi"], _series(row), row["term"])
-            for row in table.to_dicts()]  # fmt: skip
+    figure = Dots("effect on the logit, with its 95% interval", "level", "term", _series, reference=0, value="effect")
     return Section(
         "effects",
         title,
         tuple(sentences),
         "effect: what it adds to the logit of the mafia's win, with 95% intervals; those of one term add up to 0. "
         "points: the same in percentage points, where the chance is even without it.",
-        svg(dots_with_intervals(dots, "effect on the logit, with its 95% interval", reference=0), "effects"),
+        svg(figure(table), "effects"),
         "Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
         Table.of(table, _EFFECTS),
         source="Eq. 8 of the Mini-Mafia paper" if "name" in set(table["term"]) else "",
@@ -159,7 +159,14 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
 def _slips(table: pl.DataFrame) -> Section:
     facets = {"slip": f"votes for the {JUDGE}, of those that could be read", "drawn": "votes that the rules drew"}
     dots = [
-        Dot(row["model"], row[name], row[f"{name}_lo"], row[f"{name}_hi"], _series(row), f"{role}: {words}")
+        Dot(
+            row["model"],
+            row[name],
+            row[f"{name}_lo"],
+            row[f"{name}_hi"],
+            str(row.get("condition", "")),
+            f"{role}: {words}",
+        )
         for role in PLAYERS
         for name, words in facets.items()
         for row in table.filter(role=role).drop_nulls(name).to_dicts()
@@ -181,5 +188,5 @@ def _slips(table: pl.DataFrame) -> Section:
     )
 
 
-def _series(row: Mapping[str, Any]) -> str:
-    return str(row.get("condition") or "")
+def _series(table: pl.DataFrame) -> list[str]:
+    return table["condition"].to_list() if "condition" in table.columns else [""] * table.height

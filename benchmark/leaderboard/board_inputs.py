@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,13 +14,15 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from liescope.benchmark.benchmark_settings import FitSettings
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.counting.count_sources import too_alike
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
-from liescope.benchmark.fitting import FitResult, fit
+from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, Counts, tally
+from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.benchmark.reporting.whole_report import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import read_text
+from liescope.common.settings import resolve
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.evaluation.score_rows import HELD_OUT, SPEAKER
 
@@ -277,11 +278,10 @@ def joint_fit(entries: Sequence[BoardEntry], draws: int, tune: int, seed: int) -
         return None, "fewer than two reports hold counts of games"
     if reason := _overlap(entries):
         return None, reason
+    cells = union(list(counts.values()))
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "counts.csv"
-            union(list(counts.values())).write_csv(path)
-            return fit(path, draws=draws, tune=tune, seed=seed), ""
+        settings = resolve(FitSettings, {"draws": draws, "tune": tune, "seed": seed})
+        return fit_counts({"": Counts(cells, cells)}, settings), ""
     except LiescopeError as error:
         return None, str(error)
 

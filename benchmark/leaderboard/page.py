@@ -17,14 +17,14 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
 from liescope.benchmark.capability.fit_report import forest
 from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, stated
+from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, UNSTATED
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.whole_report import ReportData
 from liescope.common.colours import page_of
 from liescope.common.console import progress as progress_bars
 from liescope.common.figures import svg
-from liescope.common.report.contents import Link, Report, Section, Table, with_interval
+from liescope.common.report.contents import Column, Link, Report, Section, Table, with_interval
 from liescope.common.report.files import check_report_folder, csv_text, files_of, write_files
 from liescope.common.report.html import page_html
 from liescope.common.settings import resolve, takes
@@ -119,7 +119,17 @@ _WIDTH = 2 * 1.96  # of a 95% interval, in standard deviations
 _DRAWS = 4000
 TITLE = "Who deceives, who detects, who discloses"
 MODELS, DETECTORS, DATA = "Players", "Detectors", "The data"
-_HEADS = {"m": "deceive (m)", "v": "detect (v)", "d": "disclose (d)"}
+_SCORES = (
+    Column("m", "deceive (m)", interval=True),
+    Column("v", "detect (v)", interval=True),
+    Column("d", "disclose (d)", interval=True),
+)
+_DETECTORS = (
+    *map(Column, ("detector", "target", "by", "protocol", "worst_cell")),
+    Column("worst", "AUROC there", interval=True),
+    Column("mean", "mean AUROC", interval=True),
+    Column("report"),
+)
 _READING = (
     f"Deceive: how well the model wins as the {DECEIVER}. Detect: how reliably it follows the better speaker as the "
     f"{JUDGE}. Disclose: how well it is believed as the {DISCLOSER}. Posterior means with central 95% intervals; a "
@@ -226,22 +236,13 @@ def _board(entry: BoardEntry, board: pl.DataFrame, drawn: bool) -> Section:
 
 
 def _detectors(kind: str, found: pl.DataFrame) -> Section:
-    rows = [
-        (
-            *(row["detector"], row["target"], row["by"], row["protocol"], row["worst_cell"]),
-            *(with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean")),
-            row["report"],
-        )
-        for row in found.to_dicts()
-    ]
-    heads = ("detector", "target", "by", "protocol", "worst cell", "AUROC there", "mean AUROC", "report")
     words = "The AUROC of the worst cell says what a detector is worth where it was not trained; 0.5 is chance."
     return Section(
         f"detectors-{kind.split()[0]}",
         f"By their worst cell: {kind}",
         (words, _KINDS.get(kind, "")),
         "In brackets: 95% intervals from resamples of whole games. Highest AUROC of the worst cell first.",
-        table=Table(heads, rows),
+        table=Table.of(found, _DETECTORS),
         file="data/detectors.csv",
         chapter=DETECTORS,
     )
@@ -264,15 +265,8 @@ def _data(inputs: Inputs) -> list[Section]:
 def _table(board: pl.DataFrame) -> Table:
     """Scores with their intervals: deceive, detect, disclose."""
     several = "condition" in board.columns and board["condition"].n_unique() > 1
-    rows = [
-        (
-            *((stated(row["condition"]),) if several else ()),
-            row["model"],
-            *(with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in _HEADS),
-        )
-        for row in board.to_dicts()
-    ]
-    return Table([*(["condition"] if several else []), "model", *_HEADS.values()], rows)
+    named = board.with_columns(pl.col("condition").replace("", UNSTATED)) if several else board
+    return Table.of(named, [*([Column("condition")] if several else []), Column("model"), *_SCORES])
 
 
 def _figure(board: pl.DataFrame) -> str:

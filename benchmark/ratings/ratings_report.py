@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from liescope.benchmark.analyses.analysis_figures import Dots, spelt
 from liescope.benchmark.background.z_scores import score
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import SURE, labelled
@@ -16,8 +17,7 @@ from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYE
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings, rate
 from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
 from liescope.benchmark.ratings.rank_order import DRAWS, TAILS, JointScores, conflicts, pairs, ranked, ranks, taus
-from liescope.common.colours import model_colours
-from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, matrix, svg
+from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.report.contents import Report, Section, with_interval
 
 ELO = float(400 / np.log(10))  # points of a rating for one logit: 400 points are odds of ten to one
@@ -103,10 +103,6 @@ _MOST = 12  # models in the figure of pairs
 
 def ratings_section(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Section:
     """elo: `liescope.benchmark.ratings.ratings_report.elo_table` of both."""
-    dots = [
-        Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
-        for row in elo.iter_rows(named=True)
-    ]
     return Section(
         "ratings",
         RATINGS,
@@ -121,7 +117,7 @@ def ratings_section(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Se
             _departure(by_role, overall),
         ),
         "lo to hi: central 95% intervals around the most probable ratings (Laplace), which allow for this departure.",
-        svg(dots_with_intervals(dots, "rating with its 95% interval", _colours(elo), reference=MIDDLE), "ratings"),
+        svg(_dots("rating with its 95% interval", reference=MIDDLE)(elo), "ratings"),
         "Ratings with 95% intervals by model, a panel for each role and one for all roles together.",
         elo.drop("logit").with_columns(pl.col("rating", "^.*(lo|hi)$").round(0).cast(pl.Int64)),
         file="ratings.csv",
@@ -154,10 +150,6 @@ def _percent(rho: float) -> str:
 
 def nash_section(table: pl.DataFrame, found: Nash) -> Section:
     """table: `liescope.benchmark.ratings.ratings_report.nash_table`."""
-    dots = [
-        Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
-        for row in table.iter_rows(named=True)
-    ]
     mean, lo, hi = (f"{share:.0%}" for share in (found.value.mean(), *np.quantile(found.value, TAILS)))
     seen = (
         f"{found.played} of {found.combinations} combinations were played; the others are drawn around what "
@@ -175,7 +167,7 @@ def nash_section(table: pl.DataFrame, found: Nash) -> Section:
         ),
         f"rating: the mean over {len(found.value)} draws of all win rates; lo to hi: its central 95% interval. share: "
         "the chance that the equilibrium chooses the model, over the draws too.",
-        svg(dots_with_intervals(dots, "win rate of its side, with its 95% interval", _colours(table)), "nash"),
+        svg(_dots("win rate of its side, with its 95% interval")(table), "nash"),
         "Win rate with 95% intervals of each model's side against the equilibrium, a panel for each role.",
         table,
         source="Balduzzi et al. 2018, Re-evaluating evaluation",
@@ -215,10 +207,8 @@ def ahead_section(parameter: str, scores: JointScores, ranks: pl.DataFrame) -> S
 
 def methods_section(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
     """table: `liescope.benchmark.ratings.rank_order.ranked`, taus: `taus`, both with the column role."""
-    dots = [
-        Dot(f"{row['one']} and {row['other']}", row["tau"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
-        for row in taus.iter_rows(named=True)
-    ]
+    methods = [f"{one} and {other}" for one, other in taus.select("one", "other").iter_rows()] if taus.height else []
+    figure = Dots("Kendall's tau", methods, spelt("role", _ROLES), reference=0, limits=(-1.05, 1.05), value="tau")
     return Section(
         "methods",
         METHODS,
@@ -228,8 +218,8 @@ def methods_section(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
             "better, whichever side it leans to; the other methods rate how often the town wins with it.",
         ),
         "Interval of tau: 95% over models (Fieller, Hartley and Pearson 1957), none below five models or at 1 and -1.",
-        svg(dots_with_intervals(dots, "Kendall's tau", limits=(-1.05, 1.05), reference=0), "tau") if dots else "",
-        "Kendall's tau between every two methods, a panel for each role." if dots else "",
+        svg(figure(taus), "tau") if methods else "",
+        "Kendall's tau between every two methods, a panel for each role." if methods else "",
         table,
         file="rank_by_method.csv",
     )
@@ -251,8 +241,9 @@ def conflicts_section(table: pl.DataFrame, methods: Sequence[str]) -> Section:
     )
 
 
-def _colours(table: pl.DataFrame) -> dict[str, str]:
-    return model_colours(table["model"].unique(maintain_order=True))
+def _dots(axis: str, reference: float | None = None) -> Dots:
+    """Ratings by model, a panel for each role."""
+    return Dots(axis, "model", spelt("role", _ROLES), colours="model", reference=reference, value="rating")
 
 
 TABLES = ("ratings", "nash", "ahead", "ranks", "rank_by_method", "tau", "conflicts")

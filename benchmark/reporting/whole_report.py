@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal, Unpack
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from liescope.benchmark.benchmark_settings import DrawnVotes, ReportSettings
+from liescope.benchmark.analysing import read_and_analyse
+from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
 from liescope.benchmark.counting.count_sources import is_file, load_conditions
 from liescope.benchmark.counting.counts import PLAYERS, Counts
-from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.fitting import fit as fit_games
-from liescope.benchmark.reporting.gathering import Gathered
+from liescope.benchmark.fitting import FitResult, fit_counts
+from liescope.benchmark.reporting.gathering import Gathered, page, parts
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import read_bytes
@@ -83,11 +83,6 @@ def report(
         For a source that cannot be read.
     """
     own = resolve(ReportSettings, settings)
-    without, drawn_votes, pool_conditions = own["without"], own["drawn_votes"], own["pool_conditions"]
-    from liescope.benchmark.analyses.analysed_games import load_games
-    from liescope.benchmark.analyses.analysis_registry import ANALYSES
-    from liescope.benchmark.analyses.findings import run_analyses
-    from liescope.benchmark.reporting.gathering import Gathered, page, parts
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
@@ -96,28 +91,24 @@ def report(
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
-            task = bar.add_task("reading", total=None, note="games")
-            games = load_games(of_games, lambda read: bar.update(task, completed=read), pool_conditions)
-            task = bar.add_task("analysing", total=len(ANALYSES), note="")
-            found = run_analyses(
-                ANALYSES,
-                games.frames,
-                lambda name: bar.update(task, advance=1, note=name),
-                draw=folder is not None,
-            )
-    chosen = {"without": list(without), "drawn_votes": drawn_votes}
-    sampling = {name: own[name] for name in ("model", "compare", "draws", "tune", "seed")}
-    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, own["independent"], must=games is None)
-    fitted = None
+            games, found = read_and_analyse(of_games, own["pool_conditions"], bar, draw=folder is not None)
+    chosen = {"without": list(own["without"]), "drawn_votes": own["drawn_votes"]}
+    sampling: dict[str, Any] = {name: own[name] for name in ("model", "compare", "draws", "tune", "seed")}
+    counted, unfit = _counted(named, own, must=games is None)
+    conditions, fitted = counted, None
+    if own["drawn_votes"] != "keep":
+        conditions = {name: replace(one, cells=one.undrawn) for name, one in counted.items() if one.undrawn.height}
+        unfit = unfit or ("" if conditions else "every game contains a drawn vote")
     if conditions:
-        fitted, unfit = _fitted(
-            named, pool_conditions, {**chosen, **sampling, "independent": own["independent"], "progress": progress}
-        )
+        try:
+            fitted = fit_counts(counted, resolve(FitSettings, {**chosen, **sampling}), progress=progress)
+        except LiescopeError as error:
+            unfit = str(error)
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
     shown = page(own["title"], gathered, told, names)
-    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
+    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": own["pool_conditions"], **sampling})
     if folder is not None:
         counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
         write(replace(shown, files={"report.json": data, **counts}), folder, tables_in="tables", short=False)
@@ -125,36 +116,15 @@ def report(
 
 
 def _counted(
-    sources: Sequence[str | os.PathLike[str]],
-    pool: bool,
-    without: Sequence[str],
-    drawn_votes: DrawnVotes,
-    independent: bool,
-    must: bool,
+    sources: Sequence[str | os.PathLike[str]], own: ReportSettings, must: bool
 ) -> tuple[Mapping[str, Counts], str]:
-    """The counts of each condition, of the games that the fit takes; where no game can be counted, none and the reason.
-    must: raise the reason.
-    """
+    """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
     try:
-        found = load_conditions(sources, without, pool, independent=independent)
+        return load_conditions(sources, own["without"], own["pool_conditions"], independent=own["independent"]), ""
     except UsageError as error:
         if must:
             raise
         return {}, str(error)
-    if drawn_votes == "keep":
-        return found, ""
-    kept = {name: replace(counts, cells=counts.undrawn) for name, counts in found.items() if counts.undrawn.height}
-    return kept, "" if kept else "every game contains a drawn vote"
-
-
-def _fitted(
-    sources: Sequence[str | os.PathLike[str]], pool: bool, options: Mapping[str, Any]
-) -> tuple[FitResult | None, str]:
-    """The fit, or None and why there is none."""
-    try:
-        return fit_games(sources, pool_conditions=pool, **options), ""
-    except LiescopeError as error:
-        return None, str(error)
 
 
 FORMAT = 1
