@@ -1,9 +1,9 @@
 """Statistics of games: who deceives, who discloses, who responds, and all analyses of a set of games."""
 
 from liescope.benchmark.analysing import AnalysisResult, analyse
-from liescope.benchmark.counting.count_sources import published_counts, published_scores
+from liescope.benchmark.capability.count_sources import published_counts, published_scores
 from liescope.benchmark.fitting import ConditionFit, FitResult, fit
-from liescope.benchmark.leaderboard.page import LeaderboardResult, leaderboard
+from liescope.benchmark.reporting.leaderboard_pages import LeaderboardResult, leaderboard
 from liescope.benchmark.reporting.whole_report import ReportResult, report
 
 __all__ = [

@@ -18,7 +18,7 @@ from liescope.games.mafia import MINI_MAFIA
 
 if TYPE_CHECKING:
     from liescope.benchmark.analysing import AnalysisResult
-    from liescope.benchmark.leaderboard.page import LeaderboardResult
+    from liescope.benchmark.reporting.leaderboard_pages import LeaderboardResult
     from liescope.benchmark.reporting.whole_report import ReportResult
 
 app = typer.Typer()
@@ -154,7 +154,7 @@ def leaderboard(
 
     Example: liescope leaderboard reports/first --out site
     """
-    from liescope.benchmark.leaderboard.page import leaderboard as make
+    from liescope.benchmark.reporting.leaderboard_pages import leaderboard as make
 
     say(make(reports, out=out, progress=True, **given), as_json, _boards)
 

@@ -13,6 +13,8 @@ import polars as pl
 from liescope.benchmark.benchmark_settings import DrawnVotes, FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.count_sources import check_different, load_conditions
+from liescope.benchmark.capability.counts import Counts, stated
 from liescope.benchmark.capability.extend import OldReport, anchored, read_report
 from liescope.benchmark.capability.extend import part as old_beside_new
 from liescope.benchmark.capability.goodness import Goodness, against_each_other, beside, goodness, win_rate_differences
@@ -32,8 +34,6 @@ from liescope.benchmark.capability.variants import (
     rows_for,
     variant,
 )
-from liescope.benchmark.counting.count_sources import check_different, load_conditions
-from liescope.benchmark.counting.counts import Counts, stated
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.report.contents import Report

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import polars as pl
 
 from liescope.benchmark.analyses.frames import Frames, frames_of
-from liescope.benchmark.counting.count_sources import check_apart
+from liescope.benchmark.capability.count_sources import check_apart
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import PROMPTS

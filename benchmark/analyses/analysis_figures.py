@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.conditions_of_play import (
     RATER,
     side_colour,
 )
-from liescope.benchmark.counting.counts import stated
+from liescope.benchmark.capability.counts import stated
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (
     Dot,

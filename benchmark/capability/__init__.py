@@ -1,1 +1,1 @@
-"""Fits of the capability model: the model, its sampler, what its posterior says, and its report."""
+"""Counts of games, and the capability model of them: its sampler, what its posterior says, and its report."""

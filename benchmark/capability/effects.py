@@ -10,9 +10,9 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
 from liescope.benchmark.capability.variants import SHIFTS
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.count_sources import read_counts
+from liescope.benchmark.capability.counts import Counts, add
 from liescope.benchmark.capability.results import ROLES, Fit
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.count_sources import read_counts
-from liescope.benchmark.counting.counts import Counts, add
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.reading import read_text, regular

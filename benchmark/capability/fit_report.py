@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.background.background_report import part_of_conditions
 from liescope.benchmark.capability.backend import versions
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, stated
 from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import labelled, left_sentence, tidy_draws
@@ -37,8 +37,8 @@ from liescope.benchmark.capability.sentences import (
 )
 from liescope.benchmark.capability.suggest import FILE, Suggestion, summary
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
+from liescope.benchmark.ratings.background_report import part_of_conditions
 from liescope.benchmark.ratings.ratings_report import part as rated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style, svg

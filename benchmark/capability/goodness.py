@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array, smoothed_weights
+from liescope.benchmark.capability.counts import DECEIVER, JUDGE, PLAYERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import TAILS, blocks, predictions, replicate, scores
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import DECEIVER, JUDGE, PLAYERS
 from liescope.common.statistics import newcombe
 
 DRAWS = 1000

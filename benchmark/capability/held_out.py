@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from liescope.benchmark.background.z_scores import predicted_rate
 from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.capability.counts import PLAYERS, tally
 from liescope.benchmark.capability.goodness import K_MOST, left_out, log_probability
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.results import TAILS, Counted, replicate
 from liescope.benchmark.capability.variants import Variant
-from liescope.benchmark.counting.counts import PLAYERS, tally
+from liescope.benchmark.ratings.z_scores import predicted_rate
 from liescope.common.errors import UsageError
 from liescope.common.statistics import DRAWS, REAL, estimate, game_weights, share
 

@@ -52,8 +52,8 @@ from scipy.linalg import block_diag, helmert, solve_triangular
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE
 from liescope.benchmark.capability.variants import PARAMETERS, Index, Variant, code
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE
 
 
 def family_of(model: str) -> str:

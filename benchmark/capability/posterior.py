@@ -11,10 +11,10 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array, Sample, Settings, choose_sampler, load_pymc, mixing, sample
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, tally
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import given_sd, logits
 from liescope.benchmark.capability.variants import PAPER, Variant, check_identified
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, tally
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
 R_HAT_MOST = 1.01
@@ -336,8 +336,8 @@ class Fitter:
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
-    """Sample a model of the family. rows: counts (`liescope.benchmark.counting.counts.Counts`) of at least two models,
-    as `liescope.benchmark.capability.variants.rows_for` gives them for the variant.
+    """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
+    models, as `liescope.benchmark.capability.variants.rows_for` gives them for the variant.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics are far from what a result needs.

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import JUDGE, PLAYERS, tally
 from liescope.benchmark.capability.posterior import ROLE_OF, Posterior
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import JUDGE, PLAYERS, tally
 
 MUCH = 0.5  # share from which on a page warns
 

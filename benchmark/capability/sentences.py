@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, add, stated
 from liescope.benchmark.capability.goodness import MISFIT
 from liescope.benchmark.capability.held_out import summarise
 from liescope.benchmark.capability.model import effective
@@ -25,7 +26,6 @@ from liescope.benchmark.capability.results import (
     warning,
 )
 from liescope.benchmark.capability.variants import PAPER
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, add, stated
 from liescope.common.report.contents import with_interval
 from liescope.games.record import Source
 

@@ -22,10 +22,10 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import PLAYERS, Counts
 from liescope.benchmark.capability.model import PRIORS, effective, free
 from liescope.benchmark.capability.results import ROLES, Fit, FitDraws
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report, Section
 

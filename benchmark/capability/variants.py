@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array, hstack
 
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, DRAWN, JUDGE, PLAYERS, Counts
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, DRAWN, JUDGE, PLAYERS, Counts
 from liescope.common.errors import UnknownName, UsageError
 
 

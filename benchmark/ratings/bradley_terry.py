@@ -30,8 +30,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.model import effective
-from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.rank_order import DRAWS, JointScores
 
 PRIOR_SD = 2.0
@@ -78,7 +78,7 @@ class Ratings:
 def rate(cells: pl.DataFrame, overall: bool = False) -> Ratings:
     """Rate the models of these counts, by role or, if `overall`, with one rating for all roles.
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`, not empty.
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`, not empty.
     """
     names = _groups(cells, overall)
     design = _design(cells, names, overall)

@@ -25,9 +25,9 @@ from scipy.optimize import linprog, minimize
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import Ratings
 from liescope.benchmark.ratings.rank_order import JointScores
 

@@ -9,14 +9,14 @@ import polars as pl
 from scipy.special import ndtri
 
 from liescope.benchmark.analyses.analysis_figures import Dots, spelt
-from liescope.benchmark.background.z_scores import score
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import SURE, labelled
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings, rate
 from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
 from liescope.benchmark.ratings.rank_order import DRAWS, TAILS, JointScores, conflicts, pairs, ranked, ranks, taus
+from liescope.benchmark.ratings.z_scores import score
 from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.report.contents import Report, Section, with_interval
 
@@ -255,7 +255,7 @@ _CAPABILITY = dict(zip(PLAYERS, ("deceive", "disclose", "detect"), strict=True))
 def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
     """Bradley-Terry ratings, Nash averaging, who is ahead of whom, and where methods disagree, of one set of games.
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`. posterior: the fit of the same counts; without it
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`. posterior: the fit of the same counts; without it
     the part holds what needs none, and says what is missing.
     """
     if reason := _nothing(cells):

@@ -19,12 +19,12 @@ from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.findings import notes as notes_on_games
 from liescope.benchmark.analyses.findings import overview
+from liescope.benchmark.capability.counts import Counts, stated
 from liescope.benchmark.capability.fit_report import fit_page, forest, tables
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import ROLES, labelled, scores
 from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.ratings.rank_order import JointScores, ranks
 from liescope.common.errors import LiescopeError
@@ -37,7 +37,7 @@ Method = Callable[[Mapping[str, Counts], FitResult | None], Report]
 
 def backgrounds(conditions: Mapping[str, Counts], fit: FitResult | None) -> Report:
     """Scores against fixed backgrounds, and their agreement with the capability model."""
-    from liescope.benchmark.background.background_report import part_of_conditions
+    from liescope.benchmark.ratings.background_report import part_of_conditions
 
     return part_of_conditions({name: counts.cells for name, counts in conditions.items()}, _posteriors(fit))
 

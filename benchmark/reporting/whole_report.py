@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from liescope.benchmark.analysing import read_and_analyse
 from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
-from liescope.benchmark.counting.count_sources import is_file, load_conditions
-from liescope.benchmark.counting.counts import PLAYERS, Counts
+from liescope.benchmark.capability.count_sources import is_file, load_conditions
+from liescope.benchmark.capability.counts import PLAYERS, Counts
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.benchmark.reporting.gathering import Gathered, page, parts
 from liescope.common.console import progress as progress_bars

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts
+from liescope.benchmark.capability.counts import SCHEMA, tally
 from liescope.benchmark.capability.model import win_probability
 from liescope.benchmark.capability.posterior import Posterior, fit
-from liescope.benchmark.counting.counts import SCHEMA, tally
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord

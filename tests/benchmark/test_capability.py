@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import liescope
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
+from liescope.benchmark.capability.counts import SCHEMA
 from liescope.benchmark.capability.model import normalise, win_probability
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.capability.variants import check_identified, leave_out, undetermined
-from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import MissingExtra, NotConverged, UnknownName, UsageError
 
 pytestmark = pytest.mark.slow

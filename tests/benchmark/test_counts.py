@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from liescope.benchmark.counting.count_sources import load_counts
-from liescope.benchmark.counting.counts import SCHEMA, add, count_games
+from liescope.benchmark.capability.count_sources import load_counts
+from liescope.benchmark.capability.counts import SCHEMA, add, count_games
 from liescope.common.errors import UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord

@@ -12,12 +12,12 @@ from scipy.special import expit
 from scipy.stats import betabinom, binom, norm, rayleigh
 
 from liescope.benchmark.capability.backend import Sample, Settings
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.density_kernels import _rising as rising
 from liescope.benchmark.capability.posterior import Diagnostics, Fitter, Posterior, fit, together
 from liescope.benchmark.capability.results import scores
 from liescope.benchmark.capability.variants import DEFAULT, Variant, variant
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
 
 MODELS = ("ant", "bee", "cow", "dog")
 COLUMN = {"m": "mafioso", "d": "detective", "v": "villager", "b": "villager"}

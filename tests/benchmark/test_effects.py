@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.capability import effects as module
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.fit_report import fit_lines, fit_page, tables
 from liescope.benchmark.capability.posterior import Posterior, Slips
 from liescope.benchmark.capability.sentences import reading
 from liescope.benchmark.capability.variants import variant
-from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.fitting import FitResult, _result
 from liescope.common.report.html import page_html
 from liescope.common.report.plain_text import markdown

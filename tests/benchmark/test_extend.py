@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.capability.counts import SCHEMA, Counts
 from liescope.benchmark.capability.extend import COUNTS, EXTENDED, SCORES, anchored, part, read_report
 from liescope.benchmark.capability.model import Laplace, laplace
-from liescope.benchmark.counting.counts import SCHEMA, Counts
 from liescope.common.errors import BadData, UsageError
 
 OLD = ("a", "b", "c", "d")

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
 from liescope.benchmark.capability.goodness import goodness, separated
 from liescope.benchmark.capability.held_out import BACKGROUND, MEAN, calibration, folds_of, held_out, summarise
 from liescope.benchmark.capability.model import family_of
@@ -30,7 +31,6 @@ from liescope.benchmark.capability.variants import (
     undetermined,
     variant,
 )
-from liescope.benchmark.counting.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 

@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.counts import PLAYERS, Counts
 from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.sentences import findings, verdict
 from liescope.benchmark.capability.variants import variant
-from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.benchmark.fitting import ConditionFit
-from liescope.benchmark.leaderboard.board_inputs import DETECTORS, SCORES, Inputs
-from liescope.benchmark.leaderboard.page import index
+from liescope.benchmark.reporting.board_inputs import DETECTORS, SCORES, Inputs
+from liescope.benchmark.reporting.leaderboard_pages import index
 
 Draws = dict[str, np.ndarray]
 

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
+from liescope.benchmark.capability.counts import Counts
 from liescope.benchmark.capability.fit_report import forest, predictive
 from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores, tidy_draws
 from liescope.benchmark.capability.sentences import findings
 from liescope.benchmark.commands import app
-from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.fitting import ConditionFit
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.figures import svg

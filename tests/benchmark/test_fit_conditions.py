@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import fit
+from liescope.benchmark.capability.count_sources import load_conditions
+from liescope.benchmark.capability.counts import count_games
 from liescope.benchmark.capability.fit_report import fit_lines
 from liescope.benchmark.capability.goodness import against_each_other, win_rate_differences
-from liescope.benchmark.counting.count_sources import load_conditions
-from liescope.benchmark.counting.counts import count_games
 from liescope.benchmark.fitting import DrawnVotes
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.core import EventKind

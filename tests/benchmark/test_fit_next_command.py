@@ -12,8 +12,8 @@ import pytest
 from typer.main import get_command
 
 from liescope import cli
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.commands import app
-from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.errors import UsageError
 
 pytestmark = pytest.mark.slow

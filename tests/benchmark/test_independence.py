@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import liescope
-from liescope.benchmark.counting import count_sources
-from liescope.benchmark.counting.count_sources import check_different, load_conditions, too_alike
-from liescope.benchmark.counting.counts import SCHEMA, Counts, tally
+from liescope.benchmark.capability import count_sources
+from liescope.benchmark.capability.count_sources import check_different, load_conditions, too_alike
+from liescope.benchmark.capability.counts import SCHEMA, Counts, tally
 from liescope.common.errors import UsageError
 
 NAMES = "abcde"

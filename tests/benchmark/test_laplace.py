@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import effective, laplace
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 
 pytestmark = pytest.mark.slow
 

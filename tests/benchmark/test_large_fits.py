@@ -12,11 +12,11 @@ from polars.testing import assert_frame_equal
 
 from liescope.benchmark.capability import results
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.counts import SCHEMA
 from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.results import predictions
 from liescope.benchmark.capability.variants import DEFAULT, undetermined
-from liescope.benchmark.counting.counts import SCHEMA
 
 MODELS = tuple(f"model-{n:03}" for n in range(12))
 

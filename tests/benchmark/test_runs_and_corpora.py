@@ -10,7 +10,7 @@ import pytest
 
 from liescope.benchmark.analyses.analysed_games import load_games, settings
 from liescope.benchmark.analyses.frames import SCHEMAS
-from liescope.benchmark.counting.count_sources import load_conditions
+from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
 from liescope.generate.importers import import_games

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.posterior import slips_of
-from liescope.benchmark.counting.counts import PLAYERS
 
 ROWS = pl.DataFrame(  # of each role: the model, its readable votes, those of them that slipped, those that were drawn
     [

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import Laplace, laplace
 from liescope.benchmark.capability.suggest import suggest, with_models
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 from tests.performance.bench_suggest import Players, World, compare, difference
 
 WORLD = World(models=6, first=20, more=300)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from liescope.benchmark.counting.count_sources import parse_counts, published_counts, published_scores, read_counts
-from liescope.benchmark.counting.counts import SCHEMA
+from liescope.benchmark.capability.count_sources import parse_counts, published_counts, published_scores, read_counts
+from liescope.benchmark.capability.counts import SCHEMA
 from liescope.common.errors import BadData, UsageError
 
 HEAD = "mafioso,detective,villager,mafia_wins,games\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liescope.benchmark.counting.count_sources import published_scores
+from liescope.benchmark.capability.count_sources import published_scores
 from liescope.common.colours import MODELS, model_colours, text_on
 
 NAMES = st.lists(st.text(max_size=20), max_size=20, unique=True)

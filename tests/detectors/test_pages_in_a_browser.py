@@ -11,10 +11,10 @@ import pytest
 import liescope
 from liescope.benchmark import fitting
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.model import code_rows
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.variants import Variant
-from liescope.benchmark.counting.counts import PLAYERS
 from tests.common.browser import Seen, look
 from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 import liescope
 from liescope.benchmark.analyses.analysed_games import load_games
-from liescope.benchmark.counting.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_counts
 from liescope.common.errors import LiescopeError
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements

@@ -27,11 +27,11 @@ from scipy.special import expit
 from scipy.stats import binom, chisquare
 
 from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.goodness import log_probability
 from liescope.benchmark.capability.model import laplace, normalise
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.variants import PAPER, PARAMETERS, Variant, variant
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
 from liescope.generate.runs.plan_games import designed
 
 Ranks = npt.NDArray[np.int64]

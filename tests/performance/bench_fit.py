@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from liescope.benchmark.capability.backend import Mixing, Settings, load_pymc, mixing, sample
+from liescope.benchmark.capability.count_sources import published_counts
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import PRIOR_SD, normalise
 from liescope.benchmark.capability.variants import PAPER, PARAMETERS, Variant, code, variant
-from liescope.benchmark.counting.count_sources import published_counts
 
 REPEATS = 2  # the last counts: the first pays for what a process compiles only once
 

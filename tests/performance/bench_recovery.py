@@ -25,12 +25,12 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.capability.counts import PLAYERS, tally
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.model import laplace
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.suggest import suggest
 from liescope.benchmark.capability.variants import DEFAULT
-from liescope.benchmark.counting.counts import PLAYERS, tally
 from liescope.generate.runs.plan_games import designed
 from tests.performance.bench_calibration import cube, play
 

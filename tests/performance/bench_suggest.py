@@ -21,10 +21,10 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.model import Laplace, laplace, logits, normalise
 from liescope.benchmark.capability.suggest import BLOCK, less_variance, more_information, suggest
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
 from liescope.generate.runs.plan_games import designed
 
 REPLICATIONS = 40

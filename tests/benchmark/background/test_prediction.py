@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts
-from liescope.benchmark.background.z_scores import predicted_rate
-from liescope.benchmark.counting.counts import SCHEMA
+from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.ratings.z_scores import predicted_rate
 
 MANY = 10**9  # games, so that Laplace's rule and chance are nothing
 SKILLS = {"a": -0.5, "b": 0.0, "c": 0.7, "d": 1.4}

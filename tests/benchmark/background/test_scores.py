@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import beta
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background.z_scores import (
+from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.ratings.z_scores import (
     DESIGN,
     WinTable,
     background_scores,
@@ -24,7 +25,6 @@ from liescope.benchmark.background.z_scores import (
     table,
     win_rates,
 )
-from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import UsageError
 
 PUBLISHED = ("z", "z_sd", "score", "score_sd")

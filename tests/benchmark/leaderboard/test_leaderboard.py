@@ -14,9 +14,9 @@ import pytest
 from typer.main import get_command
 
 import liescope
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.commands import app
-from liescope.benchmark.counting.counts import PLAYERS
-from liescope.benchmark.leaderboard.page import LeaderboardResult
+from liescope.benchmark.reporting.leaderboard_pages import LeaderboardResult
 from liescope.common.errors import BadData, UsageError
 from tests.common.driven_browser import driven
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.ratings.bradley_terry import OVERALL, rate
 from liescope.benchmark.ratings.ratings_report import ELO, elo_table
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.ratings.bradley_terry import rate
 from liescope.benchmark.ratings.nash import Expected, average, by_ratings, equilibrium
 

@@ -10,10 +10,10 @@ import pytest
 
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import laplace
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant, variant
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 from liescope.benchmark.ratings.nash import by_fit
 from liescope.benchmark.ratings.ratings_report import TABLES, part
 from liescope.common.report.contents import Report, by_condition

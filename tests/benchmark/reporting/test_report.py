@@ -16,8 +16,8 @@ from typer.main import get_command
 
 import liescope
 from liescope.benchmark import ReportResult
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.commands import app
-from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.reporting.gathering import CAPABILITIES, CHAPTERS
 from liescope.benchmark.reporting.whole_report import read_report
 from liescope.common.errors import BadData, UsageError

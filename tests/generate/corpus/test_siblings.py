@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liescope
-from liescope.benchmark.counting.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_counts
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts
-from liescope.benchmark.counting.count_sources import check_different, too_alike
-from liescope.benchmark.counting.counts import PLAYERS, count_games, tally
+from liescope.benchmark.capability.count_sources import check_different, too_alike
+from liescope.benchmark.capability.counts import PLAYERS, count_games, tally
 from liescope.common.errors import UsageError
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source

@@ -12,7 +12,7 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.benchmark.counting.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_counts
 from liescope.common.errors import RunPaused, UsageError
 from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event

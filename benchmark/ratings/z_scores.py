@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.special import betaincinv
 
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
 from liescope.common.errors import UsageError
 
 Array = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ class WinTable:
 def table(cells: pl.DataFrame, capability: str) -> WinTable:
     """The cells of one capability: those with one model in both roles of the background.
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`.
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`.
     """
     judged, one, other = DESIGN[capability]
     part = cells.filter(pl.col(one) == pl.col(other))
@@ -140,7 +140,7 @@ def win_rates(cells: pl.DataFrame) -> pl.DataFrame:
     """Every win rate of a model in a background, a frame of RATES: wins (of the judged side), games, rate and sd by
     Laplace's rule (Eq. 11 and 12), lo and hi the central 95% of the Beta posterior (Eq. 10).
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`; those with one model in both roles of the
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`; those with one model in both roles of the
     background are used.
     """
     rows: list[tuple[object, ...]] = []
@@ -167,9 +167,9 @@ def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
 def score(cells: pl.DataFrame) -> BackgroundScores:
     """z-scores against backgrounds (Eq. 13 and 14) and their exponentials, for each capability and model.
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`, of which those with one model in both roles of the
-    background are used. As in the paper, every scored model has met every background; what is left out for that is
-    named (`liescope.benchmark.background.z_scores.complete`).
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`, of which those with one model in both roles of
+    the background are used. As in the paper, every scored model has met every background; what is left out for that is
+    named (`liescope.benchmark.ratings.z_scores.complete`).
 
     z: a model's win rate less the mean over models, by their sample standard deviation, averaged over backgrounds.
     z_sd: the uncertainty of the model's own win rates; as in the published figures, mean and deviation over models are
@@ -273,7 +273,7 @@ def _by_chance(found: WinTable) -> list[str]:
 def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> Array:
     """The win rate of the mafia that the other cells predict for each row of held_out, shape (rows,).
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`; those that are held out are not used. held_out:
+    cells: counts as in `liescope.benchmark.capability.counts.Counts`; those that are held out are not used. held_out:
     a frame with the columns of PLAYERS.
 
     A cell judges a model in a background where the two other roles are held by one model b. Its rate is

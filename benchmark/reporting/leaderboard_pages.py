@@ -15,11 +15,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, UNSTATED
 from liescope.benchmark.capability.fit_report import forest
 from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
-from liescope.benchmark.counting.counts import DECEIVER, DISCLOSER, JUDGE, UNSTATED
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.leaderboard.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
+from liescope.benchmark.reporting.board_inputs import EVALUATED, BoardEntry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.whole_report import ReportData
 from liescope.common.colours import page_of
 from liescope.common.console import progress as progress_bars
@@ -97,7 +97,7 @@ def leaderboard(
         For a report.json that cannot be one.
     """
     own = resolve(LeaderboardSettings, settings)
-    from liescope.benchmark.leaderboard.board_inputs import detectors, joint_fit, open_reports, scores
+    from liescope.benchmark.reporting.board_inputs import detectors, joint_fit, open_reports, scores
 
     named = [reports] if isinstance(reports, str | os.PathLike) else list(reports)
     folder = Path(out)

@@ -20,8 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.variants import leave_out
-from liescope.benchmark.counting.counts import (
+from liescope.benchmark.capability.counts import (
     DECEIVER,
     DISCLOSER,
     JUDGE,
@@ -34,6 +33,7 @@ from liescope.benchmark.counting.counts import (
     stated,
     tally,
 )
+from liescope.benchmark.capability.variants import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.generate.corpus.open import OpenedGames, open_games
@@ -283,7 +283,7 @@ def load_conditions(
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice, if sources would be added up whose counts agree too well to be of different games
-    (`liescope.benchmark.counting.count_sources`), or if no game is left to count; BadData if one cannot be read, and
+    (`liescope.benchmark.capability.count_sources`), or if no game is left to count; BadData if one cannot be read, and
     UnknownName for a model or a condition that is not there.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):

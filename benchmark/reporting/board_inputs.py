@@ -15,9 +15,9 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.benchmark.benchmark_settings import FitSettings
+from liescope.benchmark.capability.count_sources import too_alike
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, Counts, tally
 from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.counting.count_sources import too_alike
-from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, Counts, tally
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.benchmark.reporting.whole_report import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, LiescopeError, UsageError

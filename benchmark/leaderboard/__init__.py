@@ -1,1 +1,0 @@
-"""A leaderboard: static pages over many reports, with the data to compute them again."""
