@@ -148,10 +148,5 @@ def by_chance(share: float, *faults: Fault, seed: int = 1) -> Callable[[float, b
     return lambda seconds, body: random.choice(faults) if random.random() < share else None
 
 
-def outage(start: float, end: float, fault: Fault) -> Callable[[float, bytes], Fault | None]:
-    """A fault for every request between two moments."""
-    return lambda seconds, body: fault if start <= seconds < end else None
-
-
 def as_json(data: object) -> bytes:
     return json.dumps(data).encode()

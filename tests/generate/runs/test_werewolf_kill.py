@@ -1,6 +1,6 @@
-"""Werewolf in a real process that is killed: the run, and its judging, go on as if nothing was.
+"""The judging of Werewolf in a real process that is killed goes on as if nothing was.
 
-Lessons of runs that stop: test_learning.py.
+Playing: test_kill.py; with lessons: test_learning.py.
 """
 
 from __future__ import annotations
@@ -76,15 +76,6 @@ def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     code, said, complained = end(begin(play(server, run)))
     assert code == 0, complained
     return run, json.loads(said), len(server.rest())
-
-
-def test_games_killed_and_resumed_are_those_of_an_uninterrupted_run(
-    server: Server, whole: tuple[Path, dict[str, object], int], tmp_path: Path
-) -> None:
-    undisturbed, _, needed = whole
-    said = json.loads(killed_and_resumed(server, play(server, tmp_path / "run"), tmp_path / "run", needed, seed=1))
-    assert said["games"]["done"] == 4
-    assert state(tmp_path / "run") == state(undisturbed)
 
 
 def test_calls_and_tokens_a_game_are_told_by_kind(whole: tuple[Path, dict[str, object], int]) -> None:
