@@ -57,6 +57,15 @@ def drawn() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def shared_fits() -> Iterator[None]:
+    """Equal fits of the capability model are sampled once."""
+    from tests.common.shared_fits import shared_fits
+
+    with shared_fits():
+        yield
+
+
 # One process runs a file, so that its fixtures are made once, and all files of a group: they share fits, games or a
 # browser, or kill processes at moments that more load would move. The longest groups begin first.
 # (From pytest 9.2 on, the marks of xdist for this do nothing.)

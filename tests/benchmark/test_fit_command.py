@@ -27,7 +27,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from tests.common.svg_text import smallest_text
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]
 
 SKILLS = (np.array([0.6, -0.6]), np.array([0.2, 0.9]), np.array([1.4, 0.6]))
 

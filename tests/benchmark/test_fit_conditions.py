@@ -22,7 +22,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]
 
 Play = Callable[..., GameRecord]
 ESCAPE = "b\x1b[31m" + "b" * 30

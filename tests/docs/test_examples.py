@@ -31,7 +31,7 @@ from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]
 MOST_GAMES = 4
 RESAMPLING = ("evaluate", "transfer", "audit")
 DRAWS = 50  # of these, whose intervals nothing here looks at

@@ -1,0 +1,31 @@
+"""Fits of the same counts with the same settings are sampled once in a process, however many tests look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from liescope.benchmark.capability import posterior
+from liescope.benchmark.capability.backend import Sample, Settings, Target, sample
+
+_KNOWN: dict[tuple[object, ...], Sample] = {}
+
+
+def _once(target: Target, settings: Settings, seed: int | None = None) -> Sample:
+    """The sample of an equal density: the same height and slope at a point that has nothing special."""
+    height, slope = target.whitened(np.random.default_rng(target.dimensions).normal(size=target.dimensions))
+    key = (settings, seed, target.dimensions, height, slope.tobytes())
+    if key not in _KNOWN:
+        _KNOWN[key] = sample(target, settings, seed)
+    return _KNOWN[key]
+
+
+@contextmanager
+def shared_fits() -> Iterator[None]:
+    """Within the block, where what a sampler does is not what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(posterior, "sample", _once)
+        yield
