@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.run_limits import Limits
+from liescope.generate.runs import lesson_book
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
@@ -30,6 +32,18 @@ from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, e
 
 pytestmark = pytest.mark.slow
 GAMES = 8
+ENCODER = """
+from zlib import crc32
+import numpy as np
+
+class SentenceTransformer:
+    def __init__(self, *_, **__):
+        pass
+
+    def encode(self, texts, **_):
+        vectors = np.array([np.random.default_rng(crc32(text.encode())).normal(size=99) for text in texts])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +170,9 @@ def test_ctrl_c_reaches_all_workers_and_what_is_under_way_is_kept(
     assert (code, said) == (130, "")
     assert f"run the same command again to go on with {run}" in complained
     assert "Traceback" not in complained
-    assert len(state(run)[1]) == asked
-    assert end(begin(command(server, run, GAMES)))[0] == 0
-    server.rest()
-    assert rows(run)["replies"] == rows(whole[0])["replies"]
+    kept = state(run)[1]
+    assert len(kept) == asked
+    assert kept.items() <= state(whole[0])[1].items()
 
 
 def test_a_budget_holds_across_workers(server: Server, tmp_path: Path) -> None:
@@ -173,18 +186,6 @@ def test_a_budget_holds_across_workers(server: Server, tmp_path: Path) -> None:
     most = max(tokens for tokens in _tokens(tmp_path / "run"))
     assert 0.95 * limit <= spent < limit + CONCURRENCY * most  # those under way when it was used up still count
     assert f"budget of {limit:,} in tokens is used up ({spent:,} spent)" in complained
-    again, _, complained = end(begin([*by_workers(server, tmp_path / "run", 2), "--max-tokens", str(limit)]))
-    assert again == 1
-    assert not server.rest(), "a run without a budget asks a question"
-
-
-def test_a_budget_is_shared_so_that_all_workers_have_something_to_spend(server: Server, tmp_path: Path) -> None:
-    limit = 2_000_000
-    code, said, complained = end(begin([*by_workers(server, tmp_path / "run", 2), "--max-tokens", str(limit)]))
-    server.rest()
-    assert code == 0, complained
-    assert json.loads(said)["games"]["done"] == GAMES
-    assert json.loads(said)["tokens"] < limit / 2
 
 
 def _tokens(run: Path) -> list[int]:
@@ -194,7 +195,8 @@ def _tokens(run: Path) -> list[int]:
     return found
 
 
-def test_workers_share_an_endpoints_limit(tmp_path: Path) -> None:
+def test_workers_share_an_endpoints_limit_and_a_budget_of_which_all_have_something_to_spend(tmp_path: Path) -> None:
+    limit = 2_000_000
     server = LimitedServer(Behaviour(per_second=40, limited=Fault(429)))
     try:
         player = f"openai:stub@{server.url}"
@@ -206,11 +208,13 @@ def test_workers_share_an_endpoints_limit(tmp_path: Path) -> None:
             games=12,
             concurrency=64,
             workers=2,
+            max_tokens=limit,
             preflight=False,
         )
     finally:
         server.close()
     assert result.complete
+    assert 0 < result.tally.tokens < limit / 2
     assert server.answered == result.tally.calls == 9 * 12
     assert server.refused[429] == result.tally.activity.retries["429"] < server.answered
 
@@ -300,8 +304,30 @@ def test_what_a_worker_spent_before_it_died_counts_though_it_did_not_tell() -> N
     assert purse.allow("b", 50.0, 1) == 50.0 + 1000.0 - 310.0
 
 
+@pytest.fixture
+def light_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In place of the bundled encoder, which each process loads for seconds: only equal texts are alike."""
+    packages = {
+        "sentence_transformers": ENCODER,
+        "transformers": "class utils: pass\n",
+        "transformers.utils": "class logging:\n    set_verbosity_error = disable_progress_bar = dict\n",
+    }
+    for name, code in packages.items():
+        folder = tmp_path.joinpath("packages", *name.split("."))
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text(code, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "packages"))
+    monkeypatch.syspath_prepend(str(tmp_path / "packages"))
+    lesson_book.open_similarity.cache_clear()
+    yield
+    lesson_book.open_similarity.cache_clear()
+    for name in packages:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.usefixtures("light_encoder")
 def test_a_learning_cell_stays_with_one_worker_and_its_book_comes_back(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers")
     one, many = (
         play(
             "werewolf",
