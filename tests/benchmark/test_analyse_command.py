@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -62,21 +61,6 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
     for words in (printed, page, (out / "report.md").read_text(encoding="utf-8")):
         assert "not findings about models or people" in words
         assert "1 games that failed (the endpoint is down)" in words
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_json_is_the_only_thing_on_standard_output(
-    mafia: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(mafia, "--out", tmp_path / "report", "--json")
-    data = json.loads(capsys.readouterr().out)
-    assert set(data) == {"report", "runs", "games", "failed", "winners", "findings", "notes", "tables", "nothing"}
-    assert (data["games"], data["failed"]) == (3, 1)
-    assert sum(data["winners"]["mini-mafia"].values()) == 3
-    assert {f"{name}.csv" for name in data["tables"]} | {"settings.csv"} == {
-        path.name for path in (tmp_path / "report" / "tables").iterdir()
-    }
-    assert not set(data["tables"]) & set(data["nothing"])
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -41,33 +40,6 @@ def table(simulate: Callable[..., pl.DataFrame], tmp_path: Path) -> Path:
     path = tmp_path / "counts.csv"
     simulate(SKILLS, games=60, seed=1).write_csv(path)
     return path
-
-
-def test_json_has_the_fixed_shape_and_nothing_else_on_standard_output(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(table, "--draws", "400", "--tune", "400", "--json", "--out", tmp_path / "report")
-    data = json.loads(capsys.readouterr().out)
-    assert set(data) == {"variant", "models", "left", "diagnostics", "goodness"}
-    assert data["variant"] == "offset+dispersion"
-    assert 0 <= data["goodness"]["p"] <= 1
-    assert data["goodness"]["games"] == 480
-    assert [model["model"] for model in data["models"]] == ["a", "b"]
-    for model in data["models"]:
-        assert set(model) == {"model", "m", "d", "v", "b"}
-        for name in ("m", "d", "v", "b"):
-            assert set(model[name]) == {"mean", "sd", "lo", "hi"}
-            assert model[name]["lo"] < model[name]["mean"] < model[name]["hi"]
-    assert set(data["diagnostics"]) == {
-        "r_hat_max",
-        "ess_bulk_min",
-        "divergences",
-        "draws",
-        "chains",
-        "seconds",
-        "faults",
-    }
-    assert json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8")) == data
 
 
 @pytest.mark.usefixtures("drawn")

@@ -86,11 +86,6 @@ def test_an_unknown_kind_names_the_choices(corpus: Path, tmp_path: Path) -> None
         run("train", "svm", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
 
 
-@pytest.mark.parametrize("command", ["train", "score", "evaluate"])
-def test_help_has_an_example(command: str) -> None:
-    assert f"Example: liescope {command}" in " ".join(run(command, "--help").split())
-
-
 @pytest.fixture(scope="module")
 def named_oddly(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus whose models are called as an attacker would call them."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from liescope.benchmark.analyses.deception import confidence_error
-from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made, table_of
 
 calibration_gap = table_of("calibration_gap")
@@ -100,13 +99,3 @@ def test_accuracy_and_f1_hold_flags_against_report_role_and_claims() -> None:
             ("role", "accuracy"): 0.25,
             ("role", "f1"): pytest.approx(2 / 5),
         }
-
-
-@pytest.mark.parametrize(
-    "analysis",
-    [calibration_gap, confidence_calibration, confidence_error, detection_by_speaker, detection_by_observer],
-)
-def test_games_without_assessments_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
-    empty = analysis(made())
-    assert empty.is_empty()
-    assert empty.columns == analysis(frames).columns

@@ -90,10 +90,3 @@ def test_a_statement_that_more_observers_rated_counts_once() -> None:
 def test_flags_a_statement_are_counts_where_rates_are_shares(hand: Frames) -> None:
     (row,) = flags_per_statement(hand).to_dicts()
     assert (row["mean"], row["n"], row["observers"]) == (pytest.approx(2.25), 4, 4.0)
-
-
-@pytest.mark.parametrize("analysis", [deception_rates, flags_per_statement, type_composition, type_yield])
-def test_games_without_assessments_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
-    empty = analysis(made())
-    assert empty.is_empty()
-    assert empty.columns == analysis(frames).columns

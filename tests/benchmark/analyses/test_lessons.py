@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.lessons import ANALYSES_OF_LESSONS, lesson_agreement, lesson_vocabulary
+from liescope.benchmark.analyses.lessons import lesson_agreement, lesson_vocabulary
 from liescope.labeling.lesson_tags import CATEGORIES
 from tests.benchmark.analyses.made import figure_of, table_of
 from tests.benchmark.random_play import mini_mafia
@@ -71,16 +71,6 @@ def learned(bare: Frames) -> Callable[..., Frames]:
         )
 
     return learned
-
-
-def test_games_without_lessons_give_empty_tables_with_the_same_columns(
-    bare: Frames, learned: Callable[..., Frames]
-) -> None:
-    full = learned(("a", THIRD, True), ("b", FIRST, True), tags=[("a", THIRD, "j", ["aggression"], 3)])
-    for analysis in ANALYSES_OF_LESSONS:
-        empty = analysis.table(bare)
-        assert empty.is_empty()
-        assert empty.schema == analysis.table(full).schema
 
 
 def test_orders_are_shares_of_the_models_own_lessons(learned: Callable[..., Frames]) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.analysis_registry import SUBJECTS
+from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
 from liescope.benchmark.analyses.fingerprint import FEATURES, game_features
 from liescope.benchmark.analyses.frames import Frames, load_frames
@@ -23,17 +23,13 @@ TESTED = (
 EVERY = [pytest.param(one, id=one.name) for subject in TESTED for one in SUBJECTS[subject]]
 
 
-@pytest.mark.parametrize("analysis", EVERY)
-def test_an_analysis_gives_the_same_columns_for_any_games_and_has_a_figure_of_what_has_rows(
+@pytest.mark.parametrize("analysis", [pytest.param(one, id=one.name) for one in ANALYSES])
+def test_an_analysis_gives_the_same_columns_for_any_games(
     analysis: Analysis, frames: Frames, mini_mafia_frames: Frames
 ) -> None:
     table, mini, none = (analysis.table(games) for games in (frames, mini_mafia_frames, load_frames([])))
-    assert table.height or analysis.lacks(frames)
     assert none.is_empty()
     assert none.schema == table.schema == mini.schema
-    for rows in (table, mini):
-        if analysis.plot and rows.height:
-            assert analysis.plot(rows).axes
 
 
 @pytest.mark.parametrize("analysis", EVERY)
@@ -44,16 +40,6 @@ def test_the_order_of_the_games_changes_nothing(analysis: Analysis, frames: Fram
     for name in columns:
         ours, theirs = one[name].to_list(), two[name].to_list()
         assert (pytest.approx(ours) if one.schema[name].is_float() else ours) == theirs
-
-
-@pytest.mark.parametrize("analysis", EVERY)
-def test_an_interval_holds_its_estimate(analysis: Analysis, frames: Frames) -> None:
-    table = analysis.table(frames)
-    if "lo" in table.columns:
-        estimate = next(name for name in ("rate", "difference", "mean", "r") if name in table.columns)
-        close = 1e-9
-        outside = (pl.col(estimate) < pl.col("lo") - close) | (pl.col(estimate) > pl.col("hi") + close)
-        assert table.filter(outside).is_empty()
 
 
 def test_a_doctor_that_protects_itself_protects_nobody_else(staged: Staged, frames: Frames) -> None:

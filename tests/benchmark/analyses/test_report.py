@@ -194,12 +194,6 @@ def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet
     assert sum(winners(werewolves.frames)["werewolf"].values()) == 8
 
 
-@pytest.mark.usefixtures("drawn")
-def test_figures_are_the_same_bytes_each_time(werewolves: GameSet) -> None:
-    one, two = (run_analyses(ANALYSES[-5:], werewolves.frames) for _ in range(2))
-    assert [section.figure for section in one.sections] == [section.figure for section in two.sections]
-
-
 def test_more_models_than_a_figure_has_room_for_are_left_to_the_table() -> None:
     def table(frames: Frames) -> pl.DataFrame:
         return pl.DataFrame({"model": [f"m{n}" for n in range(99)]})

@@ -73,12 +73,3 @@ def test_cross_perception_takes_the_last_running_suspicion_of_each_pair(hand: Fr
 def test_the_change_is_on_minus_off(hand: Frames) -> None:
     found = {row["target_role"]: row["difference"] for row in cross_perception_change(hand).to_dicts()}
     assert found == {"jester": pytest.approx(-0.5), "doctor": pytest.approx(0.0)}
-
-
-@pytest.mark.parametrize(
-    "analysis", [suspicion_attracted, suspicion_by_day, jester_suspicion, cross_perception, cross_perception_change]
-)
-def test_games_without_ratings_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
-    empty = analysis(made())
-    assert empty.is_empty()
-    assert empty.columns == analysis(frames).columns

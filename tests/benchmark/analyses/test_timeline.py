@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made, table_of
 
 position_thirds = table_of("position_thirds")
@@ -35,10 +34,3 @@ def test_a_day_is_cut_into_thirds_of_its_statements(count: int) -> None:
     means = table["mean"].to_list()
     assert table["third"].to_list() == [name for name in ("early", "mid", "late") if name in held]
     assert means == sorted(means)
-
-
-@pytest.mark.parametrize("analysis", [self_tagged_by_day, position_thirds])
-def test_games_without_assessments_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
-    empty = analysis(made())
-    assert empty.is_empty()
-    assert empty.columns == analysis(frames).columns

@@ -53,14 +53,6 @@ def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
     assert read(tmp_path / "corpus", "games").collect().height == 10
 
 
-def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope) -> None:
-    runs = [make_run("one", [play(1)]), make_run("two", [play(2)])]
-    done = liescope("build", *runs, "--out", tmp_path / "corpus", "--hold-out-model", "model-a", "--json")
-    told = json.loads(done.stdout)
-    assert (told["games"], [run["name"] for run in told["runs"]], told["hold_out"]) == (2, ["one", "two"], ["model-a"])
-    assert told["rows"]["games"] == {"train": 0, "validation": 0, "test": 2}
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -95,13 +87,6 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, pl
     assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
     assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
-
-
-def test_help_shows_an_example(liescope: Liescope) -> None:
-    for command in ("build", "publish"):
-        done = liescope(command, "--help")
-        assert done.returncode == 0
-        assert f"Example: liescope {command}" in " ".join(done.stdout.split())
 
 
 def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
