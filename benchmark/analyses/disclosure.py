@@ -228,7 +228,6 @@ ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
 
 
 ANY = "any"
-_INJECTION_KEYS = ["game_id", "family", *CELL, "role"]
 
 
 def attempted(frames: Frames) -> pl.DataFrame:
@@ -244,10 +243,10 @@ def attempted(frames: Frames) -> pl.DataFrame:
     won = frames.seats.group_by("game_id", "model", "role").agg(pl.col("won").max())
     return (
         talk.with_columns(kinds=pl.Series(found, dtype=pl.List(pl.String)))
-        .group_by(_INJECTION_KEYS)
+        .group_by([*_KEYS, "role"])
         .agg(statements=pl.len().cast(pl.Int64), kinds=pl.col("kinds").explode().drop_nulls().unique().sort())
         .join(won, on=["game_id", "model", "role"], how="left")
-        .sort(_INJECTION_KEYS)
+        .sort([*_KEYS, "role"])
     )
 
 

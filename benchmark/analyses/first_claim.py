@@ -201,7 +201,6 @@ ANSWERS = {
     "votes": "votes for an accuser",
 }
 ANYBODY, INVESTIGATOR = "anybody", "one who investigated"
-_COUNTER_ACCUSATION_KEYS = ["game_id", "family", *CELL]
 
 
 def answers(frames: Frames) -> pl.DataFrame:
@@ -282,7 +281,7 @@ def _answered(
     ):
         rows = rows.join(did(said_so, answer), on=seat, how="left").with_columns(pl.col(answer).fill_null(False))
     rows = rows.join(votes, on=seat, how="left")
-    return rows.select(*_COUNTER_ACCUSATION_KEYS, "name", "by", "won", "survived", "spoke", *ANSWERS)
+    return rows.select(*_KEYS, "name", "by", "won", "survived", "spoke", *ANSWERS)
 
 
 def _games(frames: Frames) -> pl.DataFrame:
@@ -290,11 +289,7 @@ def _games(frames: Frames) -> pl.DataFrame:
 
     What is said counts where one of them spoke afterwards, a vote where one voted.
     """
-    games = (
-        answers(frames)
-        .group_by(*_COUNTER_ACCUSATION_KEYS, "by")
-        .agg(pl.col("won", "survived", "spoke", *ANSWERS).max())
-    )
+    games = answers(frames).group_by(*_KEYS, "by").agg(pl.col("won", "survived", "spoke", *ANSWERS).max())
     said_so = [pl.when(pl.col("spoke")).then(name).alias(name) for name in ANSWERS if name != "votes"]
     return long(games.with_columns(said_so), ("spoke", *ANSWERS), "answer").rename({"value": "did"})
 

@@ -146,29 +146,13 @@ def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
     return tuple(said)
 
 
-DIFFERENCES = pl.Schema(
-    {
-        "one": pl.String,
-        "other": pl.String,
-        "model": pl.String,
-        "parameter": pl.String,
-        "difference": pl.Float64,
-        "lo": pl.Float64,
-        "hi": pl.Float64,
-    }
-)
+_DIFFERENCE = dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
+DIFFERENCES = pl.Schema({**dict.fromkeys(("one", "other", "model", "parameter"), pl.String()), **_DIFFERENCE})
 WIN_RATES = pl.Schema(
     {
-        "one": pl.String,
-        "other": pl.String,
-        **dict.fromkeys(PLAYERS, pl.String),
-        "rate_one": pl.Float64,
-        "games_one": pl.Int64,
-        "rate_other": pl.Float64,
-        "games_other": pl.Int64,
-        "difference": pl.Float64,
-        "lo": pl.Float64,
-        "hi": pl.Float64,
+        **dict.fromkeys(("one", "other", *PLAYERS), pl.String()),
+        **{"rate_one": pl.Float64(), "games_one": pl.Int64(), "rate_other": pl.Float64(), "games_other": pl.Int64()},
+        **_DIFFERENCE,
     }
 )
 

@@ -18,12 +18,8 @@ TAILS = (0.025, 0.975)  # of every interval
 
 PAIRS = pl.Schema(
     {
-        "model": pl.String,
-        "other": pl.String,
-        "chance": pl.Float64,
-        "difference": pl.Float64,
-        "lo": pl.Float64,
-        "hi": pl.Float64,
+        **dict.fromkeys(("model", "other"), pl.String()),
+        **dict.fromkeys(("chance", "difference", "lo", "hi"), pl.Float64()),
     }
 )
 
@@ -92,12 +88,9 @@ def ranks(scores: JointScores) -> pl.DataFrame:
 LEAST = 5  # models below which a rank correlation has no interval
 TAU = pl.Schema(
     {
-        "one": pl.String,
-        "other": pl.String,
-        "models": pl.Int64,
-        "tau": pl.Float64,
-        "lo": pl.Float64,
-        "hi": pl.Float64,
+        **dict.fromkeys(("one", "other"), pl.String()),
+        "models": pl.Int64(),
+        **dict.fromkeys(("tau", "lo", "hi"), pl.Float64()),
     }
 )
 
