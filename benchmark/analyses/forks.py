@@ -63,21 +63,20 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, run, siblings (the recorded game), fork_step, fork_seat, role (the seat's), rater
     ("players" for won and votes), measure, fork_group, against, after, after_first, difference, lo, hi, pairs.
     """
-    found = []
-    roles = {(game, name): role for game, name, role in frames.seats.select("game_id", "name", "role").iter_rows()}
     keys = [*_MOMENT, RATER, "measure"]
-    for key, part in _endings(frames).group_by(keys, maintain_order=True):
-        first, *others = part["fork_group"].unique(maintain_order=True)
-        values = {
-            group: dict(rows.select("turn", "value").iter_rows()) for (group,), rows in part.group_by("fork_group")
-        }
-        role = roles.get((part["game_id"].item(0), part["fork_seat"].item(0)), "")
-        for group in others:
-            shared = sorted(values[group].keys() & values[first].keys())
-            pairs = [(values[group][number], values[first][number]) for number in shared]
-            if pairs:
-                row = _difference(pairs)
-                found.append((*key[: len(_MOMENT)], role, *key[-2:], group, first, *row, len(pairs)))
+    roles = frames.seats.select("game_id", "role", fork_seat="name")
+    endings = _endings(frames).join(roles, on=["game_id", "fork_seat"], how="left", maintain_order="left")
+    rows = endings.with_columns(against=pl.col("fork_group").first().over(keys)).unique(
+        [*keys, "fork_group", "turn"], keep="last", maintain_order=True
+    )
+    first = pl.col("fork_group") == pl.col("against")
+    firsts = rows.filter(first).select(*keys, "turn", _first="value")
+    pairs = rows.filter(~first).join(firsts, on=[*keys, "turn"], maintain_order="left")
+    groups = [*_MOMENT, "role", RATER, "measure", "fork_group", "against"]
+    found = [
+        (*key, *_difference(part["value"].to_list(), part["_first"].to_list()), part.height)
+        for key, part in pairs.group_by(groups, maintain_order=True)
+    ]
     return pl.DataFrame(found, _EFFECTS, orient="row")
 
 
@@ -104,9 +103,8 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
     return pl.DataFrame(found, _LIES, orient="row").sort(keys)
 
 
-def _difference(pairs: Sequence[tuple[float, float]]) -> tuple[Any, ...]:
-    """after, after_first, difference, lo, hi of pairs of a group and the first one."""
-    ones, others = [one for one, _ in pairs], [other for _, other in pairs]
+def _difference(ones: Sequence[float], others: Sequence[float]) -> tuple[Any, ...]:
+    """after, after_first, difference, lo, hi of a group and the first one."""
     after, first = fmean(ones), fmean(others)
     return after, first, after - first, *paired(ones, others)
 

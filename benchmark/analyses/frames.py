@@ -206,7 +206,7 @@ class Frames:
     independent.
     model: of a row about a seat, the model in that seat (statements and ratings: the speaker's; votes: the voter's); of
     a game, the one model in all seats, or `cells.MIXED`. lineup: the model of each role, roles in alphabetical order,
-    as in "A | B | A" for detective, mafioso and villager (several models of a role: "A+B"). All people are one model,
+    as in "A | B | A" for a game of three roles (several models of a role: "A+B"). All people are one model,
     "people"; person: which of them, null where the games do not tell them apart. condition: how the
     game's settings differ from those of the other games, "" if they do not. learning: the jester of the game's cell
     learns. turn: the game's number in its cell, from 0. day: from 1. days: days that reached a vote, which the
