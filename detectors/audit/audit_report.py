@@ -1,22 +1,12 @@
-"""An audit as files: Markdown, JSON, CSV, and one page to look at."""
+"""An audit as a report."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
-
-import polars as pl
 
 from liescope.common.colours import INK, MODELS
-from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import Dot, dots_with_intervals, svg
-from liescope.common.folders import replacing
-from liescope.common.reading import read_text
 from liescope.common.report.contents import Report, Section, Table, with_interval
-from liescope.common.report.html import page_html
-from liescope.common.text import cell
-from liescope.common.text import markdown as md
 from liescope.detectors.audit.audit_findings import CHANCE, SEVERITIES, AuditResult, AuditRow
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
 from liescope.detectors.evaluation.score_rows import scripted_warning
@@ -53,40 +43,6 @@ _METRICS = {
     "agreement": "share that agrees",
 }
 _SCHEMES = {OUT_OF_FOLD: "out of fold", TRAIN_TEST: "train to test", "": ""}
-
-
-def write_report(out: Path, audit: AuditResult) -> list[Path]:
-    """Write report.md, report.json, report.csv and report.html; returns their paths.
-
-    The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds something
-    else or cannot be written.
-    """
-    check_report_folder(out)
-    try:
-        with replacing(out, "report of an audit", _is_report) as folder:
-            (folder / "report.md").write_text(markdown(audit), encoding="utf-8")
-            data = json.dumps({"audit": audit.to_json()}, indent=1, allow_nan=False, ensure_ascii=False)
-            (folder / "report.json").write_text(f"{data}\n", encoding="utf-8")
-            names = pl.col("name").map_elements(cell, pl.String)
-            (folder / "report.csv").write_text(audit.table.with_columns(names).write_csv(), encoding="utf-8")
-            (folder / "report.html").write_text(page_html(page(audit)), encoding="utf-8")
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-    return [out / f"report.{kind}" for kind in ("md", "json", "csv", "html")]
-
-
-def check_report_folder(out: Path) -> None:
-    """Raises UsageError if a report may not be written to `out`."""
-    if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} exists and is not a report of an audit; choose another --out")
-
-
-def _is_report(out: Path) -> bool:
-    try:
-        return read_text(out / "report.json").startswith('{\n "audit"')
-    except (BadData, OSError):
-        return False
 
 
 def headline(audit: AuditResult) -> tuple[str, str, str]:
@@ -132,23 +88,6 @@ def probe_table(audit: AuditResult) -> Iterator[tuple[str, str, str]]:
         yield name, cells[0], cells[1]
 
 
-def markdown(audit: AuditResult) -> str:
-    """The audit as Markdown."""
-    lines = [f"# What a detector could exploit in {md(audit.corpus)}", "", f"{counted(audit)}.", ""]
-    if warning := scripted_warning(audit.sources):
-        lines += [f"> **{warning}**", ""]
-    for severity, meaning in SEVERITIES.items():
-        told = [found.sentence for found in audit.findings if found.severity == severity]
-        if told:
-            lines += [f"## {severity.capitalize()}: {meaning}", "", *(f"- {md(words)}" for words in told), ""]
-    lines += [how(audit), ""]
-    for check, columns, values in _tables(audit):
-        lines += [f"## {TITLES[check]}", "", _MEANINGS[check], ""]
-        lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-        lines += [f"| {' | '.join(md(str(value)) for value in row)} |" for row in values] + [""]
-    return "\n".join(lines)
-
-
 def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
     """(check, columns, rows) of every part that has rows."""
     for check in TITLES:
@@ -163,8 +102,8 @@ def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tup
             yield check, ("what", "value (95%)", "figure", "scheme", "rows", "games"), values
 
 
-def page(audit: AuditResult) -> Report:
-    """The page of an audit."""
+def report(audit: AuditResult) -> Report:
+    """The audit as a report: what was found, by how serious it is, and a table for each check."""
     from liescope.detectors.audit.probes import SHORTCUTS
 
     probes = [row for row in audit.rows if row.check == "probe"]
@@ -208,4 +147,6 @@ def page(audit: AuditResult) -> Report:
         (warning,) if warning else (),
         f"{counted(audit)}. {how(audit)}",
         (*told, *tables),
+        tables={"report": audit.table},
+        files={"report.json": {"audit": audit.to_json()}},
     )

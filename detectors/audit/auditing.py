@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from liescope.common.errors import UnknownName
+from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 from liescope.detectors.audit.audit_findings import AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
@@ -58,8 +59,6 @@ def audit(
     if split not in SCHEMES:
         raise UnknownName("split", split, SCHEMES)
     if out is not None:
-        from liescope.detectors.audit.audit_report import check_report_folder
-
         check_report_folder(Path(out))
     people = () if marks is None else read_marks(Path(marks))
     known = "" if marks is None else os.fspath(marks)
@@ -71,6 +70,6 @@ def audit(
         result = check_all(read_audited(folder, target), corpus_name(corpus), plan, show, people)
     if out is None:
         return result
-    from liescope.detectors.audit.audit_report import write_report
+    from liescope.detectors.audit.audit_report import report
 
-    return replace(result, files=tuple(write_report(Path(out), result)))
+    return replace(result, files=tuple(write(report(result), Path(out))))

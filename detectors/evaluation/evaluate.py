@@ -13,6 +13,7 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import spellings
+from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
@@ -222,8 +223,6 @@ def evaluate(
     if own["split"] is not None:
         check_split(own["split"])
     if out is not None:
-        from liescope.detectors.evaluation.evaluation_report import check_replaceable, check_report_folder
-
         check_report_folder(Path(out))
     limits = limits_of({**own, "cache": own["judge_cache"], "batch": own["judge_batch"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits)
@@ -238,13 +237,15 @@ def evaluate(
                 model.detector.keep_replies_in(limits.cache)
         replaced = ""
         if out is not None and not own["overwrite"]:
+            from liescope.detectors.evaluation.evaluation_report import check_replaceable
+
             replaced = check_replaceable(Path(out), corpus_name(corpus), loaded, bool(own["judge"]))
         result = _evaluate(loaded, folder, corpus_name(corpus), wanted, show)
     if out is None:
         return result
-    from liescope.detectors.evaluation.evaluation_report import write_report
+    from liescope.detectors.evaluation.evaluation_report import report
 
-    written = replace(result, files=tuple(write_report(Path(out), result)))
+    written = replace(result, files=tuple(write(report(result), Path(out))))
     return replace(written, notes=(replaced, *written.notes)) if replaced else written
 
 

@@ -1,4 +1,4 @@
-"""An evaluation report as files: rows for programs, scores to recompute them from, a text, a page and figures."""
+"""The report of an evaluation: what it says, its figures, and the rows and scores behind them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from matplotlib.figure import Figure
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import literal, stacked, style, svg
-from liescope.common.folders import replacing
 from liescope.common.reading import read_text
-from liescope.common.report.contents import Report, Section, Tabular, shown, with_interval
-from liescope.common.report.html import page_html
-from liescope.common.text import cell
-from liescope.data_cards.cards import markdown as md
+from liescope.common.report.contents import Report, Section, with_interval
+from liescope.common.report.files import is_report
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.evaluation.evaluation_sections import headline_figure, how, introduction, notes, target_sections
+from liescope.detectors.evaluation.evaluation_sections import headline_figure, how, notes, target_sections
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import (
     CONTROL,
     HELD_OUT,
-    POPULATIONS,
     SPEAKER,
     MetricRow,
     describe,
@@ -36,7 +32,6 @@ from liescope.detectors.evaluation.score_rows import (
     metric_table,
     per_detector,
     scripted_warning,
-    write_scores,
 )
 
 
@@ -121,31 +116,24 @@ def _figure(row: MetricRow) -> str:
     return with_interval(row.value, row.lo, row.hi)
 
 
-def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
-    """The report as Markdown. figures: files to show."""
-    lines = [f"# {md(_title(evaluation))}", "", *(f"> **{md(words)}**\n" for words in _warnings(evaluation))]
-    lines += [*(f"- {md(words)}" for words in sentences(evaluation)), "", introduction(evaluation), ""]
-    if evaluation.plan.hold_out:
-        lines += [f"Held out: {md(', '.join(evaluation.plan.hold_out))}. The populations are:", ""]
-        lines += [f"- `{evaluation.plan.split}:{name}`: {words}" for name, words in POPULATIONS.items()] + [""]
-    for target in _targets(evaluation):
-        lines += [f"## {_chapter(target)}", ""]
-        for section in target_sections(evaluation, target):
-            lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
-            lines += _table(section.table)
-    lines += [f"![ROC and calibration]({name})" for name in figures]
-    if evaluation.notes:
-        lines += ["", f"## {notes(evaluation).title}", "", *(f"- {md(note)}" for note in evaluation.notes)]
-    return "\n".join(lines) + "\n"
-
-
-def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Report:
-    """The report as a page. curves: sections with the ROC and calibration curves."""
+def report(evaluation: EvaluationResult) -> Report:
+    """The report: the figures of each target, its curves, and how all was made."""
     first = _targets(evaluation)[0]
+    curves = _curves(evaluation)
     sections = [
         replace(section, chapter=_chapter(target))
         for target in _targets(evaluation)
         for section in target_sections(evaluation, target)
+    ]
+    drawn = [
+        Section(
+            name,
+            f"ROC and calibration: {name.removeprefix(_CURVES)}",
+            figure=svg(figure, name),
+            figure_alt=_ALT,
+            picture=f"{name}.png",
+        )
+        for name, figure in curves.items()
     ]
     closing = [notes(evaluation)] if evaluation.notes else []
     return Report(
@@ -155,7 +143,13 @@ def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Report
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and control",
         notes=_warnings(evaluation),
         meta=f"{evaluation.plan.draws:,} resamples of whole games, seed {evaluation.plan.seed}",
-        sections=(*sections, *curves, how(evaluation), *closing),
+        sections=(*sections, *drawn, how(evaluation), *closing),
+        tables={"report": metric_table(evaluation.rows)},
+        files={
+            "report.json": _data(evaluation),
+            "scores.parquet": evaluation.scores,
+            **{f"{name}.png": figure for name, figure in curves.items()},
+        },
     )
 
 
@@ -173,13 +167,6 @@ def _targets(evaluation: EvaluationResult) -> list[str]:
 
 def _warnings(evaluation: EvaluationResult) -> tuple[str, ...]:
     return tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)]))
-
-
-def _table(table: Tabular | None) -> list[str]:
-    if table is None:
-        return []
-    lines = [f"| {' | '.join(table.columns)} |", f"|{'---|' * len(table.columns)}"]
-    return [*lines, *(f"| {' | '.join(md(shown(value)) for value in row)} |" for row in table.rows()), ""]
 
 
 _BINS = 10
@@ -238,34 +225,11 @@ _CURVES = "roc_calibration_"
 _ALT = "above, recall against the false positive rate; below, the share of lies against the score; a line a detector"
 
 
-def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
-    """Write report.html, report.md, report.json, report.csv, scores.parquet and a figure for each target; returns their
-    paths.
-
-    The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds
-    something else or cannot be written.
-    """
-    check_report_folder(out)
-    try:
-        with replacing(out, "report of an evaluation", _is_report) as folder:
-            names = _write(folder, evaluation)
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-    return [out / name for name in names]
-
-
-def check_report_folder(out: Path) -> None:
-    """Raises UsageError if `out` holds anything but a report of an evaluation."""
-    if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
-
-
 def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
     """The note on a report of the same detectors on the same corpus that `out` holds and that is to be replaced; "" if
     it holds none. Raises UsageError for a report of anything else, or one with chat models where none is asked now.
     """
-    if not _is_report(out):
+    if not is_report(out):
         return ""
     try:
         old = json.loads(read_text(out / "report.json"))
@@ -278,25 +242,8 @@ def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: b
     return f"{out} held an evaluation of the same detectors on the same corpus, which is replaced"
 
 
-def _is_report(out: Path) -> bool:
-    return (out / "report.json").is_file() and (out / "scores.parquet").is_file()
-
-
-def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
-    write_scores(evaluation.scores, out / "scores.parquet")
-    names = pl.col("detector", "split", "against").map_elements(cell, pl.String)
-    (out / "report.csv").write_text(metric_table(evaluation.rows).with_columns(names).write_csv(), encoding="utf-8")
-    curves = _curves(evaluation)
-    for name, figure in curves.items():
-        figure.savefig(out / f"{name}.png", dpi=120)
-    figures = [f"{name}.png" for name in curves]
-    (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
-    drawn = [
-        Section(name, f"ROC and calibration: {name.removeprefix(_CURVES)}", figure=svg(figure, name), figure_alt=_ALT)
-        for name, figure in curves.items()
-    ]
-    (out / "report.html").write_text(page_html(page(evaluation, drawn)), encoding="utf-8")
-    data = {
+def _data(evaluation: EvaluationResult) -> dict[str, Any]:
+    return {
         "corpus": evaluation.corpus,
         "thresholds_on": evaluation.plan.threshold_split,
         "hold_out": list(evaluation.plan.hold_out),
@@ -310,8 +257,6 @@ def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
         "models": evaluation.models,
         **evaluation.to_json(),
     }
-    (out / "report.json").write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return ["report.html", "report.md", "report.json", "report.csv", "scores.parquet", *figures]
 
 
 def _curves(evaluation: EvaluationResult) -> dict[str, Figure]:

@@ -132,7 +132,11 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
 
 def how(evaluation: EvaluationResult) -> Section:
     """How the figures were made."""
-    return Section("how", "How the figures were made", (introduction(evaluation),))
+    held_out = ", ".join(evaluation.plan.hold_out)
+    split = evaluation.plan.split
+    populations = "; ".join(f"{split}:{name}: {words}" for name, words in POPULATIONS.items())
+    apart = (f"Held out: {held_out}. The populations are {populations}.",) if held_out else ()
+    return Section("how", "How the figures were made", (introduction(evaluation), *apart))
 
 
 def notes(evaluation: EvaluationResult) -> Section:

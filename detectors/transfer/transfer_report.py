@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.figures import matrix, svg
 from liescope.common.folders import take_lock
 from liescope.common.report.contents import Report, Section
-from liescope.common.report.html import page_html
-from liescope.common.text import cell, plain
-from liescope.data_cards.cards import markdown as md
+from liescope.common.text import plain
 from liescope.detectors.evaluation.metrics import POOLED
-from liescope.detectors.evaluation.score_rows import scripted_warning, write_scores
+from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.transfer import transfer_findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR
@@ -58,67 +54,28 @@ def open_report(out: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def write_report(out: Path, result: TransferResult) -> list[Path]:
-    """Write the report's files and return their paths. Raises UsageError if they cannot be written."""
-    texts = {
-        "report.html": page_html(page(result)),
-        "report.md": markdown(result),
-        "report.json": json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n",
-    }
-    for name, frame in (("cells", result.cells), ("slices", result.slices), ("choices", result.choices)):
-        words = pl.col(pl.String).map_elements(cell, pl.String)
-        texts[f"{name}.csv"] = frame.with_columns(words).write_csv()
-    try:
-        for name, text in texts.items():
-            (out / name).write_text(text, encoding="utf-8")
-        write_scores(result.scores, out / "scores.parquet")
-        write_scores(result.players, out / "players.parquet")
-        figures = []
-        for by, detector in _drawn(result):
-            name = f"matrix_{by}_{detector}"
-            (out / f"{name}.svg").write_text(_figure(result, by, detector), encoding="utf-8")
-            _matrix(result, by, detector).savefig(out / f"{name}.png", dpi=160)
-            figures += [f"{name}.svg", f"{name}.png"]
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-    return [out / name for name in (*texts, "scores.parquet", "players.parquet", *figures)]
-
-
-def page(result: TransferResult) -> Report:
-    """The report as a page: the first unit and detector on top, a section for each."""
+def report(result: TransferResult) -> Report:
+    """The report: the first unit and detector on top, sections for each."""
     by, detector = _parts(result)[0]
     sections = [section for part in _parts(result) for section in _sections(result, *part)]
+    drawn = [(f"matrix_{by}_{detector}", _matrix(result, by, detector)) for by, detector in _drawn(result)]
     return Report(
         title=f"Transfer: {', '.join(result.targets)}",
-        findings=transfer_findings.sentences(by, detector, result.headline, result.cells)[:3],
+        findings=sentences(by, detector, result.headline, result.cells)[:3],
         figure=_figure(result, by, detector) if _drawn(result) else "",
         figure_alt=_ALT.format(detector=detector, by=by),
         notes=_warnings(result),
         meta=_meta(result),
         sections=(*sections, *_closing(result)),
+        tables={"cells": result.cells, "slices": result.slices, "choices": result.choices},
+        files={
+            "report.json": result.to_json(),
+            "scores.parquet": result.scores,
+            "players.parquet": result.players,
+            **{f"{name}.{kind}": figure for name, figure in drawn for kind in ("svg", "png")},
+        },
+        picture=f"matrix_{by}_{detector}.svg" if _drawn(result) else "",
     )
-
-
-def markdown(result: TransferResult) -> str:
-    """The report as Markdown."""
-    lines = [f"# Transfer: {md(', '.join(result.targets))}", ""]
-    for warning in _warnings(result):
-        lines += [f"> **{md(warning)}**", ""]
-    lines += [md(_meta(result)), ""]
-    for by, detector in _parts(result):
-        lines += [f"## By {by}: {md(detector)}", ""]
-        lines += [
-            f"- {md(sentence)}" for sentence in transfer_findings.sentences(by, detector, result.headline, result.cells)
-        ]
-        lines += ["", f"![AUROC within games, by {by}](matrix_{by}_{detector}.svg)", ""] if _drawn(result) else [""]
-        for section in _sections(result, by, detector):
-            lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
-            if section.table is not None:
-                lines += _table(section.table.columns, section.table.rows())
-    for section in _closing(result):
-        lines += [f"## {section.title}", "", *(f"- {md(words)}" for words in section.paragraphs), ""]
-    return "\n".join(lines)
 
 
 def _parts(result: TransferResult) -> list[tuple[str, str]]:
@@ -134,13 +91,16 @@ def _drawn(result: TransferResult) -> list[tuple[str, str]]:
 def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     name = f"{by}-{detector}"
     pairs = transfer_findings.statement_cells(by, detector, PAIR, result.cells)
+    shown = (by, detector) in _drawn(result)[1:]
+    found = Section(f"{name}-found", "What was found", tuple(sentences(by, detector, result.headline, result.cells)))
     made = [
         Section(
             f"{name}-matrix",
             f"Trained on one {by}, tested on another ({detector})",
             (transfer_findings.PROTOCOLS[PAIR],),
             caption=_INTERVALS,
-            figure=_figure(result, by, detector) if (by, detector) in _drawn(result)[1:] else "",
+            figure=_figure(result, by, detector) if shown else "",
+            picture=f"matrix_{by}_{detector}.svg" if shown else "",
             figure_alt=_ALT.format(detector=detector, by=by),
             table=transfer_findings.matrix_table(pairs),
             folded=True,
@@ -186,7 +146,8 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     )
     title = f"Other figures ({by}, {detector})"
     made.append(Section(f"{name}-other", title, beside, _INTERVALS, table=other, folded=True, file="cells.csv"))
-    return [section for section in made if section.table is not None and section.table.rows()]
+    kept = (found, *(section for section in made if section.table is not None and section.table.rows()))
+    return [replace(section, chapter=f"By {by}: {detector}") for section in kept]
 
 
 _POOLED = (
@@ -247,20 +208,6 @@ def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
 
 def _figure(result: TransferResult, by: str, detector: str) -> str:
     return svg(_matrix(result, by, detector), f"matrix_{by}_{detector}")
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    def words(value: object) -> str:
-        return (
-            transfer_findings.NOT_DEFINED
-            if value is None
-            else f"{value:.3f}"
-            if isinstance(value, float)
-            else md(value)
-        )
-
-    lines = [f"| {' | '.join(md(name) for name in columns)} |", f"|{'---|' * len(columns)}"]
-    return [*lines, *(f"| {' | '.join(words(value) for value in row)} |" for row in rows), ""]
 
 
 _WIDTH, _SHOWN = 79, 5

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.report.files import write
 from liescope.common.settings import split, takes
 from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.detector_settings import TransferSettings
@@ -170,9 +171,9 @@ def transfer(
         result = _result(table, scores, found, _settings(kinds, recipes, only, few, mask_role_words, draws, seed))
         if out is None:
             return result
-        from liescope.detectors.transfer.transfer_report import write_report
+        from liescope.detectors.transfer.transfer_report import report
 
-        return replace(result, files=tuple(write_report(Path(out), result)))
+        return replace(result, files=tuple(write(report(result), Path(out), within=True)))
 
 
 def _planned(table: TransferTable, by: str, seed: int, only: Sequence[str], labels: Sequence[int]) -> list[Fit]:

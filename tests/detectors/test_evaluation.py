@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.report.files import write
+from liescope.common.report.plain_text import markdown
 from liescope.detectors.evaluation.beside_players import (
     DETECTIVE_CLAIM,
     SeatTables,
@@ -23,7 +25,7 @@ from liescope.detectors.evaluation.beside_players import (
 )
 from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
 from liescope.detectors.evaluation.evaluate import evaluate
-from liescope.detectors.evaluation.evaluation_report import markdown, sentences, write_report
+from liescope.detectors.evaluation.evaluation_report import report, sentences
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import POPULATIONS, MetricRow, ScoringPlan, score_table, scripted_warning
 from liescope.detectors.evaluation.scorers import evaluate_scores
@@ -117,12 +119,13 @@ def test_thresholds_never_come_from_the_games_that_are_evaluated(split: str, mod
 def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
     evaluation: EvaluationResult, corpus: Path, tmp_path: Path
 ) -> None:
-    write_report(tmp_path, evaluation)
-    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    scores, statements = pl.read_parquet(tmp_path / "scores.parquet"), read_statements(corpus)
-    plan = ScoringPlan(report["split"], tuple(report["hold_out"]), report["draws"], report["seed"])
+    out = tmp_path / "report"
+    write(report(evaluation), out)
+    data = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    scores, statements = pl.read_parquet(out / "scores.parquet"), read_statements(corpus)
+    plan = ScoringPlan(data["split"], tuple(data["hold_out"]), data["draws"], data["seed"])
     again = [row.to_json() for row in evaluate_scores(scores, statements, plan).rows]
-    assert again == report["rows"][: len(again)]
+    assert again == data["rows"][: len(again)]
 
 
 def test_the_train_split_is_evaluated_out_of_fold(model: Path, corpus: Path) -> None:
@@ -219,7 +222,7 @@ def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed
         assert f"test:{name}:rated-by-villagers" in mine
     assert "test" not in {r.split for r in evaluation.rows}
     assert any(r.split == "test:held-out" and r.metric == "names_mafioso" for r in evaluation.rows)
-    words = markdown(evaluation)
+    words = markdown(report(evaluation))
     for name in POPULATIONS:
         assert f"### test:{name}\n\n{mine[f'test:{name}'].statements:,} statements" in words
 
@@ -251,7 +254,7 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
     evaluation = evaluate([tmp_path / "m"], corpus, draws=10)
     test = read_statements(corpus, ["test"])
     assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
-    assert "have no label and are left out" in markdown(evaluation)
+    assert "have no label and are left out" in markdown(report(evaluation))
 
 
 def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_another_it_is_a_note(
@@ -474,7 +477,7 @@ def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
 ) -> None:
     corpus = make_corpus(games=80, source="scripted")
     train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
-    files = write_report(tmp_path / "r", evaluate([tmp_path / "m"], corpus, observers=True, draws=20))
+    files = write(report(evaluate([tmp_path / "m"], corpus, observers=True, draws=20)), tmp_path / "r")
     assert all(path.stat().st_size for path in files)
     assert {path.name for path in files} >= {"report.md", "report.json", "report.csv", "scores.parquet"}
     assert any(path.suffix == ".png" for path in files)
@@ -482,12 +485,12 @@ def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
 
 
 def test_a_report_of_model_games_says_no_such_thing(evaluation: EvaluationResult, tmp_path: Path) -> None:
-    write_report(tmp_path / "r", evaluation)
+    write(report(evaluation), tmp_path / "r")
     words = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert scripted_warning(["scripted"]) not in words
     assert "control:length" in words
-    assert "control:detective_claim" in words
-    assert "observers:villager_vote" in words
+    assert r"control:detective\_claim" in words
+    assert r"observers:villager\_vote" in words
 
 
 def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus: Corpus) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate, train
 from liescope.detectors.display import show_evaluation
-from liescope.detectors.evaluation.evaluation_report import page
+from liescope.detectors.evaluation.evaluation_report import report
 from liescope.detectors.evaluation.evaluation_sections import target_sections
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.result import EvaluationResult
@@ -113,7 +113,7 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
 def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -> None:
     """With several targets, each has its own chapter: the contents listed the same titles again without a word why."""
     again = tuple(replace(row, target="self") for row in evaluation.rows if row.target == "role")
-    sections = page(replace(evaluation, rows=(*evaluation.rows, *again))).sections
+    sections = report(replace(evaluation, rows=(*evaluation.rows, *again))).sections
     assert len({(section.chapter, section.title) for section in sections}) == len(sections)
     chapters = {section.name.partition("-")[0]: section.chapter for section in sections}
     for target in ("role", "self"):

@@ -65,7 +65,7 @@ def is_report(folder: Path) -> bool:
     return False
 
 
-def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True) -> list[Path]:
+def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True, within: bool = False) -> list[Path]:
     """Write a report to a folder, which appears when it is complete and takes the place of an earlier report.
 
     Parameters
@@ -78,6 +78,8 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True)
         The folder inside it for the CSV files; none if empty.
     short
         Also write report.md.
+    within
+        The folder is there and holds other things, which stay.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True)
         machine; an earlier report then stays as it was.
     """
     contents = rendered(report, tables_in=tables_in, short=short)
-    return write_files(out, contents)
+    return write_files(out, contents, within)
 
 
 def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict[str, str | bytes]:
@@ -105,10 +107,10 @@ def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict
     return {"report.html": page_html(report, files_of({"report.html", *contents})), **contents}
 
 
-def write_files(out: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
+def write_files(out: Path, contents: Mapping[str, str | bytes], within: bool = False) -> list[Path]:
     """Write the files of a report, by their names below the folder, as `write` does."""
     refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
-    with report_folder(out) as folder:
+    with _writing(out) if within else report_folder(out) as folder:
         for name, content in contents.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -133,9 +135,14 @@ def report_folder(out: Path) -> Iterator[Path]:
     Raises UsageError if `out` holds anything but a report or cannot be written.
     """
     check_report_folder(out)
+    with _writing(out), replacing(out, "report", is_report) as folder:
+        yield folder
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[Path]:
     try:
-        with replacing(out, "report", is_report) as folder:
-            yield folder
+        yield out
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
