@@ -234,8 +234,9 @@ def adapt(
 
     Example: liescope adapt models/linear --corpus corpus/new --base corpus/first --labels 30 --out models/adapted
     """
+    from liescope.common.report.plain_text import terminal
+    from liescope.detectors.adapt.adapting import AdaptResult, propose
     from liescope.detectors.adapt.adapting import adapt as adapted
-    from liescope.detectors.adapt.adapting import adapt_lines, propose
 
     if "propose" in given:
         games = _PROPOSE.checked(given["propose"])
@@ -247,7 +248,11 @@ def adapt(
         return
     if base is None or out is None:
         raise UsageError("adapting needs --base, the corpus that the model was trained on, and --out")
-    say(adapted(model, corpus, base=base, out=out, progress=True, **given), as_json, adapt_lines)
+
+    def lines(result: AdaptResult) -> list[str]:
+        return [*terminal(result.report), f"model: {result.model}"]
+
+    say(adapted(model, corpus, base=base, out=out, progress=True, **given), as_json, lines)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from liescope.common.errors import BadData
 from liescope.common.reading import read_json
+from liescope.common.report.contents import Estimate
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN, StepsChosen
 from liescope.detectors.examples import TARGETS
@@ -107,6 +108,18 @@ class Gain(BaseModel):
     hi: float | None
     statements: Count
     games: Count
+
+    @property
+    def change(self) -> Estimate | None:
+        """After less before, with its interval; None where either is not defined."""
+        if self.before is None or self.after is None:
+            return None
+        return Estimate(self.after - self.before, self.lo, self.hi)
+
+    @property
+    def clear(self) -> str:
+        """The verdict, "" where the interval leaves it open."""
+        return self.verdict if self.verdict in ("better", "worse") else ""
 
     @property
     def verdict(self) -> str:

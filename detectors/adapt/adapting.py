@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,8 +14,8 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
+from liescope.common.report.contents import Column, Report, Section, Table
 from liescope.common.settings import resolve, takes
-from liescope.common.text import plain
 from liescope.detectors.adapt.compare import NEW, OWN, UNCERTAIN, Truth, chosen, gains
 from liescope.detectors.calibrate import ISOTONIC, TEMPERATURE
 from liescope.detectors.detector import ROLE, Detector, Progress
@@ -37,31 +37,14 @@ from liescope.detectors.training import Recipe, train_on
 from liescope.detectors.view.transcript import GameMoment, Transcript, read_deceivers, read_transcripts
 from liescope.generate.corpus import as_corpus, check
 
-
-def adapt_lines(result: AdaptResult) -> Iterator[str]:
-    """What the adaptation has brought, for a terminal of 80 columns."""
-    facts = result.adapted
-    known = [f"labels of {facts.labelled:,} games, each counted {facts.weight} times"] if facts.labelled else []
-    guessed = [f"{facts.guessed:,} games labelled by itself, rounds: {facts.rounds}"] if facts.rounds else []
-    yield "; ".join((*known, *guessed))
-    yield f"{'':10} {'':21} before  after after − before [95%]"
-    for gain in facts.gains:
-        before, after = ("–" if value is None else f"{value:.3f}" for value in (gain.before, gain.after))
-        change = "–"
-        if gain.before is not None and gain.after is not None:
-            change = f"{gain.after - gain.before:+.3f}"
-            change += "" if gain.lo is None else f" [{gain.lo:+.3f}, {gain.hi:+.3f}]"
-        verdict = gain.verdict if gain.verdict in ("better", "worse") else ""
-        yield f"{gain.where:10} {gain.metric:21} {before:>6} {after:>6} {change:23} {verdict}".rstrip()
-    yield "AUROC is within games (pairs of statements of one game) unless called pooled"
-    for where, games in {gain.where: gain.games for gain in sorted(facts.gains, key=lambda one: one.games)}.items():
-        yield f"{where}: {games:,}, with labels that neither detector has seen"
-    for gain in facts.gains:
-        if gain.verdict == "worse":
-            yield f"worse than doing nothing: {gain.metric}, {gain.where}"
-    for note in result.notes:
-        yield f"note: {plain(note)}"
-    yield f"model: {result.model}"
+_COLUMNS = (
+    Column("where", "games"),
+    Column("metric", "figure"),
+    Column("before", format=".3f"),
+    Column("after", format=".3f"),
+    Column("change", "after − before [95%]", "+.3f"),
+    Column("verdict", ""),
+)
 
 
 SURE = 0.9
@@ -109,6 +92,23 @@ class AdaptResult:
     def gains(self) -> tuple[Gain, ...]:
         """Before and after, on games whose labels neither detector has seen."""
         return self.adapted.gains
+
+    @property
+    def report(self) -> Report:
+        """What the adaptation has brought."""
+        facts = self.adapted
+        known = [f"labels of {facts.labelled:,} games, each counted {facts.weight} times"] if facts.labelled else []
+        guessed = [f"{facts.guessed:,} games labelled by itself, rounds: {facts.rounds}"] if facts.rounds else []
+        games = {gain.where: gain.games for gain in sorted(facts.gains, key=lambda one: one.games)}
+        said = "AUROC is within games (pairs of statements of one game) unless called pooled."
+        unseen = (f"{where}: {count:,}, with labels that neither detector has seen." for where, count in games.items())
+        worse = (f"{gain.metric}, {gain.where}" for gain in facts.gains if gain.verdict == "worse")
+        rows = [(gain.where, gain.metric, gain.before, gain.after, gain.change, gain.clear) for gain in facts.gains]
+        return Report(
+            findings=("; ".join((*known, *guessed)), *(f"Worse than doing nothing: {what}." for what in worse)),
+            notes=(said, *unseen, *self.notes),
+            sections=(Section("gains", "Before and after", table=Table(_COLUMNS, rows), printed=True),),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope adapt --json` prints."""

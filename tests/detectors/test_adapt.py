@@ -16,8 +16,8 @@ from scipy.special import logit
 from typer.testing import CliRunner
 
 from liescope.common.errors import UsageError
+from liescope.common.report.plain_text import terminal
 from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose, train
-from liescope.detectors.adapt.adapting import adapt_lines
 from liescope.detectors.adapt.compare import (
     NEW,
     ONLINE,
@@ -109,8 +109,8 @@ def test_the_model_says_what_it_has_learned_from_and_what_that_has_brought(
     card = (adapted.model / "README.md").read_text(encoding="utf-8")
     assert f"adapted to games of {new.name}" in card
     assert card.count("| new games |") == 5
-    lines = list(adapt_lines(adapted))
-    assert max(map(len, lines[:-1])) <= 80
+    lines = list(terminal(adapted.report))
+    assert max(map(len, lines)) <= 80
     assert sum(line.endswith("better") for line in lines) >= 1
 
 
