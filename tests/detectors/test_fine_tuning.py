@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from socket import socket
 from types import SimpleNamespace
 from typing import Any
 
@@ -340,18 +341,29 @@ def test_a_model_saved_before_these_options_still_opens(fit: Any, unseen: Labell
 def test_two_processes_train_one_model_and_the_first_one_saves_it(
     four: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "liescope"]
+    """As `torch.distributed.run` starts them, which itself takes seconds to load."""
     options = ["--encoder", str(tiny_encoder), "--folds", "0", "--epochs", "2", "--batch-size", "16", "--json"]
     out = tmp_path / "models" / "m"
-    done = subprocess.run(
-        [*command, "train", "encoder", "--corpus", str(four), *options, "--out", str(out)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["model"] == str(out)
+    command = [sys.executable, "-m", "liescope", "train", "encoder", "--corpus", str(four), *options, "--out", str(out)]
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        both = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "CUDA_VISIBLE_DEVICES": ""}
+    both |= {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    processes = [
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | both | {"RANK": rank, "LOCAL_RANK": rank},
+        )
+        for rank in ("0", "1")
+    ]
+    (said, complained), (said_by_the_other, _) = (process.communicate(timeout=240) for process in processes)
+    assert [process.returncode for process in processes] == [0, 0], complained
+    assert said_by_the_other == ""
+    assert json.loads(said)["model"] == str(out)
     assert [path.name for path in out.parent.iterdir()] == ["m"]
     chosen = read_model_file(out).training.chosen
     assert chosen
