@@ -97,7 +97,7 @@ def test_planted_capabilities_come_back(simulate: Simulate) -> None:
     m = np.array([1.0, 0.5, 0.1, -0.2, -0.5, -0.9])
     d = np.array([0.3, 1.2, -0.4, 0.8, 0.0, 0.6])
     v = np.array([2.2, 1.6, 1.1, 0.9, 0.6, -0.4])
-    table = scores(fit(simulate((m, d, v), games=40, seed=5))).sort("model")
+    table = scores(fit(simulate((m, d, v), games=40, seed=5), SHORT)).sort("model")
     covered = 0
     for name, planted in (("m", m), ("d", d), ("v", v)):
         assert np.corrcoef(table[name], planted)[0, 1] > 0.97
@@ -135,7 +135,7 @@ def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> N
 
 
 def test_both_samplers_agree(published_fit: Posterior) -> None:
-    other = fit(published_fit.cells, Settings(draws=500, tune=500, sampler="pymc"))
+    other = fit(published_fit.cells, Settings(draws=300, tune=300, sampler="pymc"))
     assert (published_fit.sampler, other.sampler) == ("nutpie", "pymc")
     one, two = scores(published_fit).sort("model"), scores(other).sort("model")
     for name in ("m", "d", "v"):

@@ -17,10 +17,9 @@ import pytest
 from typer.testing import CliRunner
 
 from liescope import cli
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
-from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.evaluation.controls import CONTROLS
 from liescope.detectors.evaluation.score_rows import MetricRow
 
@@ -79,11 +78,6 @@ def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Pa
 def test_an_option_of_another_kind_is_refused_with_those_that_fit(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="tfidf has no option --epochs; it takes --words"):
         run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--epochs", "3")
-
-
-def test_an_unknown_kind_names_the_choices(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match=", ".join(sorted(DETECTORS))):
-        run("train", "svm", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
 
 
 @pytest.fixture(scope="module")

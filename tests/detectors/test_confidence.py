@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.detectors import LoadedDetector, load, score, train
+from liescope.common.errors import BadData, UnknownName
+from liescope.detectors import LoadedDetector, load, train
 from liescope.detectors.examples import labelled, make_examples, read_statements
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 
@@ -113,12 +113,6 @@ def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
     statements = read_statements(talk, ["test"])
     raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
     assert (np.diff(model.score(statements)["score"].to_numpy()[np.argsort(raw)]) >= 0).all()
-
-
-@pytest.mark.parametrize("coverage", [0.1, 1.0])
-def test_a_coverage_out_of_range_is_an_error(coverage: float, folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"--coverage must be 0\.5 to 0\.99, got"):
-        score(folder, CALM, coverage=coverage)
 
 
 def test_a_damaged_confidence_is_refused(folder: Path, tmp_path: Path) -> None:
