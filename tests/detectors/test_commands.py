@@ -57,12 +57,6 @@ def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus
     assert (report / "report.md").is_file()
 
 
-def test_fine_tuning_leaves_standard_output_to_the_object(corpus: Path, tiny_encoder: Path, tmp_path: Path) -> None:
-    words = ["--encoder", str(tiny_encoder), "--max-steps", "2", "--folds", "0", "--json"]
-    out = run("train", "encoder", "--corpus", str(corpus), "--out", str(tmp_path / "m"), *words)
-    assert json.loads(out)["kind"] == "encoder"
-
-
 def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Path) -> None:
     model = str(tmp_path / "m")
     train = ["train", "tfidf", "--corpus", str(corpus), "--target", "claim"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
 from liescope.detectors.detector import Detector
@@ -47,17 +46,6 @@ def test_max_steps_stops_the_fine_tuning(data: Labelled, tiny_encoder: Path) -> 
     assert chosen == [(1, 3), (2, 3), (3, 3)]
     assert final == [(step, len(final)) for step in range(1, len(final) + 1)]
     assert 1 <= len(final) <= 3
-
-
-@pytest.mark.slow
-def test_the_bundled_encoder_is_fine_tuned_offline(data: Labelled, held_out: Labelled, tmp_path: Path) -> None:
-    detector = make("encoder", TextConfig(), {"max_steps": 12, "batch_size": 8, "max_length": 24, "lr": 3e-4})
-    detector.fit(data.examples, data.y, data.groups)
-    proba = detector.predict_proba(held_out.examples)
-    assert roc_auc_score(held_out.y, proba[:, 1]) > 0.5
-    detector.save(tmp_path)
-    again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())
-    assert np.allclose(again.predict_proba(held_out.examples), proba, rtol=0, atol=1e-6)
 
 
 def test_batches_hold_every_text_once_and_little_padding() -> None:

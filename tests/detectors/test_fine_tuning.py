@@ -328,15 +328,6 @@ def test_examples_carry_the_labels_of_a_corpus(four: Path) -> None:
         assert "type" not in example.labels
 
 
-def test_a_model_saved_before_these_options_still_opens(fit: Any, unseen: Labelled, tmp_path: Path) -> None:
-    detector = fit()
-    detector.save(tmp_path)
-    (tmp_path / "losses.json").unlink()
-    old = {"encoder": "local", "epochs": 3.0, "lr": 5e-5, "batch_size": 32, "max_length": 128, "held_out": 0.1}
-    again = load_parts("encoder", tmp_path, TextConfig(), {**old, "max_steps": 4, "seed": 0})
-    assert np.allclose(again.predict_proba(unseen.examples), detector.predict_proba(unseen.examples), rtol=0, atol=1e-6)
-
-
 @pytest.mark.slow
 def test_two_processes_train_one_model_and_the_first_one_saves_it(
     four: Path, tiny_encoder: Path, tmp_path: Path

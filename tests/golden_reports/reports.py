@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.common.shared_fits import shared_fits
 from tests.common.without_figures import empty_figures
 from tests.golden.frozen import as_text, tables_of
 from tests.golden.world import World
@@ -109,7 +110,7 @@ class Reports:
                     case _:
                         self.said(need)
             out = ("--out", made.out) if made.out else ()
-            with empty_figures():
+            with empty_figures(), shared_fits():
                 self._said[name] = json.loads(self.world.command(*made.words, *out, "--json"))
         return self._said[name]
 
