@@ -96,27 +96,6 @@ print(*sorted(sys.modules.keys() & {HEAVY!r}))
     assert done.stdout.strip() == ""
 
 
-def test_a_detector_registered_in_one_line_is_trained_scored_and_evaluated_by_the_commands(
-    corpus: Path, tmp_path: Path
-) -> None:
-    code = f"""
-from liescope.detectors.detector_registry import DETECTORS
-DETECTORS["{OWN}"] = "tests.detectors.counting:CountingDetector"
-from liescope.cli import main
-model = {str(tmp_path / "m")!r}
-assert main(["train", "--help"]) == 0
-assert main(["train", "{OWN}", "--corpus", {str(corpus)!r}, "--smoothing", "0.5", "--out", model]) == 0
-assert main(["score", model, "Trust me, this is random."]) == 0
-report = {str(tmp_path / "r")!r}
-assert main(["evaluate", model, "--corpus", {str(corpus)!r}, "--draws", "10", "--out", report]) == 0
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "--smoothing" in done.stdout
-    assert "counting trained on" in done.stdout
-    assert "Trust me, this is random." in done.stdout
-    assert "| m |" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def data(corpus: Path) -> Labelled:
     return labelled(read_statements(corpus, ["train"]), "role", 0, read_transcripts(corpus))

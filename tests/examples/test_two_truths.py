@@ -66,6 +66,7 @@ def made(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(made: Path) -> None:
     assert (made / "analysed" / "report.html").is_file()
     assert "counting-words" in (made / "m" / "model.json").read_text()
+    assert "| m |" in (made / "evaluated" / "report.md").read_text()
     assert "Three players, each with three facts" in (made / "c" / "README.md").read_text()
 
 
@@ -112,29 +113,6 @@ def test_without_the_package_an_error_names_it(line: str, made: Path) -> None:
     needs = "needs the package 'liescope-two-truths', which is not installed"
     assert needs in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_an_exception_in_somebodys_player_fails_its_game_and_not_the_run(tmp_path: Path) -> None:
-    code = """
-import liescope
-from liescope.games.record import Source
-from liescope.generate.players.player_registry import PLAYERS
-from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.games.script.persona import PROFILES
-
-class Odd(ScriptedPlayer):
-    async def answer(self, ask, view):
-        if ask.game.endswith("1"):
-            raise ZeroDivisionError("no idea")
-        return await super().answer(ask, view)
-
-PLAYERS["odd"] = lambda argument, context: Odd("odd", PROFILES["bold"], context.game)
-result = liescope.play("mini-mafia", players=["odd:"], games=4, design="self", out="r")
-print(result.to_json()["games"])
-"""
-    done = run(code, tmp_path, None)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "'failed': 1" in done.stdout
 
 
 def test_an_option_that_a_command_has_already_is_refused_in_one_line(tmp_path: Path) -> None:
