@@ -271,6 +271,9 @@ class _Crew:
             hosts = self._progress.activity.hosts
             self._count()
             self._progress.activity.hosts = hosts
+        ended = self._progress.done + self._progress.failed
+        if self._progress.stop is None and ended < self._progress.planned:  # who was asked to end may have died of it
+            self._progress.stop = self._halt.error
         if isinstance(self._progress.stop, BudgetSpent):  # a worker knows only its own part
             self._progress.stop = self._used_up()
         return self._progress

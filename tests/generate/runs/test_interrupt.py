@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,21 @@ def test_workers_keep_what_is_under_way_when_every_process_of_a_job_is_asked_to_
     assert (process.returncode, said) == (128 + signal.SIGTERM, "")
     assert "Traceback" not in complained
     assert kept(tmp_path / "run") == slow.answered
+
+
+def test_a_run_that_is_asked_to_end_says_so_even_if_its_workers_are_killed_meanwhile(
+    slow: LimitedServer, tmp_path: Path
+) -> None:
+    process = begin(slow, tmp_path / "run", "--workers", "2")
+    wait_until(lambda: slow.answered >= 8 and slow.under_way >= 4)
+    workers = _children(process.pid)
+    process.send_signal(signal.SIGTERM)
+    for pid in workers:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    said, complained = process.communicate(timeout=60)
+    assert (process.returncode, said) == (128 + signal.SIGTERM, "")
+    assert "Traceback" not in complained
 
 
 def test_a_terminal_that_is_closed_loses_nothing(slow: LimitedServer, tmp_path: Path) -> None:
