@@ -31,13 +31,15 @@ OPEN = frozenset(
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What may be done with the words of one origin. origin: who published them and where; licence: a sentence;
-    licence_id: the Hub's id of the licence, "" if it has none; redistributable: anyone may pass the words on.
+    licence_id: the Hub's id of the licence, "" if it has none; redistributable: anyone may pass the words on; means:
+    what the source's own label says and who decided, "" where it has none.
     """
 
     origin: str
     licence: str
     licence_id: str = ""
     redistributable: bool = False
+    means: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,7 +292,7 @@ class Game(ABC):
         return tuple(asks)
 
 
-UNSHOWN = frozenset({"private", "notes", "claims"})
+UNSHOWN = frozenset({"private", "notes", "claims", "gold"})
 
 
 def public(event: Event) -> Event:

@@ -47,10 +47,10 @@ class EventData(TypedDict, total=False):
     defence_turns, days, centre, reveal_dead, mutual_discovery: options of the table; role: a role, or "not ROLE"; seen:
     a card in the centre; lessons: pairs of kind and text, or how many there are; drawn: the rules drew it; proposals:
     all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker meant, and claims:
-    those that a source found in a statement, both hidden from all seats; notes: the leniencies needed to read the
-    reply; suspicion: by name, 0 to 1; tied: who tied for most votes; votes, needed: counts; judge: the name of the
-    judge; assessment: of a report or rating; kind: of a lesson; roles: by name, the role that a judge named; tags: by
-    field, what a judge tagged; winner: a team.
+    those that a source found in a statement, both hidden from all seats; gold: a source's own label of a statement;
+    notes: the leniencies needed to read the reply; suspicion: by name, 0 to 1; tied: who tied for most votes; votes,
+    needed: counts; judge: the name of the judge; assessment: of a report or rating; kind: of a lesson; roles: by name,
+    the role that a judge named; tags: by field, what a judge tagged; winner: a team.
     """
 
     names: list[str]
@@ -71,6 +71,7 @@ class EventData(TypedDict, total=False):
     cut: int
     private: Mapping[str, Any]
     claims: Sequence[ClaimData]
+    gold: bool
     notes: list[str]
     suspicion: dict[str, float]
     tied: list[str]
@@ -120,10 +121,10 @@ class GameMeta(TypedDict, total=False):
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
     learned; fork: for continuations of a recorded game; replayed: the recorded game that this one plays again; judge:
     who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
-    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went;
-    prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could not be
-    read; batch, number, timestamp, players, unread: further facts from
-    an imported log.
+    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went; domain,
+    canary: of conversations, what they are about, and the mark by which their publishers ask that nobody trains on
+    them; prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could not
+    be read; batch, number, timestamp, players, unread: further facts from an imported log.
     """
 
     turn: int
@@ -136,6 +137,8 @@ class GameMeta(TypedDict, total=False):
     settings: Mapping[str, Any]
     split: str
     withdrawn: Mapping[str, int]
+    domain: str
+    canary: str
     prompt_version: str
     import_notes: list[str]
     cells_left_out: Mapping[str, int]

@@ -242,6 +242,7 @@ _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that severa
     "notes": _are_texts,
     "private": _are_meanings,
     "claims": _are_claims,
+    "gold": lambda value, _: isinstance(value, bool),
     "role": _is_text,
     "drawn": lambda value, _: isinstance(value, bool),
     "seen": _is_text,

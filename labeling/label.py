@@ -63,6 +63,7 @@ def known_before(said: Sequence[Heard[T]], audience: frozenset[str], most: int |
 NO_ROLE = "the source does not say what the speaker's role wants"
 NOT_ASKED = "not asked"
 NOT_IN_SOURCE = "not in the source"
+NOT_STATED = "no source states it"
 UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
@@ -151,6 +152,8 @@ def _statement(
         label_claim_null=labels.label_claim_null,
         label_promise=labels.label_promise,
         label_promise_null=labels.label_promise_null,
+        label_gold=event.data.get("gold"),
+        label_gold_null="" if "gold" in event.data else NOT_STATED,
         **views,
         planted_type=None if planted is None else planted.value,
         reasoning=reasoning_in(private),

@@ -61,6 +61,15 @@ class StatementRow:
         ),
     ]
     label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty")]
+    label_gold: Annotated[
+        bool | None,
+        Meaning(
+            "its source states that it is deceptive; the card says what that means and who decided",
+            reason="label_gold_null",
+            classes=HONESTY,
+        ),
+    ]
+    label_gold_null: Annotated[str, Meaning("why label_gold is null, else empty")]
     label_self: Annotated[
         bool | None,
         Meaning(

@@ -53,7 +53,8 @@ class Importer(ABC):
 
     format: its name on the command line; reads: the kind of file, for the help; origin: who published such games and
     where; licence: what the publishers say about using the text, as a sentence; licence_id: the Hub's id of that
-    licence, if it has one; redistributable: it lets anyone pass the text on; version: increased by a change that reads
+    licence, if it has one; redistributable: it lets anyone pass the text on; means: what the publishers' own label of a
+    statement (`label_gold`) says and who decided, "" if they have none; version: increased by a change that reads
     the same files differently, so that the results are not mixed with an older run folder; Options: what it takes
     besides the sources. Files among the options are identified by their content.
 
@@ -67,6 +68,7 @@ class Importer(ABC):
     licence: ClassVar[str]
     licence_id: ClassVar[str] = ""
     redistributable: ClassVar[bool] = False
+    means: ClassVar[str] = ""
     version: ClassVar[int] = 1
     Options: ClassVar[type[OptionsModel]] = OptionsModel
 
@@ -82,7 +84,7 @@ class Importer(ABC):
 
     def terms(self) -> Terms:
         """Whose words these are, and what may be done with them."""
-        return Terms(self.origin, self.licence, self.licence_id, self.redistributable)
+        return Terms(self.origin, self.licence, self.licence_id, self.redistributable, self.means)
 
     def game_texts(self) -> Mapping[str, str]:
         """What a dataset card says about the games that Liescope cannot play: a sentence or two for each name."""

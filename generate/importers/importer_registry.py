@@ -8,6 +8,7 @@ from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Importer
 from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
 from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
+from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack.quack_importer import QuackImporter
 
 IMPORTERS: Registry[type[Importer]] = Registry(
@@ -16,6 +17,8 @@ IMPORTERS: Registry[type[Importer]] = Registry(
     {
         importer.format: importer
         for importer in (  # one line for each
+            TextImporter,
+            ChatImporter,
             JsonlImporter,
             MiniMafiaImporter,
             AvalonImporter,

@@ -326,8 +326,10 @@ def plan_terms(plan: Mapping[str, Any]) -> dict[str, Terms]:
 def stated_terms(facts: Any) -> Terms:
     """What is not stated plainly counts as not allowed."""
     facts = facts if isinstance(facts, Mapping) else {}
-    origin, licence, name = (str(facts.get(key) or "") for key in ("origin", "licence", "licence_id"))
-    return Terms(origin or "not stated", licence or "None is stated.", name, facts.get("redistributable") is True)
+    origin, licence, name, means = (str(facts.get(key) or "") for key in ("origin", "licence", "licence_id", "means"))
+    return Terms(
+        origin or "not stated", licence or "None is stated.", name, facts.get("redistributable") is True, means
+    )
 
 
 def plan_texts(plan: Mapping[str, Any]) -> dict[str, str]:

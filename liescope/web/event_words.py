@@ -31,7 +31,9 @@ MEASURED = frozenset(
     }
 )
 """No part of the talk at the table, but of its measurement, its order and its lessons. Never public."""
-_NOTED = frozenset({"drawn", "tied", "cut", "notes", "claims", "private", "judge"})  # beside an event of any kind
+_NOTED = frozenset(
+    {"drawn", "tied", "cut", "notes", "claims", "private", "gold", "judge"}
+)  # beside an event of any kind
 _TOLD: Mapping[EventKind, frozenset[str]] = {
     EventKind.SETUP: frozenset({"names", "composition"}),
     EventKind.ROLE: frozenset({"role"}),

@@ -159,6 +159,10 @@ class Row(RowCell):
     role: Text = Field(default="", description="the speaker's hidden role")
     team: Text = Field(default="", description="the team of that role")
     deceives: Flag | None = Field(default=None, description="whether the role aims to deceive the table")
+    label_gold: Flag | None = Field(
+        default=None, description="the source's own label: the statement is deceptive; `--means` says in what sense"
+    )
+    reasoning: Text = Field(default="", description="what the speaker thought before it spoke")
     label_self: Flag | None = Field(default=None, description="the speaker's own report: it was deceptive")
     self_type: Text | None = Field(default=None, description="the type of deception that the speaker reports")
     self_confidence: Share | None = Field(default=None, description="the speaker's confidence in the report, 0 to 1")

@@ -168,7 +168,11 @@ def _events(rows: Sequence[Row], names: Sequence[str], found: Counter[str]) -> I
         audience = None if heard is None or whole else heard
         if text.strip():
             claims = [claim.model_dump(exclude_defaults=True) for claim in row.claims]
-            data = {"claims": claims} if claims else {}
+            data: dict[str, Any] = {"claims": claims} if claims else {}
+            if row.label_gold is not None:
+                data["gold"] = row.label_gold
+            if row.reasoning:
+                data["private"] = {"reasoning": row.reasoning}
             yield {
                 "kind": EventKind.STATEMENT,
                 **at,
@@ -229,19 +233,27 @@ _HEAD = 20  # rows that show which columns a source has
 _SHOWN = 12  # columns in a message
 
 
-class JsonlOptions(OptionsModel):
+class SourceOptions(OptionsModel):
+    """Whose words they are, what may be done with them, and what their label means."""
+
+    about: str = Field(default="", description="A sentence for the dataset card on what these are.")
+    means: str = Field(
+        default="", description="What the source's label (label_gold) says and who decided, for the dataset card."
+    )
+    origin: str = Field(default="", description="Who published the statements, and where.")
+    licence: str = Field(default="", description="Their licence: an id such as mit or cc-by-4.0, or a sentence.")
+    redistributable: bool | None = Field(
+        default=None, description="Whether that licence lets anyone pass them on; known for the usual ids."
+    )
+
+
+class JsonlOptions(SourceOptions):
     """How to read a source's columns, and what to call its game."""
 
     map: list[str] = Field(
         default=[], description="Read a column under another name: THEIRS=OURS; THEIRS= leaves it out."
     )
     game: str = Field(default="imported-game", min_length=1, description="What the game is called.")
-    about: str = Field(default="", description="A sentence on the game for the dataset card.")
-    origin: str = Field(default="", description="Who published the statements, and where.")
-    licence: str = Field(default="", description="Their licence: an id such as mit or cc-by-4.0, or a sentence.")
-    redistributable: bool | None = Field(
-        default=None, description="Whether that licence lets anyone pass them on; known for the usual ids."
-    )
     deceptive_role: list[str] = Field(
         default=[], description="A role that aims to deceive, where the rows name roles only; may be repeated."
     )
@@ -264,7 +276,7 @@ class JsonlImporter(Importer):
                 f"--game {options.game}: Liescope plays that game by rules of its own, which games from elsewhere need "
                 f"not follow; call it something else, such as {options.game}-imported"
             )
-        self._terms = _terms(options)
+        self._terms = stated(options, self.origin, self.licence)
         self._game = options.game
         self._about = options.about
         self._deceptive = frozenset(options.deceptive_role)
@@ -372,13 +384,13 @@ class JsonlImporter(Importer):
 _UNREAD = "\0unread"
 
 
-def _terms(options: JsonlOptions) -> Terms:
-    """What the user says about the licence; nothing said is nothing allowed."""
+def stated(options: SourceOptions, origin: str, licence: str) -> Terms:
+    """What the user says about the licence; nothing said is nothing allowed. origin, licence: where nothing is said."""
     words, name = options.licence.strip(), options.licence.strip().lower()
     known = name in OPEN
-    sentence = f"Licence {words}." if known else f"{words.rstrip('.')}." if words else JsonlImporter.licence
+    sentence = f"Licence {words}." if known else f"{words.rstrip('.')}." if words else licence
     shared = known if options.redistributable is None else options.redistributable
-    return Terms(options.origin.strip() or JsonlImporter.origin, sentence, name if known else "", shared)
+    return Terms(options.origin.strip() or origin, sentence, name if known else "", shared, options.means.strip())
 
 
 def _renaming(pairs: list[str]) -> dict[str, str]:

@@ -94,6 +94,7 @@ _QUESTIONS = {
     "role": "Does the speaker's role aim to deceive the others?",
     "claim": "Is a checkable claim in it false, and could the speaker know?",
     "promise": "Does it hold a promise that the act which followed broke?",
+    "gold": "Is it deceptive, as its source means that?",
     "self": "Does the speaker itself mean it to deceive?",
     "peer": "Would most of the others take it for deceptive?",
 }

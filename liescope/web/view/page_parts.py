@@ -309,7 +309,7 @@ def claim(row: ClaimRow, text: str, events: Mapping[int, Event], anchors: Mappin
 
 
 def labels_of(row: StatementRow) -> tuple[Label, ...]:
-    """The five labels, always in this order, and what a script meant."""
+    """The source's label, where there is one; five labels, always in this order; and what a script meant."""
     found = [
         _label("Role", row.label_role, ("deceives", "open"), row.label_role_null),
         _label("Claims", row.label_claim, ("lie", "true"), row.label_claim_null),
@@ -317,6 +317,8 @@ def labels_of(row: StatementRow) -> tuple[Label, ...]:
         _label("Itself", row.label_self, ("deceptive", "honest"), row.label_self_null),
         _label("Peers", row.label_peer, ("deceptive", "honest"), row.label_peer_null),
     ]
+    if row.label_gold is not None:
+        found.insert(0, _label("Source", row.label_gold, ("deceptive", "honest"), ""))
     if row.peer_rate is not None:
         counted = f"{round(row.peer_rate * row.peer_ratings)} of {row.peer_ratings}"
         found[-1] = Label("Peers", f"{counted} deceptive", found[-1].tone, row.label_peer_null)

@@ -1,0 +1,437 @@
+"""Data of one's own, without a game: texts in a table, and conversations of an assistant."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, ValidationError
+
+from liescope.common.errors import BadData
+from liescope.common.settings import OptionsModel
+from liescope.data_cards.licences import Terms
+from liescope.games.facts import GameMeta
+from liescope.games.record import GameRecord
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.jsonl.columns import Row, fault, present
+from liescope.generate.importers.jsonl.jsonl_importer import SourceOptions, game_of, stated
+from liescope.generate.importers.jsonl.sources import Spool, identity, read_rows
+
+TEXT, CHAT = "text", "chat"
+AUTHOR, ASSISTANT, JUDGE = "author", "assistant", "judge"
+_A_TABLE = "Texts of a table, without a game: nobody but their source labelled them."
+_CONVERSATIONS = (
+    "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the user says "
+    "are what it was told. The label of a conversation stands at the assistant's last turn."
+)
+_HEAD = 500  # rows that show which columns a source has, and what its labels look like
+_SHOWN = 12  # columns or values in a message
+
+_TEXTS = frozenset(
+    ("text", "statement", "sentence", "message", "content", "utterance", "response", "answer", "claim", "reply", "body")
+)
+_GROUPS = frozenset(
+    (
+        *("group", "group_id", "game_id", "game", "conversation", "conversation_id", "dialogue_id", "dialog_id"),
+        *("thread", "thread_id", "session", "session_id", "document_id", "debate_id", "interview_id"),
+    )
+)
+_LIES_BY_NAME = frozenset(
+    ("deceptive", "is_deceptive", "deception", "lie", "is_lie", "lied", "lying", "is_lying", "dishonest", "label_gold")
+)
+_TRUTHS_BY_NAME = frozenset(("honest", "is_honest", "truthful", "is_truthful"))
+_LABELS = _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label", "labels", "target", "class", "gold", "y"}
+_LIES = frozenset(("deceptive", "deception", "lie", "lying", "lied", "dishonest", "deceitful", "untruthful"))
+_TRUTHS = frozenset(("honest", "truth", "truthful", "not deceptive", "non-deceptive", "nondeceptive", "sincere"))
+_YES, _NO = frozenset(("1", "true", "t", "yes", "y")), frozenset(("0", "false", "f", "no", "n"))
+_NAMES = {
+    "task": ("task", "task_name", "dataset", "subset"),
+    "model": ("model", "model_name", "generator"),
+    "speaker": ("speaker", "author", "role"),
+    "domain": ("domain", "topic"),
+    "canary": ("canary", "canary_guid", "canary_string"),
+    "split": ("split",),
+    "judges": ("judges", "judge_scores"),
+    "id": ("id", "conversation_id", "sample_id", "uuid"),
+    "messages": ("messages", "conversation", "conversations", "transcript", "dialogue", "prompt_messages"),
+}
+_THOUGHTS = ("text", "reasoning", "thinking")  # where a part of a message has what was thought
+_ROLES = {
+    "human": "user",
+    "gpt": ASSISTANT,
+    "bot": ASSISTANT,
+    "model": ASSISTANT,
+    "ai": ASSISTANT,
+    "developer": "system",
+    "function": "tool",
+}
+
+
+class OwnOptions(SourceOptions):
+    """Where the label stands, and what it means."""
+
+    label: str = Field(default="", description="The column with the label, where its name does not tell.")
+    deceptive: list[str] = Field(
+        default=[], description="A value of the label that means deceptive, where it does not tell; may be repeated."
+    )
+
+
+class TextOptions(OwnOptions):
+    """Which column holds what."""
+
+    text: str = Field(default="", description="The column with the text, where its name does not tell.")
+    group: str = Field(
+        default="", description="The column whose rows belong together, such as a conversation or an interview."
+    )
+
+
+class LabelColumn:
+    """A column of labels and how its values are read. name: "" where a source has none; deceptive: the values that mean
+    it, where the user says so.
+    """
+
+    def __init__(self, name: str, deceptive: Collection[str] = ()) -> None:
+        self.name = name
+        self._deceptive = {_word(value) for value in deceptive}
+        self._read = name.casefold()
+        self._numbers = False  # whether 0 or 1 had to be taken for one or the other
+
+    def of(self, value: Any) -> bool | None:
+        """Whether a value means deceptive; None for an empty cell. Raises BadData for a value that may mean either."""
+        if not present(value):
+            return None
+        word = _word(value)
+        if self._deceptive:
+            return word in self._deceptive
+        if word in _LIES | _TRUTHS:
+            return word in _LIES
+        plain = self._read in _LIES_BY_NAME | _TRUTHS_BY_NAME
+        if word in _YES | _NO and (plain or word in ("0", "1")):
+            self._numbers |= not plain
+            return (word in _YES) != (self._read in _TRUTHS_BY_NAME)
+        raise BadData(
+            f"the value {word[:40]!r} of {self.name} may mean either; say which are deceptive with --deceptive"
+        )
+
+    def note(self) -> str:
+        """What is taken for granted of the values."""
+        if not self.name:
+            return "no column holds a label"
+        return f"{self.name}: 1 counts as deceptive, 0 as honest" if self._numbers else ""
+
+
+def _word(value: Any) -> str:
+    number = isinstance(value, float) and value.is_integer()
+    return str(int(value) if number else value).strip().casefold()
+
+
+class _Own(Importer):
+    """What both importers share: terms, and the columns of a source."""
+
+    def __init__(self, options: OwnOptions) -> None:
+        super().__init__(options)
+        self._own = options
+
+    def terms(self) -> Terms:
+        return stated(self._own, self.origin, self.licence)
+
+    def identity(self, source: Path) -> Mapping[str, str]:
+        return identity(source)
+
+    def _head(self, source: Path) -> tuple[list[tuple[int, dict[str, Any]]], Iterator[tuple[int, Any]]]:
+        """The first rows, and all."""
+        rows = read_rows(source)
+        head = list(islice(rows, _HEAD))
+        return [(line, row) for line, row in head if not isinstance(row, Rejected)], chain(head, rows)
+
+    def _labels(self, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> LabelColumn:
+        """The column of labels. Raises BadData where there are several, or its values are unclear."""
+        rows = list(rows)
+        name = _named(columns, self._own.label, _LABELS, "label", needed=False)
+        if not name:
+            plain = [one for one in columns if _says_plainly([row.get(one) for row in rows])]
+            name = plain[0] if len(plain) == 1 else ""
+        label = LabelColumn(name, self._own.deceptive)
+        values = [row.get(name) for row in rows] if name else []
+        try:
+            found = {label.of(value) for value in values}
+        except BadData as error:
+            there = ", ".join(dict.fromkeys(str(value)[:40] for value in values if present(value)))
+            raise BadData(f"{error}; it has {there[:300]}") from None
+        if self._own.deceptive and True not in found and any(map(present, values)):
+            raise BadData(f"no row of {name} has a value that --deceptive names")
+        return label
+
+
+class TextImporter(_Own):
+    """A row a text: CSV, TSV, JSON lines, Parquet, or a dataset in a folder or on the Hub."""
+
+    format: ClassVar[str] = TEXT
+    reads: ClassVar[str] = "a row a text with a label: .csv, .tsv, .jsonl, .parquet, a dataset's folder, USER/NAME"
+    origin: ClassVar[str] = "a table of texts"
+    licence: ClassVar[str] = "None is stated: not to be redistributed."
+    Options: ClassVar[type[OptionsModel]] = TextOptions
+
+    def __init__(self, options: TextOptions) -> None:
+        super().__init__(options)
+        self._given = options
+
+    def game_texts(self) -> Mapping[str, str]:
+        return {TEXT: self._own.about or _A_TABLE}
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        head, rows = self._head(source)
+        columns = list(dict.fromkeys(name for _, row in head for name in row))
+        try:
+            label = self._labels(columns, (row for _, row in head))
+            text = _text_column(columns, self._given.text, [row for _, row in head], {label.name, self._given.group})
+            group = _named(columns, self._given.group, _GROUPS - {text}, "group", needed=False)
+        except BadData as error:
+            yield from (row for _, row in rows if isinstance(row, Rejected))
+            yield Rejected(source.name, 1, "", str(error))
+            return
+        notes = [
+            note for note in (label.note(), "" if group else "no column groups the rows: each is on its own") if note
+        ]
+        read = _Reader(label, columns)
+        spool = Spool()
+        try:
+            for line, row in rows:
+                if isinstance(row, Rejected):
+                    yield row
+                elif not str(row.get(text) or "").strip():
+                    yield Rejected(source.name, line, "", f"it has no text: {text} is empty")
+                elif group and not present(row.get(group)):
+                    yield Rejected(source.name, line, "", f"it belongs to no group: {group} is empty")
+                else:
+                    spool.add(f"{_stem(source)}-{_word(row[group]) if group else line}", line, {**row, TEXT: row[text]})
+            for game_id, mine in spool.games():
+                told = list(mine)
+                make = partial(read.texts, game_id, [row for _, row in told], notes)
+                yield attempt(source.name, told[0][0], game_id, make)
+        finally:
+            spool.close()
+
+
+class ChatImporter(_Own):
+    """A row a conversation: `messages` with their roles, the label of the conversation or of its turns."""
+
+    format: ClassVar[str] = CHAT
+    reads: ClassVar[str] = (
+        "a row a conversation (messages): .jsonl, .json, .parquet, .csv, a dataset's folder, USER/NAME"
+    )
+    origin: ClassVar[str] = "conversations of an assistant"
+    licence: ClassVar[str] = "None is stated: not to be redistributed."
+    Options: ClassVar[type[OptionsModel]] = OwnOptions
+
+    def game_texts(self) -> Mapping[str, str]:
+        return {CHAT: self._own.about or _CONVERSATIONS}
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        head, rows = self._head(source)
+        columns = list(dict.fromkeys(name for _, row in head for name in row))
+        try:
+            messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
+            of_turns = any(_turn_labels(_turns(row.get(messages))) for _, row in head)
+            label = self._labels(columns, (row for _, row in head)) if not of_turns else LabelColumn("deceptive")
+        except BadData as error:
+            yield from (row for _, row in rows if isinstance(row, Rejected))
+            yield Rejected(source.name, 1, "", str(error))
+            return
+        notes = [note] if (note := label.note()) else []
+        read = _Reader(label, columns)
+        for line, row in rows:
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            own = row.get(read.column("id"))
+            game_id = str(own) if present(own) else f"{_stem(source)}-{line}"
+            yield attempt(source.name, line, game_id, partial(read.chat, game_id, row, row.get(messages), notes))
+
+
+class _Reader:
+    """Makes records of rows."""
+
+    def __init__(self, label: LabelColumn, columns: Sequence[str]) -> None:
+        self._label = label
+        known = {name.casefold(): name for name in reversed(columns)}
+        self._columns = {
+            what: next((known[name] for name in names if name in known), "") for what, names in _NAMES.items()
+        }
+
+    def column(self, what: str) -> str:
+        """The column that holds this, "" if none does."""
+        return self._columns[what]
+
+    def texts(self, game_id: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> GameRecord:
+        """The record of texts that belong together."""
+        said = [
+            {
+                "speaker": self._of(row, "speaker") or AUTHOR,
+                "text": row[TEXT],
+                "label_gold": self._label.of(row.get(self._label.name)),
+                "model": self._of(row, "model"),
+            }
+            for row in rows
+        ]
+        return self._record(game_id, TEXT, said, rows[0], notes)
+
+    def chat(self, game_id: str, row: Mapping[str, Any], messages: Any, notes: Sequence[str]) -> GameRecord:
+        """The record of a conversation. Raises BadData."""
+        turns = _turns(messages)
+        last = max((at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT), default=None)
+        if last is None:
+            raise BadData("no turn of the conversation is the assistant's")
+        own = _turn_labels(turns)
+        whole = None if own else self._label.of(row.get(self._label.name))
+        said = []
+        for at, turn in enumerate(turns):
+            mine = turn["role"] == ASSISTANT
+            said.append(
+                {
+                    "speaker": turn["role"],
+                    "role": turn["role"],
+                    "text": turn["text"],
+                    "reasoning": turn["reasoning"],
+                    "model": self._of(row, "model") if mine else None,
+                    "label_gold": own.get(at) if own else whole if at == last else None,
+                    "ratings": _judged(row.get(self._columns["judges"])) if at == last else (),
+                }
+            )
+        return self._record(game_id, CHAT, said, row, notes)
+
+    def _of(self, row: Mapping[str, Any], what: str) -> str | None:
+        value = row.get(self._columns[what])
+        return str(value) if present(value) and not isinstance(value, list | dict) else None
+
+    def _record(
+        self,
+        game_id: str,
+        kind: str,
+        said: Sequence[Mapping[str, Any]],
+        row: Mapping[str, Any],
+        notes: Sequence[str],
+    ) -> GameRecord:
+        try:
+            rows = [Row.of({**cells, "game_id": game_id, "split": self._of(row, "split")}) for cells in said]
+        except ValidationError as error:
+            raise BadData(fault(error.errors()[0])) from error
+        record = game_of(game_id, kind, rows, (), notes, Counter())
+        meta: GameMeta = {**record.meta}
+        if domain := self._of(row, "domain"):
+            meta["domain"] = domain
+        if canary := self._of(row, "canary"):
+            meta["canary"] = canary
+        return replace(record, cell=self._of(row, "task") or "", meta=meta)
+
+
+def _turns(messages: Any) -> list[dict[str, Any]]:
+    """The turns of a conversation: role, text, reasoning, and what else they hold. Raises BadData."""
+    if isinstance(messages, str):
+        try:
+            messages = json.loads(messages)
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"its messages are no JSON ({str(error)[:80]})") from error
+    if not isinstance(messages, list) or not messages:
+        raise BadData("it has no list of messages")
+    return [_turn(number, message) for number, message in enumerate(messages, 1)]
+
+
+def _turn(number: int, message: Any) -> dict[str, Any]:
+    role = message.get("role", message.get("from")) if isinstance(message, Mapping) else None
+    if not isinstance(role, str) or not role.strip():
+        raise BadData(f"message {number} has no role")
+    content = message.get("content", message.get("value"))
+    parts = content if isinstance(content, list) else [content]
+    words = [part.get("text") if isinstance(part, Mapping) else part for part in parts if not _is_thought(part)]
+    words += [_called(call) for call in message.get("tool_calls") or ()]
+    thought = [message.get("reasoning_content") or message.get("reasoning")]
+    thought += [next((part[key] for key in _THOUGHTS if part.get(key)), "") for part in parts if _is_thought(part)]
+    low = role.strip().casefold()
+    return {
+        **message,
+        "role": _ROLES.get(low, low),
+        "text": "\n".join(word for word in words if isinstance(word, str)),
+        "reasoning": "\n".join(word for word in thought if isinstance(word, str)),
+    }
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in ("reasoning", "thinking")
+
+
+def _called(call: Any) -> str:
+    """A call of a tool, as words."""
+    function = call.get("function", call) if isinstance(call, Mapping) else {}
+    name, given = (function.get(key) for key in ("name", "arguments")) if isinstance(function, Mapping) else ("", "")
+    return f"[calls {name} with {given if isinstance(given, str) else json.dumps(given, default=str)}]"
+
+
+def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
+    """The labels that the assistant's turns have of their own, by place."""
+    found = {}
+    for at, turn in enumerate(turns):
+        name = next((name for name in _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label"} if present(turn.get(name))), "")
+        if turn["role"] == ASSISTANT and name:
+            found[at] = bool(LabelColumn(name).of(turn[name]))
+    return found
+
+
+def _judged(scores: Any) -> list[dict[str, Any]]:
+    """Judges' scores of how surely the assistant lied, from 0 to 1 or 1 to 100, as ratings."""
+    given = {str(name): value for name, value in scores.items()} if isinstance(scores, Mapping) else {}
+    known = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
+    most = 100 if any(value > 1 for value in known.values()) else 1
+    return [
+        {"observer": name, "suspicion": value / most, "flag": 2 * value > most}
+        for name, value in known.items()
+        if 0 <= value <= most
+    ]
+
+
+def _named(columns: Sequence[str], given: str, usual: Collection[str], what: str, needed: bool = True) -> str:
+    """The column that the user names, or the one with a usual name. Raises BadData for none, if one is needed, and for
+    several.
+    """
+    shown = f"{', '.join(map(str, columns[:_SHOWN]))}{' …' if len(columns) > _SHOWN else ''}"
+    if given:
+        if given not in columns:
+            raise BadData(f"--{what} {given}: there is no such column; it has {shown}")
+        return given
+    found = [name for name in columns if str(name).casefold() in usual]
+    if len(found) > 1:
+        raise BadData(f"{' and '.join(found)} may both hold the {what}; name one with --{what}")
+    if needed and not found:
+        hint = "" if what == "messages" else f": name it with --{what}"
+        raise BadData(f"it has no column that is called like the {what}, but {shown}{hint}")
+    return found[0] if found else ""
+
+
+def _text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str, Any]], others: Collection[str]) -> str:
+    """The column with the text: by name, or the only one with sentences in it. Raises BadData."""
+    if given or any(str(name).casefold() in _TEXTS for name in columns):
+        return _named(columns, given, _TEXTS, "text")
+    wordy = [name for name in columns if name not in others and _has_sentences([row.get(name) for row in rows])]
+    return wordy[0] if len(wordy) == 1 else _named(columns, "", _TEXTS, "text")
+
+
+def _has_sentences(values: Sequence[Any]) -> bool:
+    told = [value for value in values if isinstance(value, str)]
+    return sum(len(value.split()) >= 3 for value in told) > len(values) / 2
+
+
+def _says_plainly(values: Sequence[Any]) -> bool:
+    """Whether every cell that says something says in words who lies, and not all the same."""
+    words = {_word(value) for value in values if present(value)}
+    return words <= _LIES | _TRUTHS and bool(words & _LIES) and bool(words & _TRUTHS)
+
+
+def _stem(source: Path) -> str:
+    """What the ids of a source begin with."""
+    return source.name.split(".")[0] or "row"
