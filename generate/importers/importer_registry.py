@@ -6,6 +6,7 @@ from liescope.common.registry import Registry
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Importer
+from liescope.generate.importers.inspect_logs import InspectImporter
 from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
 from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
@@ -19,6 +20,7 @@ IMPORTERS: Registry[type[Importer]] = Registry(
         for importer in (  # one line for each
             TextImporter,
             ChatImporter,
+            InspectImporter,
             JsonlImporter,
             MiniMafiaImporter,
             AvalonImporter,

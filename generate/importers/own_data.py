@@ -21,14 +21,14 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.jsonl.columns import Row, fault, present
 from liescope.generate.importers.jsonl.jsonl_importer import SourceOptions, game_of, stated
-from liescope.generate.importers.jsonl.sources import Spool, identity, read_rows
+from liescope.generate.importers.jsonl.sources import Rows, Spool, identity, read_rows
 
 TEXT, CHAT = "text", "chat"
 AUTHOR, ASSISTANT, JUDGE = "author", "assistant", "judge"
 _A_TABLE = "Texts of a table, without a game: nobody but their source labelled them."
 _CONVERSATIONS = (
-    "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the user says "
-    "are what it was told. The label of a conversation stands at the assistant's last turn."
+    "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the user "
+    "says are what it was told. The label of a conversation stands at the assistant's last turn."
 )
 _HEAD = 500  # rows that show which columns a source has, and what its labels look like
 _SHOWN = 12  # columns or values in a message
@@ -116,7 +116,7 @@ class LabelColumn:
             self._numbers |= not plain
             return (word in _YES) != (self._read in _TRUTHS_BY_NAME)
         raise BadData(
-            f"the value {word[:40]!r} of {self.name} may mean either; say which are deceptive with --deceptive"
+            f"{self.name} is {word[:40]!r}, which may mean either; say which values are lies with --deceptive"
         )
 
     def note(self) -> str:
@@ -146,9 +146,12 @@ class _Own(Importer):
 
     def _head(self, source: Path) -> tuple[list[tuple[int, dict[str, Any]]], Iterator[tuple[int, Any]]]:
         """The first rows, and all."""
-        rows = read_rows(source)
+        rows = self._rows(source)
         head = list(islice(rows, _HEAD))
         return [(line, row) for line, row in head if not isinstance(row, Rejected)], chain(head, rows)
+
+    def _rows(self, source: Path) -> Rows:
+        return read_rows(source)
 
     def _labels(self, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> LabelColumn:
         """The column of labels. Raises BadData where there are several, or its values are unclear."""
@@ -194,7 +197,8 @@ class TextImporter(_Own):
             group = _named(columns, self._given.group, _GROUPS - {text}, "group", needed=False)
         except BadData as error:
             yield from (row for _, row in rows if isinstance(row, Rejected))
-            yield Rejected(source.name, 1, "", str(error))
+            if columns:
+                yield Rejected(source.name, 1, "", str(error))
             return
         notes = [
             note for note in (label.note(), "" if group else "no column groups the rows: each is on its own") if note
@@ -238,11 +242,12 @@ class ChatImporter(_Own):
         columns = list(dict.fromkeys(name for _, row in head for name in row))
         try:
             messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
-            of_turns = any(_turn_labels(_turns(row.get(messages))) for _, row in head)
+            of_turns = any(_has_turn_labels(row.get(messages)) for _, row in head)
             label = self._labels(columns, (row for _, row in head)) if not of_turns else LabelColumn("deceptive")
         except BadData as error:
             yield from (row for _, row in rows if isinstance(row, Rejected))
-            yield Rejected(source.name, 1, "", str(error))
+            if columns:
+                yield Rejected(source.name, 1, "", str(error))
             return
         notes = [note] if (note := label.note()) else []
         read = _Reader(label, columns)
@@ -368,8 +373,10 @@ def _is_thought(part: Any) -> bool:
 
 def _called(call: Any) -> str:
     """A call of a tool, as words."""
-    function = call.get("function", call) if isinstance(call, Mapping) else {}
-    name, given = (function.get(key) for key in ("name", "arguments")) if isinstance(function, Mapping) else ("", "")
+    call = call if isinstance(call, Mapping) else {}
+    inner = call.get("function")
+    own = inner if isinstance(inner, Mapping) else {**call, "name": inner or call.get("name")}
+    name, given = own.get("name"), own.get("arguments")
     return f"[calls {name} with {given if isinstance(given, str) else json.dumps(given, default=str)}]"
 
 
@@ -381,6 +388,13 @@ def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
         if turn["role"] == ASSISTANT and name:
             found[at] = bool(LabelColumn(name).of(turn[name]))
     return found
+
+
+def _has_turn_labels(messages: Any) -> bool:
+    try:
+        return bool(_turn_labels(_turns(messages)))
+    except BadData:  # it is rejected in its place
+        return False
 
 
 def _judged(scores: Any) -> list[dict[str, Any]]:

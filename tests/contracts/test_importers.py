@@ -26,7 +26,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_CLAIMS_READ
-from tests.generate.importers import avalon_game, quack_game, test_diplomacy, written
+from tests.generate.importers import avalon_game, quack_game, test_diplomacy, test_own_data, written
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
 
@@ -68,7 +68,17 @@ def _rows(folder: Path) -> list[Path]:
     return [folder / "rows.jsonl"]
 
 
+def _alibis(folder: Path) -> list[Path]:
+    return [test_own_data.table(folder / "a.csv", [{**row, "group": row["interview"]} for row in test_own_data.ALIBIS])]
+
+
+def _chats(folder: Path) -> list[Path]:
+    return [test_own_data.lines(folder / "a.jsonl", 2 * [{"messages": test_own_data.CHAT, "deceptive": True}])]
+
+
 SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
+    "text": _alibis,
+    "chat": _chats,
     "jsonl": _rows,
     "mini-mafia": _log,
     "avalon-nlu": lambda folder: [
