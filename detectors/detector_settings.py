@@ -13,6 +13,7 @@ from liescope.detectors.detector import MAX_SEED, PRESETS
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.generate.players.run_limits import RunSettings
 
+_ROLE_OR_GOLD = "role, or gold where only the source labels"
 _TEXT = "The text that a detector sees"
 _JUDGE = "Chat models beside the detectors"
 
@@ -29,7 +30,7 @@ ReplyFolder = Annotated[AnyPath | None, Setting("For kinds that ask a chat model
 class TrainSettings(TypedDict, total=False):
     """What `train` takes, beside the options of the kind."""
 
-    target: Annotated[str, Setting(f"What to predict: {', '.join(TARGETS)}.", "role")]
+    target: Annotated[str | None, Setting(f"What to predict: {', '.join(TARGETS)}.", shown=_ROLE_OR_GOLD)]
     preset: Annotated[
         str | None, Setting(f"Options that are not given: {', '.join(PRESETS)}, for kinds that have them.")
     ]
@@ -185,7 +186,7 @@ class AdaptSettings(LearningSettings, LearnedSettings, total=False):
 class AuditSettings(TypedDict, total=False):
     """What `audit` takes."""
 
-    target: Annotated[str, Setting("The label: role, claim, self, peer or promise.", "role")]
+    target: Annotated[str | None, Setting(f"The label: {', '.join(TARGETS)}.", shown=_ROLE_OR_GOLD)]
     split: Annotated[
         str,
         Setting("out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.", "both"),

@@ -24,6 +24,7 @@ from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
+GOLD = "gold"
 _LARGE = ("transcript",)  # no detector reads it
 _ASSESSED = ("self", "peer")  # labels of games that are played with assessments
 _BACKSLASH = "\\"
@@ -75,6 +76,14 @@ def target_column(target: str) -> str:
     if target not in TARGETS:
         raise UnknownName("target", target, TARGETS)
     return f"label_{target}"
+
+
+def usual_target(corpus: str | os.PathLike[str]) -> str:
+    """What is predicted where nobody says it: the role, or the source's label where there is no other."""
+    labels = read(Path(corpus), "statements").select(pl.col(*map(target_column, TARGETS)).count())
+    counts = collected(labels, corpus).row(0, named=True)
+    there = [target for target in TARGETS if counts[target_column(target)]]
+    return GOLD if GOLD in there and "role" not in there else "role"
 
 
 def read_statements(

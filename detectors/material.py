@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.examples import (
     Example,
@@ -22,7 +23,7 @@ from liescope.detectors.examples import (
 )
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus import read_facts
+from liescope.generate.corpus import collected, read, read_facts
 from liescope.generate.corpus.read import FACTS_FILE
 
 SPLITS = ("train", "validation")
@@ -64,6 +65,16 @@ class Material:
         counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
         common = counted.filter(pl.col("len") >= _COMMON_NAME * self.learned["game_id"].n_unique())
         return common["names"].head(_MOST_NAMES).to_list()
+
+
+def check_may_train(corpus: Path) -> None:
+    """Raises UsageError for a corpus with conversations whose publishers ask that nobody trains on them."""
+    marked = read(corpus, "games").filter(pl.col("meta").str.contains('"canary"', literal=True))
+    if count := collected(marked.select(pl.len()), corpus).item():
+        raise UsageError(
+            f"{count:,} conversations carry a canary: their publishers ask that nothing is trained on them; use them "
+            "with evaluate and score, and train on others"
+        )
 
 
 def read_material(corpus: Path, name: str, target: str, context: int, keep_lost: bool = False) -> Material:

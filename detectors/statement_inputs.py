@@ -8,16 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
+from liescope.generate.importers.own_data import ASSISTANT, last_answer, turns_of
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT = "no text"
 COLUMNS = (
     *("statement_id", "text", "speaker", "speaker_model", "game_id", "names", "alive", "audience", "context"),
-    *("game", "deceivers", "read_notes"),
+    *("game", "deceivers", "read_notes", "messages"),
 )
 """What is read of a row; its other columns are not even loaded from a file."""
 
@@ -92,6 +93,8 @@ class StatementReader:
         """
         if isinstance(given, str) or given is None:
             given = {"text": given}
+        if is_conversation(given) or (isinstance(given, Mapping) and "messages" in given and "text" not in given):
+            given = _last_answer(given, number)
         if not isinstance(given, Mapping):
             raise UsageError(
                 f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' "
@@ -153,7 +156,7 @@ def each_statement(statements: Any) -> Iterator[object]:
     """The statements of anything that holds them: a string, a mapping, a list of these, or a frame of polars, pandas,
     pyarrow or `datasets`, whose rows are mappings. Raises UsageError for anything else.
     """
-    if isinstance(statements, str | Mapping):
+    if isinstance(statements, str | Mapping) or is_conversation(statements):
         yield statements
     elif isinstance(statements, pl.LazyFrame):
         yield from statements.collect().iter_rows(named=True)
@@ -171,6 +174,25 @@ def each_statement(statements: Any) -> Iterator[object]:
         raise UsageError(
             f"{type(statements).__name__} holds no statements; give a list of strings or mappings, or a frame"
         )
+
+
+def is_conversation(given: object) -> bool:
+    """Whether something is a list of messages, each with its role."""
+    return isinstance(given, list) and bool(given) and all(isinstance(one, Mapping) and "role" in one for one in given)
+
+
+def _last_answer(given: Any, number: int) -> dict[str, Any]:
+    """The assistant's last turn of a conversation as a statement, with the turns before as its context."""
+    row = given if isinstance(given, Mapping) else {"messages": given}
+    try:
+        turns = turns_of(row["messages"])
+        last = last_answer(turns)
+    except BadData as error:
+        raise UsageError(f"statement {number + 1}: {error}") from None
+    before = [(turn["role"], turn["text"]) for turn in turns[:last]]
+    names = sorted({turn["role"] for turn in turns})
+    kept = {name: value for name, value in row.items() if name in COLUMNS}
+    return {**kept, "text": turns[last]["text"], "speaker": ASSISTANT, "names": names, "context": before}
 
 
 def _text(value: object, number: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,17 +33,18 @@ from liescope.detectors.evaluation.score_rows import (
     score_table,
 )
 from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
-from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
+from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column, usual_target
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.judge_session import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness
-from liescope.detectors.material import NOTHING, Material, joined, read_material
+from liescope.detectors.material import NOTHING, Material, check_may_train, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
+from liescope.detectors.own_rows import OWN_NAME, corpus_of, is_own
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.generate.corpus import as_corpus, check
+from liescope.generate.corpus import check
 
 
 def is_first() -> bool:
@@ -116,13 +117,15 @@ class TrainResult:
 @takes(TrainSettings, others="options")
 def train(
     kind: str,
-    corpus: str | os.PathLike[str],
+    corpus: Any,
+    labels: Iterable[Any] | None = None,
     *,
+    groups: Iterable[Any] | None = None,
     out: str | os.PathLike[str],
     progress: bool = False,
     **settings: Any,
 ) -> TrainResult:
-    """Train one detector on the train split of a corpus and save it with its card and scores.
+    """Train one detector on the train split of a corpus, or of texts of your own, and save it with its card and scores.
 
     Out-of-fold scores teach it to give calibrated probabilities (`calibrate`), unless that does not help; games that
     were scored out of fold are also what its thresholds and verdicts are chosen on.
@@ -131,9 +134,15 @@ def train(
     ----------
     kind : str
         "tfidf", "embedding", "encoder" or any other in the registry.
-    corpus : str or path
+    corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
-        does.
+        does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
+        pandas, pyarrow or `datasets`.
+    labels : iterable, optional
+        With data: whether each text or conversation is deceptive. Without them a column of the data says it.
+    groups : iterable, optional
+        With data: what each text belongs to. A group is on one side of every split; without groups each text is its
+        own.
     out : str or path
         The folder for the model.
     progress : bool
@@ -156,6 +165,7 @@ def train(
     Examples
     --------
     >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
+    >>> liescope.train("tfidf", texts, labels, groups=speakers, out="models/own")
     """
     own, options = split(TrainSettings, settings)
     preset, context, folds = own["preset"], own["context"], own["folds"]
@@ -168,34 +178,39 @@ def train(
         speaker_tag=own["speaker_tag"],
     )
     chosen = detector_class(kind).folds if folds is None else folds
-    recipe = Recipe(kind, own["target"], text, options, chosen, own["seed"], own["keep_lost"], own["calibrate"])
+    recipe = Recipe(kind, own["target"] or "", text, options, chosen, own["seed"], own["keep_lost"], own["calibrate"])
     with shown(progress and is_first()) as show:
-        return train_recipe(corpus, Path(out), recipe, own["overwrite"], show)
+        return train_recipe(corpus, Path(out), recipe, own["overwrite"], show, labels, groups)
 
 
 def train_recipe(
-    corpus: str | os.PathLike[str],
+    corpus: Any,
     out: Path,
     recipe: Recipe,
     overwrite: bool = False,
     progress: Progress = silent,
+    labels: Iterable[Any] | None = None,
+    groups: Iterable[Any] | None = None,
 ) -> TrainResult:
     """`train`, with its settings in a recipe."""
     if recipe.folds == 1 or recipe.folds < 0:
         raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
     if recipe.calibrate not in METHODS:
         raise UnknownName("method of calibration", recipe.calibrate, METHODS)
-    target_column(recipe.target)
+    if recipe.target:
+        target_column(recipe.target)
     check_free(out, overwrite)
     detector = recipe.untrained()
     detector.prepare()
     began = time.perf_counter()
     try:
-        with as_corpus(corpus) as folder:
+        with corpus_of(corpus, labels, groups) as folder:
             check(folder)
+            check_may_train(folder)
+            recipe = replace(recipe, target=recipe.target or usual_target(folder))
             with _folder_for(out) as fresh:
-                context = recipe.text.context
-                material = read_material(folder, corpus_name(corpus), recipe.target, context, recipe.keep_lost)
+                name = OWN_NAME if is_own(corpus) else corpus_name(corpus)
+                material = read_material(folder, name, recipe.target, recipe.text.context, recipe.keep_lost)
                 return train_on(material, recipe, detector, out, fresh, progress, began=began)
     except OSError as error:
         why = error.strerror or error

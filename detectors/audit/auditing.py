@@ -14,7 +14,7 @@ from liescope.detectors.audit.audit_findings import AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
 from liescope.detectors.audit.marks import read_marks
 from liescope.detectors.detector_settings import AuditSettings
-from liescope.detectors.examples import corpus_name, target_column
+from liescope.detectors.examples import corpus_name, target_column, usual_target
 from liescope.detectors.progress import shown
 from liescope.generate.corpus import as_corpus, check
 
@@ -55,18 +55,20 @@ def audit(
     """
     own = resolve(AuditSettings, settings)
     target, split, marks = own["target"], own["split"], own["marks"]
-    target_column(target)
+    if target:
+        target_column(target)
     if split not in SCHEMES:
         raise UnknownName("split", split, SCHEMES)
     if out is not None:
         check_report_folder(Path(out))
     people = () if marks is None else read_marks(Path(marks))
     known = "" if marks is None else os.fspath(marks)
-    plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"], known)
     from liescope.detectors.audit.audit_checks import check_all
 
     with shown(progress) as show, as_corpus(corpus) as folder:
         check(folder)
+        target = target or usual_target(folder)
+        plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"], known)
         result = check_all(read_audited(folder, target), corpus_name(corpus), plan, show, people)
     if out is None:
         return result

@@ -289,10 +289,8 @@ class _Reader:
 
     def chat(self, game_id: str, row: Mapping[str, Any], messages: Any, notes: Sequence[str]) -> GameRecord:
         """The record of a conversation. Raises BadData."""
-        turns = _turns(messages)
-        last = max((at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT), default=None)
-        if last is None:
-            raise BadData("no turn of the conversation is the assistant's")
+        turns = turns_of(messages)
+        last = last_answer(turns)
         own = _turn_labels(turns)
         whole = None if own else self._label.of(row.get(self._label.name))
         said = []
@@ -336,7 +334,7 @@ class _Reader:
         return replace(record, cell=self._of(row, "task") or "", meta=meta)
 
 
-def _turns(messages: Any) -> list[dict[str, Any]]:
+def turns_of(messages: Any) -> list[dict[str, Any]]:
     """The turns of a conversation: role, text, reasoning, and what else they hold. Raises BadData."""
     if isinstance(messages, str):
         try:
@@ -346,6 +344,14 @@ def _turns(messages: Any) -> list[dict[str, Any]]:
     if not isinstance(messages, list) or not messages:
         raise BadData("it has no list of messages")
     return [_turn(number, message) for number, message in enumerate(messages, 1)]
+
+
+def last_answer(turns: Sequence[Mapping[str, Any]]) -> int:
+    """The place of the assistant's last turn. Raises BadData."""
+    last = max((at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT), default=None)
+    if last is None:
+        raise BadData("no turn of the conversation is the assistant's")
+    return last
 
 
 def _turn(number: int, message: Any) -> dict[str, Any]:
@@ -392,7 +398,7 @@ def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
 
 def _has_turn_labels(messages: Any) -> bool:
     try:
-        return bool(_turn_labels(_turns(messages)))
+        return bool(_turn_labels(turns_of(messages)))
     except BadData:  # it is rejected in its place
         return False
 

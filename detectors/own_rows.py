@@ -1,0 +1,96 @@
+"""What a detector may be trained on besides a corpus: texts or conversations at hand, with their labels."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from liescope.common.errors import UsageError
+from liescope.detectors.statement_inputs import each_statement
+from liescope.generate.corpus import as_corpus, build
+from liescope.generate.importers.importing import import_games
+from liescope.generate.importers.own_data import CHAT, TEXT
+
+OWN_NAME = "own data"
+
+
+def is_own(source: Any) -> bool:
+    """Whether something is data at hand, and not the name of a corpus or a run."""
+    return not isinstance(source, str | os.PathLike)
+
+
+@contextmanager
+def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Iterator[Path]:
+    """The folder of a corpus: of one that is named, or made of data at hand and deleted at the end of the block.
+
+    Parameters
+    ----------
+    source
+        A corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings, or
+        a frame of polars, pandas, pyarrow or `datasets`.
+    labels
+        For each text or conversation whether it is deceptive, None where that is not known; without them, a column of
+        the data says it.
+    groups
+        What each belongs to: nothing of a group stands on both sides of a split.
+
+    Raises
+    ------
+    UsageError
+        For data without texts or labels, and for a row that cannot be used, with its place.
+    """
+    if not is_own(source):
+        if labels is not None or groups is not None:
+            raise UsageError("labels and groups go with texts; a corpus has its own")
+        with as_corpus(source) as folder:
+            yield folder
+        return
+    rows = _rows(source, labels, groups)
+    if not rows:
+        raise UsageError("there are no texts to learn from")
+    kind = CHAT if "messages" in rows[0] else TEXT
+    with TemporaryDirectory(prefix="liescope-") as scratch:
+        file = Path(scratch) / "row.jsonl"
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row, default=str) + "\n" for row in rows)
+        result = import_games(kind, file, out=Path(scratch) / "run")
+        for bad in result.first_rejected:
+            raise UsageError(f"row {bad.line} cannot be used: {bad.reason}")
+        yield build(Path(scratch) / "run", out=Path(scratch) / "corpus").folder
+
+
+def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | None) -> list[dict[str, Any]]:
+    classes = {
+        name: kind for name, kind in (getattr(source, "features", None) or {}).items() if hasattr(kind, "int2str")
+    }
+    rows = [_row(number, given) for number, given in enumerate(each_statement(source), 1)]
+    for name, kind in classes.items():
+        for row in rows:
+            row[name] = kind.int2str(row[name]) if isinstance(row[name], int) and row[name] >= 0 else None
+    for name, values in (("deceptive", labels), ("group", groups)):
+        if values is None:
+            continue
+        given = list(values)
+        if len(given) != len(rows):
+            raise UsageError(f"there are {len(given):,} {name} values for {len(rows):,} texts; give one for each")
+        for row, value in zip(rows, given, strict=True):
+            row[name] = value.item() if hasattr(value, "item") else value
+    return rows
+
+
+def _row(number: int, given: object) -> dict[str, Any]:
+    if isinstance(given, str):
+        return {"text": given}
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if isinstance(given, Sequence) and given and all(isinstance(turn, Mapping) for turn in given):
+        return {"messages": list(given)}
+    raise UsageError(
+        f"text {number} is of type {type(given).__name__}; give strings, lists of messages, or mappings with 'text' or "
+        "'messages'"
+    )
