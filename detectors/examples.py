@@ -21,6 +21,7 @@ from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.importers.own_data import CHAT, TEXT
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
@@ -89,9 +90,9 @@ def usual_target(corpus: str | os.PathLike[str]) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in order of play, with `names` and `models`, all players of their game, and with
-    `deceiving`, the share of these that deceive, null where it is not known of all, and `siblings`: the game whose
-    beginning theirs shares, or the game itself.
+    """The statements of some splits in order of play, with `names` and `models`, all players of their game, with
+    `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: the game whose
+    beginning theirs shares, or the game itself; and `task`, for texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -111,6 +112,7 @@ def read_statements(
         models=pl.col("seats").list.eval(seat.field("model")),
         deceiving=_share_deceiving(),
         siblings=pl.col("siblings").fill_null(pl.col("game_id")),
+        task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from liescope.detectors.detector import ROLE, Progress, silent
-from liescope.detectors.evaluation.score_rows import CONTROL, score_table
+from liescope.detectors.evaluation.score_rows import CONTROL, compared_in, score_table, with_tasks
 from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
@@ -69,9 +69,11 @@ def control_scores(
 
 def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
     """The statements with `k_of_n`, from `read_statements`: for the role, the share of their game's players that
-    deceive; for other targets, that of its labelled statements; the mean share where it is not known.
+    deceive; for other targets, that of its labelled statements, or of its task's; the mean share where it is not known.
     """
-    share = pl.col("deceiving") if target == ROLE else pl.col(target_column(target)).mean().over("game_id")
+    label = pl.col(target_column(target))
+    statements = with_tasks(statements, label)
+    share = pl.col("deceiving") if target == ROLE else label.mean().over(compared_in(statements))
     found = statements.with_columns(k_of_n=share.cast(pl.Float64))
     return found.with_columns(k_of_n=pl.col("k_of_n").fill_null(pl.col("k_of_n").mean()).fill_null(0.5))
 

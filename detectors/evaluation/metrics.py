@@ -36,8 +36,8 @@ knowing in which games many deceive."""
 @dataclass(frozen=True, slots=True)
 class Scored:
     """n statements with label and score. y: (n,) bool; score: (n,) floats; game: (n,) codes below `games` of what is
-    resampled: games, those that share a beginning as one; own: (n,) codes of the games themselves, None if they are
-    the same.
+    resampled: games, those that share a beginning as one; own: (n,) codes of what is compared with its like alone: the
+    games themselves, or the tasks of conversations; None if they are the same.
     """
 
     y: Bools
@@ -309,8 +309,26 @@ def pooled_auroc(data: Scored, weights: Weights) -> Floats:
 
 
 def within_games(data: Scored, weights: Weights) -> Floats:
-    """(draws,): the AUROC within games, NaN where no game has both classes."""
+    """(draws,): the AUROC within games, or within what else is compared alone, NaN where none has both classes. Each
+    weighs by its number of pairs.
+    """
+    if data.own is not None and len(np.unique(data.own)) < len(np.unique(data.game)):
+        return _within_tasks(data, data.own, weights)
     right, pairs = (weights @ np.column_stack(pairs_within(data))).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(right / pairs, dtype=np.float64)
+
+
+def _within_tasks(data: Scored, task: npt.NDArray[np.int64], weights: Weights) -> Floats:
+    """The same where what is compared holds several games, so that its pairs are of two games."""
+    right = pairs = np.zeros(len(weights))
+    for code in np.unique(task):
+        mine = task == code
+        part = Scored(data.y[mine], data.score[mine], data.game[mine], data.games)
+        lies, honest = (weights @ np.bincount(part.game[rows], minlength=data.games) for rows in (part.y, ~part.y))
+        both = (lies * honest).astype(np.float64)
+        right = right + np.where(both > 0, np.nan_to_num(pooled_auroc(part, weights)) * both, 0.0)
+        pairs = pairs + both
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(right / pairs, dtype=np.float64)
 

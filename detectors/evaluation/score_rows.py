@@ -147,8 +147,27 @@ def measured(
 
 
 def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of games with deceptive and with honest ones. table: y and game_id."""
-    return table.filter(pl.col("y").cast(pl.Int8).n_unique().over("game_id") > 1)
+    """The rows of games, or of what else is compared alone, with deceptive and with honest ones."""
+    return table.filter(pl.col("y").cast(pl.Int8).n_unique().over(compared_in(table)) > 1)
+
+
+WITHIN_TASK = "within_task"
+"""Where a statement is compared with those of its task, because no game has several with a label."""
+
+
+def compared_in(table: pl.DataFrame) -> str:
+    """The column that names what a statement is compared in: its game, or its task."""
+    return WITHIN_TASK if WITHIN_TASK in table.columns else "game_id"
+
+
+def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+    """The table with `WITHIN_TASK`, if it says tasks and each game has one statement with a label at most: there,
+    pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
+    """
+    if "task" not in table.columns or table.is_empty() or table["task"].null_count():
+        return table
+    most = table.select(label.count().over("game_id")).to_series().max()
+    return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if isinstance(most, int) and most <= 1 else table
 
 
 def resampled_as(table: pl.DataFrame) -> str:
@@ -244,12 +263,12 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
         label = pl.col(target_column(target))
         mine = scores.filter((pl.col("detector") == detector) & (pl.col("target") == target))
         table = mine.join(statements.with_columns(y=label), on="statement_id", how="inner", maintain_order="right")
-        yield detector, target, centred(table).filter(pl.col("y").is_not_null())
+        yield detector, target, with_tasks(centred(table), pl.col("y")).filter(pl.col("y").is_not_null())
 
 
 def scored(table: pl.DataFrame, column: str = "score") -> Scored:
     game, games = codes(table[resampled_as(table)].to_numpy())
-    own, _ = codes(table["game_id"].to_numpy())
+    own, _ = codes(table[compared_in(table)].to_numpy())
     return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own)
 
 
