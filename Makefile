@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test browser lint format bench docs space clean
+.PHONY: demo test browser lint format inspect bench docs space clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -24,6 +24,14 @@ lint: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The tests that need inspect_ai, in an environment of its own on top of the project's.
+inspect: $(STAMP)
+	$(PYTHON) -m venv .venv-inspect
+	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$(echo .venv-inspect/lib/python*/site-packages)/project.pth
+	.venv-inspect/bin/pip install --quiet inspect_ai
+	.venv-inspect/bin/python -m pytest -q tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
+	    tests/contracts/test_importers.py
 
 bench: $(STAMP)
 	$(BIN)/python tests/performance/benchmarks.py

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, Templa
 
 from liescope.common.errors import CardError
 from liescope.common.model_names import consent_hash
+from liescope.common.text import unit_of
 from liescope.data_cards.licences import (
     CLAIM_STUDY,
     LABELS,
@@ -158,6 +159,8 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
         "versions": {config: _content_version(facts, config) for config in TABLES},
         "filled": [config for config in TABLES if any(facts["rows"][config].values())],
         "statements": statements,
+        "unit": unit_of(facts["kinds"]),
+        "units": unit_of(facts["kinds"]) + "s",
         "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
         "licence_id": licence_id,
         "licence_name": licence_name,

@@ -16,12 +16,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.text import CHAT, TEXT
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
-from liescope.generate.importers.own_data import CHAT, TEXT
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)

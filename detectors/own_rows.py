@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from liescope.common.errors import UsageError
+from liescope.common.text import CHAT, TEXT
 from liescope.detectors.statement_inputs import each_statement
 from liescope.generate.corpus import as_corpus, build
 from liescope.generate.importers.importing import import_games
-from liescope.generate.importers.own_data import CHAT, TEXT
 
 OWN_NAME = "own data"
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from liescope.common.command_options import AsJson, Given, say, with_settings
-from liescope.common.text import plain
+from liescope.common.text import plain, unit_of
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus.build import BuildSettings, CorpusResult
 from liescope.generate.corpus.build import build as build_corpus
@@ -38,7 +38,7 @@ def build(
 def _print_summary(result: CorpusResult) -> None:
     facts, out = result.facts, result.folder
     sizes = ", ".join(f"{facts.rows['statements'][split]:,} {split}" for split in SPLITS)
-    typer.echo(f"{facts.statements:,} statements of {facts.games:,} games ({sizes})")
+    typer.echo(f"{facts.statements:,} statements of {facts.games:,} {unit_of(facts.kinds)}s ({sizes})")
     if facts.failed:
         typer.echo(f"{facts.failed:,} games failed; they are in the config games, without their statements")
     if result.unplayed:
@@ -46,10 +46,13 @@ def _print_summary(result: CorpusResult) -> None:
     for words in result.notes:
         typer.echo(f"note: {plain(words)}", err=True)
     for label in facts.labels:
+        if not label.labelled and (label.target == "gold" or unit_of(facts.kinds) != "game"):
+            continue
         share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "never known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")
     for one in facts.licences:
-        typer.echo(fill(plain(f"{one.name}, {one.games:,} games: {one.terms.licence}"), 80))
+        units = f"{unit_of(facts.kinds)}s"
+        typer.echo(fill(plain(f"{one.name}, {one.games:,} {units}: {one.terms.licence}"), 80))
     if not all(one.terms.redistributable for one in facts.licences):
         typer.echo("note: not all of these words may be redistributed: publish asks for --permission", err=True)
     for split in SPLITS:

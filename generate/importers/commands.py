@@ -11,7 +11,7 @@ import typer
 from liescope.common.command_options import with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
-from liescope.common.text import plain
+from liescope.common.text import plain, unit_of
 from liescope.generate.importers.importer_registry import IMPORTERS
 from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
 
@@ -50,7 +50,7 @@ def import_(
     Example: liescope import mini-mafia games.jsonl.gz --batches batches.jsonl.gz --out runs/published
     """
     result = import_games(format, *sources, out=out, progress=not as_json, **given)
-    if "unknown" in result.counts["model"]:
+    if unit_of([result.format]) == "game" and "unknown" in result.counts["model"]:
         hint = "; the log's --batches name them" if "batches" in IMPORTERS[format].Options.model_fields else ""
         typer.echo(f"note: some models are not known{hint}", err=True)
     if as_json:
@@ -63,9 +63,23 @@ def import_(
 
 
 def _report(result: ImportResult) -> None:
-    facts = result.to_json()
+    facts, unit = result.to_json(), unit_of([result.format])
+    typer.echo(f"{result.games} {unit}s in {result.run} ({result.new} new), read in {facts['seconds']} s")
+    if unit == "game":
+        _list_players(facts)
+    for column, cells in facts["left_out"].items():
+        unread = f"{cells} cells of {_cut(column, _MODEL)} could not be read and are left out; their rows are kept"
+        typer.echo(plain(unread))
+    _list_notes(result, unit)
+    if result.rejections:
+        typer.echo(f"{result.rejections} could not be read; all are listed in {result.run / REJECTED_FILE}:")
+        for bad in result.first_rejected:
+            which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
+            typer.echo(plain(f"  {_cut(f'{bad.file}, line {bad.line}{which}: {bad.reason}', 2 * _WIDTH)}"))
+
+
+def _list_players(facts: Mapping[str, Any]) -> None:
     won = ", ".join(f"{plain(winner)} won {count}" for winner, count in facts["winners"].items())
-    typer.echo(f"{result.games} games in {result.run} ({result.new} new), read in {facts['seconds']} s")
     typer.echo(won or "no game has a known end")
     if facts["failed"]:
         typer.echo(f"{facts['failed']} games end without a winner")
@@ -82,22 +96,13 @@ def _report(result: ImportResult) -> None:
             wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
             names = f"{_cut(role or '–', _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
             typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
-    for column, cells in facts["left_out"].items():
-        unread = f"{cells} cells of {_cut(column, _MODEL)} could not be read and are left out; their rows are kept"
-        typer.echo(plain(unread))
-    _list_notes(result)
-    if result.rejections:
-        typer.echo(f"{result.rejections} could not be read; all are listed in {result.run / REJECTED_FILE}:")
-        for bad in result.first_rejected:
-            which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
-            typer.echo(plain(f"  {_cut(f'{bad.file}, line {bad.line}{which}: {bad.reason}', 2 * _WIDTH)}"))
 
 
-def _list_notes(result: ImportResult) -> None:
+def _list_notes(result: ImportResult, unit: str) -> None:
     notes = result.summary.notes
     if not notes:
         return
-    typer.echo(f"noted on the games ({len(notes)} kinds; each game's are in its record):")
+    typer.echo(f"noted on the {unit}s ({len(notes)} kinds; each {unit}'s are in its record):")
     for note, games in notes.most_common(_SHOWN_NOTES):
         typer.echo(plain(f"  {games:6}  {_cut(note, _WIDTH - 10)}"))
 

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
+from liescope.common.text import CHAT, TEXT
 from liescope.data_cards.licences import Terms
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
@@ -23,7 +24,6 @@ from liescope.generate.importers.jsonl.columns import Row, fault, present
 from liescope.generate.importers.jsonl.jsonl_importer import SourceOptions, game_of, stated
 from liescope.generate.importers.jsonl.sources import Rows, Spool, identity, read_rows
 
-TEXT, CHAT = "text", "chat"
 AUTHOR, ASSISTANT, JUDGE = "author", "assistant", "judge"
 _A_TABLE = "Texts of a table, without a game: nobody but their source labelled them."
 _CONVERSATIONS = (

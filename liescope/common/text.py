@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
@@ -26,6 +27,17 @@ def markdown(text: str) -> str:
     """One line of text that Markdown shows literally: it starts no link, image, markup, formula or table cell."""
     escaped = _MARKS.sub(r"\\\g<0>", plain(text))
     return " ".join(escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
+
+
+TEXT, CHAT = "text", "chat"
+"""What stands in the place of a game's name where there is no game: a text of somebody's table, and a conversation."""
+_UNITS = {TEXT: "text", CHAT: "conversation", "inspect": "conversation"}
+
+
+def unit_of(kinds: Iterable[str]) -> str:
+    """What records of these kinds are called: a conversation, a text, a game, or a record where there are several."""
+    units = {_UNITS.get(kind, "game") for kind in kinds}
+    return units.pop() if len(units) == 1 else "record" if units else "game"
 
 
 def cell(text: str) -> str:

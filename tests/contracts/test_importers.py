@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,9 +27,25 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_CLAIMS_READ
-from tests.generate.importers import avalon_game, quack_game, test_diplomacy, test_own_data, written
+from tests.generate.importers import avalon_game, inspect_log, quack_game, test_diplomacy, test_own_data, written
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
+_NEEDS = {"inspect": "inspect_ai"}  # packages that only the reading of a format needs
+every_reader = pytest.mark.parametrize(
+    "importer",
+    [
+        pytest.param(
+            importer,
+            id=name,
+            marks=[
+                pytest.mark.skipif(not find_spec(_NEEDS[name]), reason=f"{_NEEDS[name]} is not installed: make inspect")
+            ]
+            if name in _NEEDS
+            else [],
+        )
+        for name, importer in IMPORTERS.items()
+    ],
+)
 
 
 @every_importer
@@ -79,6 +96,7 @@ def _chats(folder: Path) -> list[Path]:
 SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
     "text": _alibis,
     "chat": _chats,
+    "inspect": lambda folder: [inspect_log.written(folder / "cars.eval")],
     "jsonl": _rows,
     "mini-mafia": _log,
     "avalon-nlu": lambda folder: [
@@ -102,7 +120,7 @@ def check_reads(importer: type[Importer], sources: Sequence[Path]) -> None:
         assert len(label_game(game).statements) > 1
 
 
-@every_importer
+@every_reader
 def test_an_importer_reads_the_games_of_a_sample(importer: type[Importer], tmp_path: Path) -> None:
     assert importer.format in SAMPLES, "add a sample of two games to SAMPLES"
     check_reads(importer, SAMPLES[importer.format](tmp_path))
@@ -119,7 +137,7 @@ def test_an_importer_that_reads_nothing_does_not_pass(monkeypatch: pytest.Monkey
         check_reads(Nothing, SAMPLES["jsonl"](tmp_path))
 
 
-@every_importer
+@every_reader
 @pytest.mark.parametrize(
     "content",
     [
@@ -144,7 +162,7 @@ def test_a_file_of_something_else_is_rejections_and_no_game(
     assert not (tmp_path / "run").exists()
 
 
-@every_importer
+@every_reader
 def test_a_source_that_is_not_there_is_named(importer: type[Importer], tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         import_games(importer.format, tmp_path / "nowhere", out=tmp_path / "run")

@@ -170,6 +170,7 @@ def licensed(name: str, licence_id: str, redistributable: bool, words: str = "As
         "licence": words,
         "licence_id": licence_id,
         "redistributable": redistributable,
+        "means": "",
     }
     return {"name": name, "terms": terms, "games": 4}
 
