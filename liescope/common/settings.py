@@ -240,8 +240,8 @@ class OptionsModel(BaseModel):
 def declare(models: Mapping[str, type[OptionsModel]], group: str = "") -> list[Setting]:
     """Command options of several kinds. An option that several kinds share appears once.
 
-    group: the heading for all of them; the help then names each option's kinds and defaults. Without a group, each
-    kind's options have their own heading. Raises TypeError if two kinds give one option different types.
+    group: the heading for all of them; the help then names each option's kinds and defaults. Without a group, the
+    heading names the kinds that have it. Raises TypeError if two kinds give one option different types.
     """
     names = dict.fromkeys(name for model in models.values() for name in model.model_fields if name not in model.general)
     return [
@@ -256,7 +256,7 @@ def _declare(name: str, fields: Mapping[str, FieldInfo], group: str) -> Setting:
         raise TypeError(f"the option {name!r} has another type in each of {', '.join(fields)}; give them one")
     first = next(iter(fields))
     words = _by_kind(fields) if group else f"{fields[first].description}"
-    return Setting(words, group=group or f"Options of {first}", name=name, type=found.pop())
+    return Setting(words, group=group or f"Options of {', '.join(fields)}", name=name, type=found.pop())
 
 
 def _by_kind(fields: Mapping[str, FieldInfo]) -> str:

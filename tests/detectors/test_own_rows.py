@@ -1,0 +1,104 @@
+"""Detectors of data at hand: lists, frames and conversations in place of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pandas as pd
+import polars as pl
+import pytest
+
+import liescope
+from liescope.common.errors import UsageError
+from tests.detectors.conftest import TELLS
+
+LIES = [f"{TELLS[True][n % 4]} words of number {n} are said here" for n in range(40)]
+TRUTHS = [f"{TELLS[False][n % 4]} words of number {n} are said here" for n in range(40)]
+TEXTS = [text for pair in zip(LIES, TRUTHS, strict=True) for text in pair]
+LABELS = [True, False] * 40
+GROUPS = [f"speaker {n // 8}" for n in range(80)]
+
+
+def chat(answer: str, question: str = "What do you say?") -> list[dict[str, str]]:
+    return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+
+
+FORMS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "lists": lambda: (TEXTS, LABELS),
+    "mappings": lambda: ([{"text": text, "lie": lie} for text, lie in zip(TEXTS, LABELS, strict=True)], None),
+    "polars": lambda: (pl.DataFrame({"text": TEXTS, "deceptive": LABELS}), None),
+    "pandas": lambda: (pd.DataFrame({"text": TEXTS, "deceptive": LABELS}), None),
+    "datasets": lambda: (
+        datasets.Dataset.from_dict(
+            {"text": TEXTS, "label": [int(lie) for lie in LABELS]},
+            features=datasets.Features(
+                {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["honest", "deceptive"])}
+            ),
+        ),
+        None,
+    ),
+    "conversations": lambda: ([chat(text) for text in TEXTS], LABELS),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whatever_holds_texts_and_labels_trains_a_detector_that_tells_them_apart(form: str, tmp_path: Path) -> None:
+    data, labels = FORMS[form]()
+    trained = liescope.train("tfidf", data, labels, folds=2, out=tmp_path / "m")
+    assert trained.file.target == "gold"
+    found = liescope.score(tmp_path / "m", [LIES[3], TRUTHS[3]])["score"]
+    assert found[0] > 0.5 > found[1]
+
+
+def test_a_group_stands_on_one_side_of_every_fold(tmp_path: Path) -> None:
+    trained = liescope.train("tfidf", TEXTS, LABELS, groups=GROUPS, folds=2, out=tmp_path / "m")
+    held_out = trained.scores.filter(pl.col("fold") >= 0)
+    folds = held_out.group_by(pl.col("statement_id").str.split(":").list.first()).agg(pl.col("fold").n_unique())
+    assert folds.height == trained.file.training.games <= 10
+    assert set(folds["fold"]) == {1}
+
+
+def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tmp_path: Path) -> None:
+    told = [chat("Yes.", f"{TELLS[lie][n % 4]} question {n}") for n in range(40) for lie in (True, False)]
+    liescope.train("tfidf", told, LABELS, folds=2, context=1, out=tmp_path / "m")
+    lie, truth = chat("Yes.", f"{TELLS[True][1]} question"), chat("Yes.", f"{TELLS[False][1]} question")
+    found = liescope.score(tmp_path / "m", [lie, truth])
+    assert found["text"].to_list() == ["Yes.", "Yes."]
+    assert found["score"][0] > found["score"][1]
+    assert liescope.score(tmp_path / "m", lie)["score"].to_list() == found["score"][:1].to_list()
+    assert liescope.score(tmp_path / "m", {"messages": lie})["score"].to_list() == found["score"][:1].to_list()
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "groups", "words"),
+    [
+        (TEXTS, LABELS[:-1], None, "79 deceptive values for 80 texts"),
+        (TEXTS, LABELS, GROUPS[:3], "3 group values for 80 texts"),
+        ([], [], None, "no texts to learn from"),
+        ([3], [True], None, "text 1 is of type int"),
+        (["", "one two"], [True, False], None, "row 1 cannot be used: it has no text"),
+        (["one two", "two three"], ["half", "full"], None, "may mean either"),
+        ("corpus/mine", LABELS, None, "labels and groups go with texts"),
+        ([[{"role": "user", "content": "Q"}]], [True], None, "no turn of the conversation is the assistant's"),
+    ],
+)
+def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
+    data: Any, labels: Any, groups: Any, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        liescope.train("tfidf", data, labels, groups=groups, out=tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_its_publishers_do_not_want_learned_is_scored_and_not_learned(tmp_path: Path) -> None:
+    rows = [
+        {"messages": chat(text), "deceptive": lie, "canary": "canary 7f3a"}
+        for text, lie in zip(TEXTS, LABELS, strict=True)
+    ]
+    with pytest.raises(UsageError, match="80 conversations carry a canary"):
+        liescope.train("tfidf", rows, out=tmp_path / "m")
+    liescope.train("tfidf", TEXTS, LABELS, folds=0, out=tmp_path / "m")
+    assert liescope.score(tmp_path / "m", rows)["score"].null_count() == 0
