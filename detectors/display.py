@@ -109,7 +109,7 @@ def show_training(result: TrainResult) -> None:
         _say(
             console, f"note: {facts.lost:,} statements of {splits} are left out: their text was lost before publication"
         )
-    _show_rows(console, result.rows)
+    _show_rows(console, result.rows, "tasks" if facts.statements == facts.games else "games")
     _show_confidence(console, result.file.confidence)
     _show_notes(console, result.notes, facts.sources)
     _say(console, f"model: {result.model}")
@@ -120,8 +120,8 @@ def show_evaluation(result: EvaluationResult) -> None:
     console = _console()
     for warning in result.warnings:
         console.print(Text(plain(f"warning: {warning}"), style="bold red"), soft_wrap=not console.is_terminal)
-    _show_rows(console, result.rows)
-    _show_pairs(console, result.rows)
+    _show_rows(console, result.rows, result.within)
+    _show_pairs(console, result.rows, result.within)
     _show_offsets(console, result.rows)
     _show_verdicts(console, result.rows)
     _show_suspects(console, result.rows)
@@ -196,7 +196,7 @@ def _say(console: Console, words: str) -> None:
     console.print(Text(plain(words)), soft_wrap=not console.is_terminal)
 
 
-def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
+def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games") -> None:
     """A table for each target and population."""
     main = [row for row in rows if row.against is None and is_population(row.split)]
     for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == POOLED):
@@ -206,9 +206,10 @@ def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
         share = "" if whole.prevalence is None else f", {whole.prevalence:.1%} deceptive"
         counted = f"{whole.statements:,} statements of {whole.games:,} games{share}"
         console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
-        _say(console, f"AUROC within the {within.games:,} games that have both classes; pooled over all; recall at FPR")
+        where = f"the {within.games:,} games that have both classes" if unit == "games" else unit
+        _say(console, f"AUROC within {where}; pooled over all; recall at FPR")
         table = _table("detector")
-        for name in ("within games [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
+        for name in (f"within {unit} [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)
         withheld, headed = False, False
         names = dict.fromkeys(row.detector for row in part if row.metric == POOLED)
@@ -255,9 +256,9 @@ def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, di
     return "", {}
 
 
-def _show_pairs(console: Console, rows: Sequence[MetricRow]) -> None:
-    """Detector against detector, in AUROC within games and recall at a matched rate."""
-    shown = {WITHIN: "within games [95%]", "matched_recall_5pct": "recall at 5% FPR"}
+def _show_pairs(console: Console, rows: Sequence[MetricRow], unit: str) -> None:
+    """Detector against detector, in AUROC within games, or tasks, and recall at a matched rate."""
+    shown = {WITHIN: f"within {unit} [95%]", "matched_recall_5pct": "recall at 5% FPR"}
     pairs = [row for row in rows if row.metric in {name + DIFFERENCE for name in shown} and is_population(row.split)]
     pairs = [row for row in pairs if row.against is not None and not row.against.startswith((CONTROL, "observers:"))]
     for target, split in dict.fromkeys((row.target, row.split) for row in pairs):

@@ -63,8 +63,8 @@ def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
     pooled = [row for row in ranked if (row.metric, row.split, row.detector) == (POOLED, place, best.detector)]
     beside = "".join(f"; pooled over all games {_figure(row)}" for row in pooled)
     return (
-        f"Within games, on {place}, {best.detector} ranks deceptive above honest statements ({target}) with an AUROC "
-        f"of {_figure(best)}{elsewhere}{beside}.",
+        f"Within {evaluation.within}, on {place}, {best.detector} ranks deceptive above honest statements ({target}) "
+        f"with an AUROC of {_figure(best)}{elsewhere}{beside}.",
         _beside(rows, best),
         _lean(rows, best),
     )

@@ -84,6 +84,16 @@ _LEFT_OUT = {"people": frozenset(name for name in HEADLINE if name.endswith(("1p
 """By section, metrics that are in the data alone."""
 
 
+_PAIRS = {
+    "games": "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by "
+    "its number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
+    "also rewards knowing in which games many deceive",
+    "tasks": "AUROC within tasks is over pairs of a deceptive and an honest statement of one task, since each "
+    "conversation has one label; a task weighs by its number of pairs. The pooled one is over all pairs: it also "
+    "rewards knowing in which tasks many deceive",
+}
+
+
 def introduction(evaluation: EvaluationResult) -> str:
     """How to read the figures."""
     plan = evaluation.plan
@@ -93,9 +103,7 @@ def introduction(evaluation: EvaluationResult) -> str:
             f"Thresholds were chosen on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
         )
     return (
-        "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by its "
-        "number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
-        "also rewards knowing in which games many deceive, which is all that control:k_of_n knows. Every figure has a "
+        f"{_PAIRS[evaluation.within]}, which is all that control:k_of_n knows. Every figure has a "
         f"95% interval from {plan.draws} resamples of whole games (seed {plan.seed}) and from leaving games out. "
         f"{chosen}: for "
         "1% and 5% false positives, with the realised rates beside them, and for F1 and balanced accuracy the one with "
@@ -110,16 +118,24 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
     """The sections of one target."""
     rows = [row for row in evaluation.rows if row.target == target]
     main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.split)]
-    yield from _populations(main, target, _missing(evaluation, target))
+    yield from _populations(main, target, _missing(evaluation, target), evaluation.within)
     pairs = [row for row in rows if row.against is not None and is_population(row.split) and _compares_scores(row)]
     if pairs:
-        yield Section(f"{target}-compared", "Detectors compared", (COMPARED,), table=_wide(pairs), folded=True)
+        yield Section(
+            f"{target}-compared", "Detectors compared", (COMPARED,), table=_wide(pairs, evaluation.within), folded=True
+        )
     speakers = [row for row in rows if row.split.partition(":")[2].startswith(SPEAKER)]
     if speakers:
         figure, alt = _by_speaker(speakers), "AUROC as it is and centred, a row for each speaking model"
         name = f"{target}-speakers"
         yield Section(
-            name, "By speaking model", (SPEAKERS,), figure=figure, figure_alt=alt, table=_wide(speakers), folded=True
+            name,
+            "By speaking model",
+            (SPEAKERS,),
+            figure=figure,
+            figure_alt=alt,
+            table=_wide(speakers, evaluation.within),
+            folded=True,
         )
     known = {id(row) for row in (*main, *pairs, *speakers)}
     beside = [row for row in rows if id(row) not in known]
@@ -160,17 +176,19 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
     dots = [Dot(row.detector, row.value, row.lo, row.hi, facet=row.split) for row in rows]
     lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
     limits = (min([0.5, *lows]) - 0.02, 1.02)
-    return svg(dots_with_intervals(dots, words_of(ranked), colours, reference=0.5, limits=limits), f"auroc_{target}")
+    axis = words_of(ranked, evaluation.within)
+    return svg(dots_with_intervals(dots, axis, colours, reference=0.5, limits=limits), f"auroc_{target}")
 
 
-def _populations(rows: Sequence[MetricRow], target: str, missing: tuple[str, ...]) -> Iterator[Section]:
+def _populations(rows: Sequence[MetricRow], target: str, missing: tuple[str, ...], within: str) -> Iterator[Section]:
     for number, split in enumerate(dict.fromkeys(row.split for row in rows)):
         here = [row for row in rows if row.split == split]
         meaning = POPULATIONS.get(split.partition(":")[2], "everybody")
         whole = next(row for row in here if row.metric != WITHIN)
         paired = max((row.games for row in here if row.metric == WITHIN), default=0)
-        said = f"{_counted(whole)}; said by {meaning}. {paired:,} of the games have both classes."
-        yield Section(f"{target}-{number}", split, (said, *(() if number else missing)), table=_wide(here))
+        pairs = f"{paired:,} of the games have both classes." if within == "games" else "Pairs are made within tasks."
+        said = f"{_counted(whole)}; said by {meaning}. {pairs}"
+        yield Section(f"{target}-{number}", split, (said, *(() if number else missing)), table=_wide(here, within))
 
 
 def _compares_scores(row: MetricRow) -> bool:
@@ -208,7 +226,7 @@ def _missing(evaluation: EvaluationResult, target: str) -> tuple[str, ...]:
     return (f"{sum(reasons.values()):,} evaluated statements have no label and are left out ({listed}).",)
 
 
-def _wide(rows: Sequence[MetricRow]) -> Table:
+def _wide(rows: Sequence[MetricRow], within: str = "games") -> Table:
     """A row for each scorer, whose figures are subtracted, and place where several are; a column for each metric."""
     present = {row.metric.removesuffix(DIFFERENCE) for row in rows}
     metrics = [metric.name for metric in METRICS if metric.name in present]
@@ -223,7 +241,7 @@ def _wide(rows: Sequence[MetricRow]) -> Table:
         counted = counts[row.detector, row.against, row.split] if several else []
         place = (row.detector, *([row.against or ""] if minus else []), *counted)
         cells.setdefault(place, {})[row.metric.removesuffix(DIFFERENCE)] = with_interval(row.value, row.lo, row.hi, 3)
-    columns = ["detector", *(["minus"] if minus else []), *where, *map(words_of, metrics)]
+    columns = ["detector", *(["minus"] if minus else []), *where, *(words_of(name, within) for name in metrics)]
     return Table(columns, [[*place, *(found.get(metric, "") for metric in metrics)] for place, found in cells.items()])
 
 

@@ -113,10 +113,10 @@ METRICS = (
 METRIC = {metric.name: metric for metric in METRICS}
 
 
-def words_of(metric: str) -> str:
-    """What a metric, or a difference of it, is called in tables for people."""
+def words_of(metric: str, within: str = "games") -> str:
+    """What a metric, or a difference of it, is called in tables for people. within: what pairs are made within."""
     name = metric.removesuffix(DIFFERENCE)
-    return METRIC[name].words + (", difference" if name != metric else "")
+    return METRIC[name].words.replace("within games", f"within {within}") + (", difference" if name != metric else "")
 
 
 BINS = 15

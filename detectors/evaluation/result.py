@@ -11,8 +11,16 @@ import polars as pl
 
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.remembered import Remembered
-from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, is_population, metric_table
+from liescope.detectors.evaluation.score_rows import (
+    WITHIN_TASK,
+    MetricRow,
+    ScoringPlan,
+    is_population,
+    metric_table,
+    with_tasks,
+)
 from liescope.detectors.evaluation.scorers import ScoredFigures
+from liescope.detectors.examples import target_column
 from liescope.detectors.judge.learned_judge import JudgeFacts
 
 
@@ -47,6 +55,12 @@ class EvaluationResult:
         return tuple(words for found in self.remembered if found.alarming for words in found.sentences())
 
     @property
+    def within(self) -> str:
+        """What statements are compared within: games, or the tasks of conversations with one label each."""
+        labelled = (with_tasks(self.statements, pl.col(target_column(target))) for target in self.without_label)
+        return "tasks" if any(WITHIN_TASK in table.columns for table in labelled) else "games"
+
+    @property
     def metrics(self) -> pl.DataFrame:
         """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
         against.
@@ -71,4 +85,4 @@ class EvaluationResult:
             if row.metric == WITHIN and is_population(row.split) and row.detector in self.models and row.value
         ]
         found = ", ".join(auroc) or "not defined"
-        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within games {found}>"
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within {self.within} {found}>"

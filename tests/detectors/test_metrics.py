@@ -342,3 +342,20 @@ def test_the_worst_of_twelve_cells_at_chance_is_seldom_wholly_below_it() -> None
         alone += single < 0.5
     assert below / worlds_ <= 0.07
     assert alone / worlds_ > 0.15
+
+
+def test_conversations_with_one_label_each_are_compared_within_their_tasks_weighed_by_pairs() -> None:
+    rng = np.random.default_rng(5)
+    task = np.repeat([0, 1, 2], [30, 12, 5])
+    y = np.r_[rng.random(42) < 0.5, np.ones(5, dtype=bool)]  # the third task has one class
+    score = np.round(rng.random(47) + 0.3 * y + 0.4 * task, 1)
+    data = Scored(y, score, np.arange(47), 47, task)
+    weights = game_weights(47, 50, 0)
+    for draw, found in zip(weights, within_games(data, weights), strict=True):
+        right = pairs = 0.0
+        for one in (0, 1):
+            mine = np.repeat(np.flatnonzero(task == one), draw[task == one].astype(int))
+            if y[mine].any() and not y[mine].all():
+                both = y[mine].sum() * (~y[mine]).sum()
+                right, pairs = right + both * roc_auc_score(y[mine], score[mine]), pairs + both
+        assert found == pytest.approx(right / pairs)
