@@ -162,7 +162,7 @@ def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_co
 
 
 def test_an_unknown_target_names_the_choices(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="claim, peer, promise, role, self"):
+    with pytest.raises(UnknownName, match="claim, gold, peer, promise, role, self"):
         train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "truth", TextConfig(), {}))
 
 
