@@ -20,7 +20,7 @@ from liescope.data_cards.licences import Terms
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.jsonl.columns import Row, fault, present
+from liescope.generate.importers.jsonl.columns import SPLIT_NAMES, Row, fault, present
 from liescope.generate.importers.jsonl.jsonl_importer import SourceOptions, game_of, stated
 from liescope.generate.importers.jsonl.sources import Rows, Spool, identity, read_rows
 
@@ -291,6 +291,8 @@ class _Reader:
         """The record of a conversation. Raises BadData."""
         turns = turns_of(messages)
         last = last_answer(turns)
+        if not turns[last]["text"].strip():
+            raise BadData("the assistant's last turn has no text")
         own = _turn_labels(turns)
         whole = None if own else self._label.of(row.get(self._label.name))
         said = []
@@ -321,8 +323,12 @@ class _Reader:
         row: Mapping[str, Any],
         notes: Sequence[str],
     ) -> GameRecord:
+        split, notes = self._of(row, "split"), list(notes)
+        if split and split.strip().casefold() not in SPLIT_NAMES:
+            notes.append(f"the split {split[:40]!r} is not known, so that build chooses one")
+            split = None
         try:
-            rows = [Row.of({**cells, "game_id": game_id, "split": self._of(row, "split")}) for cells in said]
+            rows = [Row.of({**cells, "game_id": game_id, "split": split}) for cells in said]
         except ValidationError as error:
             raise BadData(fault(error.errors()[0])) from error
         record = game_of(game_id, kind, rows, (), notes, Counter())
@@ -429,6 +435,8 @@ def _named(columns: Sequence[str], given: str, usual: Collection[str], what: str
         raise BadData(f"{' and '.join(found)} may both hold the {what}; name one with --{what}")
     if needed and not found:
         hint = "" if what == "messages" else f": name it with --{what}"
+        if what == "text" and any(str(name).casefold() in _NAMES["messages"] for name in columns):
+            hint = ": for conversations, use import chat"
         raise BadData(f"it has no column that is called like the {what}, but {shown}{hint}")
     return found[0] if found else ""
 

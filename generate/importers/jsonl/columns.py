@@ -14,7 +14,7 @@ from liescope.games.record import Source
 
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0", "deceptive", "lie"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", "honest", "truth"})
-_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "valid", "val", "dev"), "validation")
+SPLIT_NAMES = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "valid", "val", "dev"), "validation")
 
 
 def present(value: Any) -> bool:
@@ -56,9 +56,9 @@ def _source(value: Any) -> Any:
 
 def _split(value: Any) -> str:
     word = str(value).strip().lower()
-    if word not in _SPLITS:
+    if word not in SPLIT_NAMES:
         raise ValueError(f"{word[:40]!r} is not train, validation or test; leave the column out with --map split=")
-    return _SPLITS[word]
+    return SPLIT_NAMES[word]
 
 
 Text = Annotated[str, BeforeValidator(_text)]

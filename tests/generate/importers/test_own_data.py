@@ -99,6 +99,7 @@ def test_a_label_is_read_in_the_sense_of_its_name_and_values(
         ([{"text": "One.", "answer": "Two."}], {}, "text and answer may both hold the text; name one with --text"),
         ([{"text": "One.", "deceptive": 1, "honest": 0}], {}, "may both hold the label; name one with --label"),
         ([{"n": 1, "m": 2}], {}, "it has no column that is called like the text, but n, m: name it with --text"),
+        ([{"messages": "[]", "n": 1}], {}, "for conversations, use import chat"),
         ([{"text": "One."}], {"label": "gold"}, "--label gold: there is no such column; it has text"),
     ],
 )
@@ -201,6 +202,7 @@ def test_scores_of_judges_are_ratings_of_the_turn_that_is_labelled(tmp_path: Pat
         ({"messages": [{"content": "A"}], "deceptive": True}, "message 1 has no role"),
         ({"messages": CHAT[:2], "deceptive": True}, "no turn of the conversation is the assistant's"),
         ({"messages": [], "deceptive": True}, "it has no list of messages"),
+        ({"messages": [*CHAT[:2], {"role": "assistant", "content": " "}]}, "the assistant's last turn has no text"),
     ],
 )
 def test_a_broken_conversation_is_listed_and_the_others_come_in(
@@ -230,3 +232,10 @@ def test_what_the_label_means_stands_on_the_card_and_the_label_in_a_column_of_it
     assert rows["label_gold"].to_list() == [None, None, True]
     assert rows.select("label_role", "label_claim", "label_self", "label_peer").null_count().row(0) == (3, 3, 3, 3)
     assert "two raters agreed that it lies" in (tmp_path / "corpus" / "README.md").read_text(encoding="utf-8")
+
+
+def test_an_official_split_is_kept_and_another_word_is_left_to_build_with_a_note(tmp_path: Path) -> None:
+    rows = [{"text": "One.", "split": "dev"}, {"text": "Two.", "split": "unsupervised"}]
+    kept, other = games("text", table(tmp_path / "a.csv", rows))
+    assert (kept.meta.get("split"), other.meta.get("split")) == ("validation", None)
+    assert any("'unsupervised' is not known" in note for note in other.meta["import_notes"])
