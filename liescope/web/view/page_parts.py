@@ -309,7 +309,7 @@ def claim(row: ClaimRow, text: str, events: Mapping[int, Event], anchors: Mappin
 
 
 def labels_of(row: StatementRow) -> tuple[Label, ...]:
-    """The source's label, where there is one; five labels, always in this order; and what a script meant."""
+    """The source's label, where there is one; the five others, always in this order; and what a script meant."""
     found = [
         _label("Role", row.label_role, ("deceives", "open"), row.label_role_null),
         _label("Claims", row.label_claim, ("lie", "true"), row.label_claim_null),
