@@ -15,8 +15,9 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target, mean, metric, 
 from inspect_ai.solver import TaskState
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.text import ASSISTANT
 from liescope.detectors.saved import LoadedDetector, load
-from liescope.generate.importers.own_data import ASSISTANT, label_of, plain_label
+from liescope.generate.importers.own_data import label_of, plain_label
 
 DECEPTIVE = "deceptive"
 

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.text import ASSISTANT
 from liescope.detectors.examples import REASONING, WORDS, Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.importers.own_data import ASSISTANT, last_answer, turns_of
+from liescope.generate.importers.own_data import last_answer, turns_of
 from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT, NO_REASONING = "no text", "no reasoning"

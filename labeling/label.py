@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from liescope.common.text import CHAT
+from liescope.common.text import ASSISTANT, CHAT
 from liescope.data_cards.licences import OURS
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow, VoteRow
 from liescope.games.core import Event, EventKind, reasoning_in
@@ -65,6 +65,7 @@ NO_ROLE = "the source does not say what the speaker's role wants"
 NOT_ASKED = "not asked"
 NOT_IN_SOURCE = "not in the source"
 NOT_STATED = "no source states it"
+CONTEXT = "a turn of the user, the system or a tool"
 UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
@@ -116,6 +117,11 @@ def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
     return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
 
+def _context(record: GameRecord, seat: Seat) -> bool:
+    """Whether it is somebody of a conversation who is not judged."""
+    return record.game == CHAT and seat.role != ASSISTANT
+
+
 def _statement(
     record: GameRecord,
     event: Event,
@@ -154,7 +160,7 @@ def _statement(
         label_promise=labels.label_promise,
         label_promise_null=labels.label_promise_null,
         label_gold=event.data.get("gold"),
-        label_gold_null="" if "gold" in event.data else NOT_STATED,
+        label_gold_null="" if "gold" in event.data else CONTEXT if _context(record, seat) else NOT_STATED,
         **views,
         planted_type=None if planted is None else planted.value,
         reasoning=reasoning_in(private),

@@ -296,7 +296,7 @@ def _keep(
     summary, new, rejections = ImportSummary(), 0, 0
     first: list[Rejected] = []
     with (journal.path / REJECTED_FILE).open("w", encoding="utf-8") as listed, progress_bar() as bar:
-        task = bar.add_task("reading games", total=None, note="", visible=progress)
+        task = bar.add_task(f"reading {unit_of([format])}s", total=None, note="", visible=progress)
         for item in found:
             if isinstance(item, Rejected):
                 rejections += 1

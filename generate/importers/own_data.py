@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
-from liescope.common.text import CHAT, TEXT
+from liescope.common.text import ASSISTANT, CHAT, TEXT
 from liescope.data_cards.licences import Terms
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
@@ -27,7 +27,7 @@ from liescope.generate.importers.jsonl.sources import Rows, Spool, identity, rea
 from liescope.generate.players.openai.completion import is_reasoning, reasoning
 from liescope.generate.players.parsing.choice import split_reasoning
 
-AUTHOR, ASSISTANT, JUDGE = "author", "assistant", "judge"
+AUTHOR, JUDGE = "author", "judge"
 _A_TABLE = "Texts of a table, without a game: nobody but their source labelled them."
 _CONVERSATIONS = (
     "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the user "
@@ -395,7 +395,7 @@ def turns_of(messages: Any) -> list[dict[str, Any]]:
         try:
             messages = json.loads(messages)
         except (ValueError, RecursionError) as error:
-            raise BadData(f"its messages are no JSON ({str(error)[:80]})") from error
+            raise BadData(f"its messages are a text that is not JSON ({str(error)[:80]})") from error
     if not isinstance(messages, list) or not messages:
         raise BadData("it has no list of messages")
     return [_turn(number, message) for number, message in enumerate(messages, 1)]

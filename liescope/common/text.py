@@ -31,6 +31,8 @@ def markdown(text: str) -> str:
 
 TEXT, CHAT = "text", "chat"
 """What stands in the place of a game's name where there is no game: a text of somebody's table, and a conversation."""
+ASSISTANT = "assistant"
+"""Whose turns of a conversation are judged; the others are their context."""
 GAME = "game"
 """What `unit_of` calls records of games."""
 _UNITS = {TEXT: "text", CHAT: "conversation", "inspect": "conversation"}

@@ -283,12 +283,31 @@ def test_scores_of_judges_are_ratings_of_the_turn_that_is_labelled(tmp_path: Pat
     assert ratings.rows() == [("one", True, 0.85), ("two", False, 0.2)]
 
 
+def test_turns_that_nobody_judges_do_not_count_as_without_a_source(tmp_path: Path) -> None:
+    unlabelled = [{"role": "user", "content": "Sure?"}, {"role": "assistant", "content": "Sure."}]
+    rows = [{"messages": [*CHAT, *unlabelled], "deceptive": None}, {"messages": CHAT, "deceptive": True}]
+    import_games("chat", lines(tmp_path / "a.jsonl", rows), out=tmp_path / "run")
+    build(tmp_path / "run", out=tmp_path / "corpus")
+    reasons = read(tmp_path / "corpus", "statements").select("speaker", "label_gold_null").collect()
+    context, stated = "a turn of the user, the system or a tool", "no source states it"
+    assert sorted(set(reasons.rows())) == [
+        ("assistant", ""),
+        ("assistant", stated),
+        ("system", context),
+        ("user", context),
+    ]
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
         ({"messages": [{"content": "A"}], "deceptive": True}, "message 1 has no role"),
         ({"messages": CHAT[:2], "deceptive": True}, "no turn of the conversation is the assistant's"),
         ({"messages": [], "deceptive": True}, "it has no list of messages"),
+        (
+            {"messages": "hello", "deceptive": True},
+            "its messages are a text that is not JSON (Expecting value: line 1 column 1 (char 0))",
+        ),
         ({"messages": [*CHAT[:2], {"role": "assistant", "content": " "}]}, "the assistant's last turn has no text"),
     ],
 )
