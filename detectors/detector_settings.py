@@ -151,9 +151,9 @@ class TransferSettings(TypedDict, total=False):
     target: Annotated[
         Sequence[str],
         Setting(
-            "role, claim, self or peer, and CORPUS=TARGET for one corpus; may be repeated.",
-            ("role",),
-            shown="role",
+            f"{', '.join(TARGETS)}, and CORPUS=TARGET for one corpus; may be repeated.",
+            (),
+            shown=_ROLE_OR_GOLD,
             choices=TARGETS,
         ),
     ]

@@ -29,9 +29,8 @@ from liescope.generate.corpus import collected, read, read_facts
 from liescope.generate.corpus.read import FACTS_FILE
 
 SPLITS = ("train", "validation")
-NOT_TO_BE_LEARNED = (
-    "their publishers ask that nothing is trained on them; use them with evaluate and score, and train on others"
-)
+NOBODY_TRAINS = "their publishers ask that nothing is trained on them"
+NOT_TO_BE_LEARNED = f"{NOBODY_TRAINS}; use them with evaluate and score, and train on others"
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
 NOTHING = Labelled((), np.empty(0, dtype=bool), np.empty(0, dtype=np.str_), 0)
 
@@ -74,11 +73,20 @@ class Material:
 
 def check_may_train(corpus: Path) -> None:
     """Raises UsageError for a corpus with games or conversations whose publishers ask that nobody trains on them."""
+    if words := carry_a_canary(canaries(corpus)):
+        raise UsageError(f"{words}: {NOT_TO_BE_LEARNED}")
+
+
+def canaries(corpus: Path) -> pl.DataFrame:
+    """(game_id, game) of the games or conversations whose publishers ask that nobody trains on them."""
     marked = read(corpus, "games").filter(pl.col("meta").str.contains('"canary"', literal=True))
-    if count := collected(marked.select(pl.len()), corpus).item():
-        carry = "carries" if count == 1 else "carry"
-        unit = unit_of(collected(marked.select(pl.col("game").unique()), corpus)["game"])
-        raise UsageError(f"{number_of(count, unit)} {carry} a canary: {NOT_TO_BE_LEARNED}")
+    return collected(marked.select("game_id", "game"), corpus)
+
+
+def carry_a_canary(marked: pl.DataFrame) -> str:
+    """How many of them there are, as in "2 conversations carry a canary"; "" for none. marked: as `canaries` gives."""
+    carry = "carries" if marked.height == 1 else "carry"
+    return f"{number_of(marked.height, unit_of(marked['game'].unique()))} {carry} a canary" if marked.height else ""
 
 
 def read_material(corpus: Path, name: str, target: str, text: TextConfig, keep_lost: bool = False) -> Material:

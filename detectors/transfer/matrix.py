@@ -32,8 +32,10 @@ from liescope.detectors.examples import (
     make_examples,
     read_statements,
     target_column,
+    usual_target,
 )
 from liescope.detectors.folds import fold_of
+from liescope.detectors.material import NOBODY_TRAINS, NOT_TO_BE_LEARNED, canaries, carry_a_canary
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
 from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
@@ -111,8 +113,9 @@ class TransferTable:
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
-    label_role, target, y (null where the target is), seat (the speaker's row in players), and, of its game: models (of
-    its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
+    label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it), seat
+    (the speaker's row in players), and, of its game: models (of its seats) and self_play (both null where people sit),
+    silent and disclosed (null where they are not defined).
     players: those of the games whose target is the role, game after game; see `read_players`.
     transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
@@ -150,28 +153,40 @@ class TransferTable:
         return self.frame["y"].is_not_null().to_numpy()
 
     @property
+    def learnable(self) -> NDArray[np.bool_]:
+        """(n,): whether the target is known, and a detector may learn it."""
+        known: NDArray[np.bool_] = (
+            self.frame.select(pl.col("y").is_not_null() & ~pl.col("canary")).to_series().to_numpy()
+        )
+        return known
+
+    @property
     def y(self) -> NDArray[np.bool_]:
         """(n,); False where the target is not known."""
         return self.frame["y"].fill_null(value=False).to_numpy()
 
 
 def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence[str]) -> TransferTable:
-    """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart.
+    """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart; each
+    corpus's usual target where none is given.
 
-    Raises UsageError for two corpora of one name, a target of a corpus that is not given, or a game that is in two of
-    the corpora; UnknownName for a target; BadData for a damaged corpus.
+    Raises UsageError for two corpora of one name, a target of a corpus that is not given, a game that is in two of the
+    corpora, or nothing that may be learned from; UnknownName for a target; BadData for a damaged corpus.
     """
     names = [corpus_name(corpus) for corpus in corpora]
     if not names:
         raise UsageError("name at least one corpus")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
-    targets = _targets(names, [target] if isinstance(target, str) else target)
+    asked, targets = _targets(names, [target] if isinstance(target, str) else target), dict[str, str]()
     frames, seated, notes, transcripts = list[pl.DataFrame](), list[pl.DataFrame](), [], dict[str, Transcript]()
+    marked = list[pl.DataFrame]()
     for corpus, name in zip(corpora, names, strict=True):
         with as_corpus(corpus) as folder:
             check(folder)
-            frame, counts = _read(folder, name, targets[name]), label_counts(read_statements(folder))
+            targets[name] = asked[name] or usual_target(folder)
+            marked.append(canaries(folder))
+            frame, counts = _read(folder, name, targets[name], marked[-1]), label_counts(read_statements(folder))
             own = read_transcripts(folder)
             players = read_players(folder, name)
         transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
@@ -181,11 +196,15 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
                 f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
                 + ("" if known else f"; {labels_there_are(counts)}")
             )
+        if words := carry_a_canary(marked[-1]):
+            notes.append(f"{name}: {words}, so that they are tested on and not learned from: {NOBODY_TRAINS}")
         frames.append(frame)
-        asked = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
-        seated.append(players.filter(pl.col("game_id").is_in(asked.implode())))
+        of_role = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
+        seated.append(players.filter(pl.col("game_id").is_in(of_role.implode())))
     table, players = pl.concat(frames), pl.concat(seated)
     _check_apart(table)
+    if table.height and table["canary"].all():
+        raise UsageError(f"{carry_a_canary(pl.concat(marked))}: {NOT_TO_BE_LEARNED}")
     models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
     notes += taken_as_one(models)
     one = pl.col("speaker_model").replace(one_name(models))
@@ -197,7 +216,8 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
-    general, own = "role", dict[str, str]()
+    """By corpus, "" where nobody says it."""
+    general, own = "", dict[str, str]()
     for words in given:
         corpus, apart, target = words.rpartition("=")
         target_column(target)
@@ -210,8 +230,8 @@ def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
     return {name: own.get(name, general) for name in names}
 
 
-def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
-    """One corpus, with the columns of `Table.frame` and those that examples are made of."""
+def _read(folder: Path, name: str, target: str, marked: pl.DataFrame) -> pl.DataFrame:
+    """One corpus, with the columns of `Table.frame` and those that examples are made of. marked: its `canaries`."""
     corpus = pl.lit(name)
     game_id = pl.concat_str(corpus, pl.lit("/"), "game_id")
     games = _games(folder)
@@ -226,6 +246,7 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         *("text", "names", "audience", "label_role"),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
+        canary=pl.col("game_id").is_in(marked["game_id"].implode()),
         models=pl.when(~pl.col("people")).then("models"),
         self_play=pl.when(~pl.col("people")).then(pl.col("models").list.n_unique() == 1),
         silent="silent",
@@ -334,11 +355,12 @@ def no_pairs(what: str, things: str = "statements") -> str:
     return f"{what}: no game has both deceptive and honest {things}, so that there is no AUROC within games"
 
 
-def _from_one(table: TransferTable, by: str, unit: str, learn: Rows, seed: int) -> Iterator[Fit]:
+def _from_one(table: TransferTable, by: str, unit: str, known: Rows, seed: int) -> Iterator[Fit]:
+    learn = known[table.learnable[known]]
     games, y = table.games, table.y[learn]
     inside = np.isin(games, np.unique(games[learn]))
     if not inside.all():
-        yield _fit(table, by, PAIR, unit, learn, np.flatnonzero(~inside))
+        yield _fit(table, by, PAIR, unit, known, np.flatnonzero(~inside))
     if not inside.any():
         return
     folds = min(FOLDS, *(len(np.unique(games[learn][y == label])) for label in (True, False)))
@@ -357,7 +379,7 @@ def _with_labels(
 ) -> Iterator[Fit]:
     """No more than half of the unit's games are drawn, and fewer are among those drawn where more are."""
     games = table.games
-    drawn = np.unique(games[its_games & table.labelled]).tolist()
+    drawn = np.unique(games[its_games & table.learnable]).tolist()
     Random(f"{seed}:{unit}").shuffle(drawn)
     possible = [n for n in labels if 2 * n <= len(drawn)]
     score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible, default=0)]))
@@ -366,10 +388,17 @@ def _with_labels(
             why = f"{unit}: {len(drawn):,} games are too few to learn from {n:,} and score the others"
             yield Fit(by, with_labels(n), unit, rest, score[:0], why)
         else:
-            own = np.flatnonzero(np.isin(games, drawn[:n]) & table.labelled)
+            own = np.flatnonzero(np.isin(games, drawn[:n]) & table.learnable)
             yield _fit(table, by, with_labels(n), unit, np.sort(np.concatenate([rest, own])), score)
 
 
-def _fit(table: TransferTable, by: str, protocol: str, unit: str, learn: Rows, score: Rows) -> Fit:
-    what = unit if protocol == PAIR else f"the games without {unit}"
-    return Fit(by, protocol, unit, learn, score, why_one_class(table.y[learn], what))
+def _fit(table: TransferTable, by: str, protocol: str, unit: str, known: Rows, score: Rows) -> Fit:
+    """known: the labelled rows to learn from, as far as a detector may."""
+    learn = known[table.learnable[known]]
+    what = unit if protocol == PAIR else f"what is left without {unit}"
+    why = why_one_class(table.y[learn], what)
+    if len(known) and not len(learn):
+        why = f"{what}: all of it carries a canary, so that nothing is learned from it"
+    elif protocol == LEFT_OUT and len(score) == table.frame.height:
+        why = f"{unit} speaks everywhere, so that nothing is left to learn from"
+    return Fit(by, protocol, unit, learn, score, why)

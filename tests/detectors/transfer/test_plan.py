@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import liescope
+from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors import folds
 from liescope.detectors.detector import silent
+from liescope.detectors.material import canaries
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
 from liescope.detectors.transfer.cell_fits import CellRecipe, fit_all, inner_folds
@@ -113,7 +117,7 @@ def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     empty = found.cells.filter(pl.col("protocol") == LEFT_OUT)
     assert empty["value"].null_count() == empty.height == 4
     assert empty["why"].unique(maintain_order=True).to_list() == [
-        f"the games without {m}: no statement has a label" for m in ("model-a", "model-b")
+        f"{m} speaks everywhere, so that nothing is left to learn from" for m in ("model-a", "model-b")
     ]
     assert found.cells.filter(pl.col("protocol") == "pair")["value"].null_count() == 0
 
@@ -189,3 +193,54 @@ def test_a_model_with_two_names_is_one_unit_and_that_is_said(planted: Planted) -
     assert set(found.column(UNITS["model"])) == {"cy", "gpt-4.1-mini"}
     assert set(found.frame["models"].explode()) == set(found.players["speaker_model"]) == {"cy", "gpt-4.1-mini"}
     assert any("names of one model" in note for note in found.notes)
+
+
+def canary(rows: Rows) -> None:
+    for game in rows["games"]:
+        game["meta"] = json.dumps({**json.loads(game["meta"] or "{}"), "canary": "canary 7f3a"})
+
+
+@pytest.mark.parametrize("only_some", [False, True])
+def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
+    planted: Planted, recording: type[RecordingDetector], only_some: bool
+) -> None:
+    def some(rows: Rows) -> None:
+        kept = {name: rows[name] for name in rows} | {"games": rows["games"][::2]}
+        canary(kept)
+
+    corpora = [planted("open", ("ada", "bo")), planted("marked", ("ada", "cy"), change=some if only_some else canary)]
+    found = transfer(corpora, by=["corpus", "model"], detector=recording.kind, labels=[2], draws=10)
+    marked = {f"marked/{game}" for game in canaries(corpora[1])["game_id"]}
+    assert len(marked) == (12 if only_some else 24)
+    learned = {f"marked/{statement.rpartition(':')[0]}" for fit in recording.fits() for statement in fit}
+    assert learned
+    assert not learned & marked
+    across = found.cells.filter(
+        (pl.col("by") == "corpus") & (pl.col("metric") == "auroc") & (pl.col("kind") == "online")
+    )
+    cells = {(row["train"], row["test"]): row for row in across.filter(pl.col("protocol") == "pair").to_dicts()}
+    assert cells["open", "marked"]["statements"] == 144
+    assert (cells["marked", "open"]["value"] is None) == (not only_some)
+    if not only_some:
+        assert cells["marked", "open"]["why"] == (
+            "marked: all of it carries a canary, so that nothing is learned from it"
+        )
+    assert any(note.startswith(f"marked: {len(marked)} games carry a canary") for note in found.notes)
+
+
+def test_where_everything_carries_a_canary_transfer_is_refused_as_training_is(planted: Planted, tmp_path: Path) -> None:
+    corpora = [planted("one", change=canary), planted("two", change=canary)]
+    with pytest.raises(UsageError, match="24 games carry a canary: their publishers ask that nothing is trained"):
+        liescope.train("tfidf", corpora[0], out=tmp_path / "m")
+    with pytest.raises(UsageError, match="48 games carry a canary: their publishers ask that nothing is trained"):
+        transfer(corpora, by="corpus")
+
+
+def test_the_label_of_the_source_is_learned_where_there_is_no_other(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        rows = [f"{name} was {('away', 'here')[i % 2]} {i},{('lie', 'truth')[i % 2]}" for i in range(20)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+        assert cli.main(["import", "text", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
+    found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", draws=10, context=0, strength=1.0)
+    assert found.targets == {"one": "gold", "two": "gold"}
+    assert found.cells["value"].count()
