@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
+from liescope import __path__ as _rooms
 from liescope import __version__
 from liescope.common.command_help import Command, Front
 from liescope.common.command_options import completed
@@ -66,8 +69,9 @@ def front(
 
 
 def command_line(words: Sequence[str]) -> Front:
-    """The command line with the command that these words give; with all where they give none, or an unknown one; with
-    none where a script for a shell is asked for.
+    """The command line with the command that these words give; where they give none, or an unknown one, all are listed
+    with what they do, which loads none of them. All are loaded where there are no words, and none where a script for a
+    shell is asked for.
     """
     app = typer.Typer(
         name="liescope",
@@ -78,10 +82,13 @@ def command_line(words: Sequence[str]) -> Front:
     )
     app.callback()(front)
     given = next((word for word in words if not word.startswith("-")), "")
-    modules = [] if _COMPLETION.intersection(words[:1]) else dict.fromkeys(_MODULES.values())
-    for module in [_MODULES[given]] if given in _MODULES else modules:
-        for command in import_module(module).app.registered_commands:
-            app.command(command.name, cls=Command)(completed(command.callback))
+    if given in _MODULES or not words:
+        for module in [_MODULES[given]] if given in _MODULES else dict.fromkeys(_MODULES.values()):
+            for command in import_module(module).app.registered_commands:
+                app.command(command.name, cls=Command)(completed(command.callback))
+    elif not _COMPLETION.intersection(words[:1]):
+        for name, said in _docstrings():
+            app.command(name, cls=Command, help=said)(_not_loaded)
     group = get_command(app)
     assert isinstance(group, Front)
     headings = {name: heading for heading, commands in _GROUPS.items() for name in commands}
@@ -92,18 +99,33 @@ def command_line(words: Sequence[str]) -> Front:
     return group
 
 
+def _docstrings() -> Iterator[tuple[str, str]]:
+    """The name and docstring of each command, read from the source of its module, which takes seconds to import."""
+    for module in dict.fromkeys(_MODULES.values()):
+        inside = Path(*module.split(".")[1:]).with_suffix(".py")
+        source = next(file for room in _rooms if (file := Path(room) / inside).is_file())
+        for node in ast.parse(source.read_bytes()).body:
+            name = node.name.rstrip("_") if isinstance(node, ast.FunctionDef) else ""
+            if isinstance(node, ast.FunctionDef) and _MODULES.get(name) == module:
+                yield name, ast.get_docstring(node) or ""
+
+
+def _not_loaded() -> None:
+    """Stands for a command where commands are only listed."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's),
     141 if the reader of its output is gone, as of any tool in a pipe.
     """
-    words = sys.argv[1:] if arguments is None else arguments
+    words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     out = sys.stdout
     if _COMPLETION.intersection(words[:1]):  # so that the first completion does not have to wait for all commands
         from liescope.completion import recalled
 
         recalled()
     try:
-        code = command_line(words).main(words or ["--help"], prog_name="liescope", standalone_mode=False)
+        code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
         sys.stdout.flush()  # here, where a reader that is gone is no traceback
     except TyperException as error:
         context = getattr(error, "ctx", None)

@@ -91,6 +91,19 @@ def test_the_help_of_all_says_each_command_in_a_sentence_and_in_the_order_of_wor
     assert [name for name in named if name in order] == order
 
 
+def test_the_help_of_all_is_that_of_each_command_and_loads_none_of_them() -> None:
+    listed = cli.command_line(["--help"]).commands
+    assert {name: each.help for name, each in listed.items()} == {name: each.help for name, each in tree().items()}
+    code = """
+import sys
+from liescope import cli
+assert cli.main(["--help"]) == 0
+print("loaded:", *sys.modules.keys() & {"polars", "scipy", *cli._MODULES.values()})
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
 def test_without_a_command_there_is_the_help_of_all(page: Help) -> None:
     assert page() == page("--help")
 
