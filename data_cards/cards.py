@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, Templa
 
 from liescope.common.errors import CardError
 from liescope.common.model_names import consent_hash
-from liescope.common.text import holding, record_unit, unit_of
+from liescope.common.text import GAME, holding, record_unit, unit_of
 from liescope.data_cards.licences import (
     CLAIM_STUDY,
     LABELS,
@@ -26,7 +26,7 @@ from liescope.data_cards.licences import (
     may_not_be_shared,
     model_licence,
 )
-from liescope.data_cards.tables import TABLES, columns_markdown, hub_features
+from liescope.data_cards.tables import TABLES, columns_markdown, columns_of_games, hub_features
 
 _PERSON = "human:"
 
@@ -186,16 +186,20 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
     """What the dataset card says besides the facts themselves."""
     statements = sum(facts["rows"]["statements"].values())
     unit = record_unit(facts["kinds"], facts["games"], statements)
+    played = bool(_of_games(facts["kinds"]))
+    told = GAME if played else unit  # columns that games fill are told of where any record is a game
     licence_id, licence_name = hub_licence(facts["licences"])
     return {
         "tables": TABLES,
-        "columns": {config: columns_markdown(config) for config in TABLES},
+        "columns": {config: columns_markdown(config, told) for config in TABLES},
+        "meanings": {config: table.meaning_for(told) for config, table in TABLES.items()},
+        "only_games": {} if played else {config: columns_of_games(config) for config in TABLES},
         "features": {config: [_flow(feature) for feature in hub_features(config)] for config in TABLES},
         "versions": {config: _content_version(facts, config) for config in TABLES},
         "filled": [config for config in TABLES if any(facts["rows"][config].values())],
         "statements": statements,
         "holding": holding(facts["kinds"], facts["games"], statements),
-        "played": bool(_of_games(facts["kinds"])),
+        "played": played,
         "unit": unit,
         "units": f"{unit}s",
         "languages": languages_of(facts["licences"]),

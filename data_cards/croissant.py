@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liescope.common.text import holding, record_unit, unit_of
+from liescope.common.text import GAME, holding, record_unit, unit_of
 from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence, languages_of
 from liescope.data_cards.tables import TABLES, TARGETS, CorpusColumn, CorpusTable
 
@@ -39,6 +39,7 @@ _SOCIAL = (
     "Lie detectors harm people when they are trusted beyond their evidence. This corpus must not be used to judge the "
     "honesty of a person."
 )
+_ONLY_GAMES = "used by games only; null, empty or the same in every row here"
 _LICENCES = {
     "apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
     "mit": "https://opensource.org/license/mit",
@@ -67,7 +68,7 @@ def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
         "keywords": ["deception", "lie detection", *of_games, *facts["kinds"]],
         **(_responsible(facts) if _played(facts) else _responsible_without_games(facts)),
         "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in TABLES],
-        "recordSet": [_record_set(table) for table in TABLES.values()],
+        "recordSet": [_record_set(table, _told(facts)) for table in TABLES.values()],
     }
 
 
@@ -81,9 +82,18 @@ def _played(facts: Mapping[str, Any]) -> bool:
     return any(unit_of([kind]) == "game" for kind in facts["kinds"])
 
 
+def _told(facts: Mapping[str, Any]) -> str:
+    """What columns call a record: a game where any is one."""
+    return GAME if _played(facts) else record_unit(facts["kinds"], facts["games"], _statements(facts))
+
+
+def _statements(facts: Mapping[str, Any]) -> int:
+    return sum(facts["rows"]["statements"].values())
+
+
 def _description(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
-    what = holding(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
+    what = holding(facts["kinds"], facts["games"], _statements(facts))
     if not _played(facts):
         how = "labelled for deception by their source" if _labelled(facts) else "without any label"
         return f"{what}, {how}. {words}"
@@ -100,7 +110,6 @@ def _labelled(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _responsible_without_games(facts: Mapping[str, Any]) -> dict[str, Any]:
-    unit = record_unit(facts["kinds"], facts["games"], sum(facts["rows"]["statements"].values()))
     told = [f"{one['name']}: {one['terms']['means']}" for one in facts["licences"] if one["terms"]["means"]]
     return {
         "rai:dataCollection": " ".join(
@@ -117,7 +126,7 @@ def _responsible_without_games(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rai:dataBiases": [
             "How often a text is deceptive is the source's choice and does not transfer to other texts."
         ],
-        "rai:dataUseCases": [f"Training and testing detectors of deception on {unit}s held out whole."],
+        "rai:dataUseCases": [f"Training and testing detectors of deception on {_told(facts)}s held out whole."],
         "rai:dataLimitations": [
             "What counts as deceptive is what the source says; a detector trained here is not shown to work elsewhere."
         ],
@@ -188,23 +197,23 @@ def _file_set(config: str) -> dict[str, Any]:
     }
 
 
-def _record_set(table: CorpusTable) -> dict[str, Any]:
+def _record_set(table: CorpusTable, unit: str) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
-        "description": table.meaning,
-        "field": [_field(table.name, column) for column in table.fields],
+        "description": table.meaning_for(unit),
+        "field": [_field(table.name, column, unit) for column in table.fields],
     }
 
 
-def _field(config: str, column: CorpusColumn) -> dict[str, Any]:
+def _field(config: str, column: CorpusColumn, unit: str) -> dict[str, Any]:
     name = column.name
     field: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{config}/{name}",
         "name": f"{config}/{name}",
-        "description": column.words,
+        "description": column.words_for(unit) or _ONLY_GAMES,
         **({"repeated": True} if column.repeated else {}),
     }
     if not column.fields:
@@ -214,7 +223,7 @@ def _field(config: str, column: CorpusColumn) -> dict[str, Any]:
             "@type": "cr:Field",
             "@id": f"{config}/{name}/{part.name}",
             "name": f"{config}/{name}/{part.name}",
-            "description": part.words,
+            "description": part.words_for(unit) or _ONLY_GAMES,
             "dataType": _TYPES[part.type],
             "source": {**_source(config, name), "transform": {"jsonPath": part.name}},
         }

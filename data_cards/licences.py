@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from liescope.common.text import TEXT, number_of, unit_of
+
 OURS = "liescope"
 PROMPTED = ("en",)
 """The languages of the prompts and scripts of our games."""
@@ -90,10 +92,16 @@ def hub_licence(licences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     return "other", "terms-of-the-models" if ids == {""} else "several"
 
 
+def _unit(format: str) -> str:
+    """What one record of an importer's is called, whether its texts stand alone or in groups."""
+    unit = unit_of([format])
+    return "record" if unit == TEXT else unit
+
+
 def may_not_be_shared(licences: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each origin whose words may not be passed on, its name, games and licence in words."""
+    """For each origin whose words may not be passed on, its name, records and licence in words."""
     return [
-        f"{one['name']} ({one['games']:,} games; {one['terms']['licence'].rstrip('.')})"
+        f"{one['name']} ({number_of(one['games'], _unit(one['name']))}; {one['terms']['licence'].rstrip('.')})"
         for one in licences
         if not one["terms"]["redistributable"]
     ]

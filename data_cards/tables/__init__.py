@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from liescope.common.text import GAME
 from liescope.data_cards.tables.declare import (
     BOOLEAN,
     INTEGER,
@@ -42,12 +43,27 @@ if TYPE_CHECKING:
 _LABEL = "label_"
 TABLES = by_name(
     (
-        CorpusTable("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
+        CorpusTable(
+            "statements",
+            StatementRow,
+            "one row for each statement of a finished game, with its labels",
+            "one row for each statement, with its labels",
+        ),
         CorpusTable("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
-        CorpusTable("games", GameRow, "one row for each game, including failed ones"),
-        CorpusTable("events", EventRow, "one row for each event of a game, failed games included, in order of play"),
+        CorpusTable("games", GameRow, "one row for each game, including failed ones", "one row for each {unit}"),
+        CorpusTable(
+            "events",
+            EventRow,
+            "one row for each event of a game, failed games included, in order of play",
+            "one row for each event of a {unit}, in order",
+        ),
         CorpusTable("votes", VoteRow, "one row for each vote of a finished game"),
-        CorpusTable("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
+        CorpusTable(
+            "ratings",
+            RatingRow,
+            "one row for each observer and statement, where players or a judge rated",
+            "one row for each observer and each statement rated by it",
+        ),
         CorpusTable("night_acts", NightActRow, "one row for each night act of a finished game"),
         CorpusTable("bids", BidRow, "one row for each bid for the floor"),
         CorpusTable(
@@ -55,7 +71,12 @@ TABLES = by_name(
         ),
         CorpusTable("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
         CorpusTable("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
-        CorpusTable("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),
+        CorpusTable(
+            "calls",
+            CallRow,
+            "one row for each request to a player, retries and unusable replies included",
+            "one row for each request to a judge, retries and unusable replies included",
+        ),
     )
 )
 """Name to table, in the order of the card."""
@@ -136,10 +157,17 @@ def _feature(field: CorpusColumn) -> dict[str, Any]:
     return {"name": field.name, "dtype": _HUB_TYPES[field.type]}
 
 
-def columns_markdown(table: str) -> str:
-    """A Markdown table of a table's columns: name, type, meaning. The fields of records follow their column."""
+def columns_markdown(table: str, unit: str = GAME) -> str:
+    """A Markdown table of a table's columns: name, type, meaning, without those that only games use where a record is
+    called otherwise. The fields of records follow their column.
+    """
     head = "| column | type | meaning |\n|---|---|---|\n"
-    return head + "".join(_lines(TABLES[table].fields))
+    return head + "".join(_lines(TABLES[table].fields, unit))
+
+
+def columns_of_games(table: str) -> tuple[str, ...]:
+    """The columns that only games use, by name."""
+    return tuple(column.name for column in TABLES[table].fields if column.elsewhere is None)
 
 
 def tables_markdown() -> str:
@@ -150,7 +178,8 @@ def tables_markdown() -> str:
     )
 
 
-def _lines(fields: tuple[CorpusColumn, ...], within: str = "") -> Iterator[str]:
+def _lines(fields: tuple[CorpusColumn, ...], unit: str, within: str = "") -> Iterator[str]:
     for field in fields:
-        yield f"| `{within}{field.name}` | {field.type_words} | {field.words.replace('|', '&#124;')} |\n"
-        yield from _lines(field.fields, f"{within}{field.name}.")
+        if words := field.words_for(unit):
+            yield f"| `{within}{field.name}` | {field.type_words} | {words.replace('|', '&#124;')} |\n"
+            yield from _lines(field.fields, unit, f"{within}{field.name}.")

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from liescope.common.text import GAME
+
 TEXT, BOOLEAN, INTEGER, NUMBER, RECORDS = "text", "boolean", "integer", "number", "records"
 SPLITS = ("train", "validation", "test")
 _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
@@ -24,13 +26,16 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
-    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
+    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true);
+    elsewhere: the sentence, and when the value is null, where there is no game, with {unit} for what a record is
+    called: "" if it is the same, None for a column that only games use.
     """
 
     meaning: str
     null: str = ""
     reason: str = ""
     classes: tuple[str, ...] = ()
+    elsewhere: str | None = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class CorpusColumn:
     null: str = ""
     reason: str = ""
     classes: tuple[str, ...] = ()
+    elsewhere: str | None = ""
     fields: tuple[CorpusColumn, ...] = ()
 
     @property
@@ -61,24 +67,41 @@ class CorpusColumn:
             return f"{self.meaning}; null with the reason in `{self.reason}`"
         return f"{self.meaning}; null {self.null}" if self.null else self.meaning
 
+    def words_for(self, unit: str) -> str:
+        """The words where a record is called so, as by `record_unit`; "" for a column that only games use."""
+        if unit == GAME or self.elsewhere == "":
+            return self.words
+        if self.elsewhere is None:
+            return ""
+        said = self.elsewhere.format(unit=unit)
+        return f"{said}; null with the reason in `{self.reason}`" if self.reason else said
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusTable:
-    """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is."""
+    """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is; elsewhere:
+    what it is where there is no game, as in `Meaning`.
+    """
 
     name: str
     row: type
     meaning: str
+    elsewhere: str = ""
     fields: tuple[CorpusColumn, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        split = CorpusColumn("split", TEXT, "train, validation or test; the same for all rows of a game")
+        same = "train, validation or test; the same for all rows of a "
+        split = CorpusColumn("split", TEXT, f"{same}game", elsewhere=f"{same}{{unit}}")
         object.__setattr__(self, "fields", (*fields_of(self.row), split))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order; `split` is the last."""
         return tuple(column.name for column in self.fields)
+
+    def meaning_for(self, unit: str) -> str:
+        """What a row is where a record is called so, as by `record_unit`."""
+        return self.elsewhere.format(unit=unit) if self.elsewhere and unit != GAME else self.meaning
 
 
 def fields_of(row: type) -> tuple[CorpusColumn, ...]:
@@ -111,7 +134,9 @@ def _field(row: type, name: str, hint: Any) -> CorpusColumn:
     if not inner and kind not in _TYPES:
         raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
     type_ = RECORDS if inner else _TYPES[kind]
-    return CorpusColumn(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner)
+    return CorpusColumn(
+        name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, said.elsewhere, inner
+    )
 
 
 def by_name(tables: tuple[CorpusTable, ...]) -> Mapping[str, CorpusTable]:
@@ -130,6 +155,12 @@ DECEPTION_TYPES = (
     "strategic_deception",
     "persuasive_manipulation",
 )
-GAME_ID = Meaning("the game; unique in the corpus, the key that joins configs")
-STATEMENT_ID = Meaning("the statement: game_id, a colon, the index of its event in the game")
-DAY = Meaning("the day of the game, from 1")
+GAME_ID = Meaning(
+    "the game; unique in the corpus, the key that joins configs",
+    elsewhere="the {unit}; unique in the corpus, the key that joins configs",
+)
+STATEMENT_ID = Meaning(
+    "the statement: game_id, a colon, the index of its event in the game",
+    elsewhere="the statement: game_id, a colon, the index of its event in the {unit}",
+)
+DAY = Meaning("the day of the game, from 1", elsewhere=None)

@@ -14,53 +14,90 @@ class StatementRow:
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
-    game: Annotated[str, Meaning("the name of the game's rules")]
+    game: Annotated[
+        str, Meaning("the name of the game's rules", elsewhere="what the {unit} is: text, chat or a log's format")
+    ]
     source: Annotated[str, Meaning("where the speaker's words come from: scripted, model, human or imported")]
     day: Annotated[int, DAY]
-    phase: Annotated[str, Meaning("discussion, voting (the spoken reason of a vote), defence or night")]
+    phase: Annotated[str, Meaning("discussion, voting (the spoken reason of a vote), defence or night", elsewhere=None)]
     round: Annotated[
         int,
         Meaning(
             "the round of discussion, or the turn where players bid for the floor, from 1; 0 for reasons of votes; an "
-            "imported game may count turns or ticks in its own way"
+            "imported game may count turns or ticks in its own way",
+            elsewhere=None,
         ),
     ]
-    position: Annotated[int, Meaning("1 for the first statement of the game, 2 for the next")]
-    speaker: Annotated[str, Meaning("the speaker's name in the game")]
-    speaker_role: Annotated[str, Meaning("the speaker's hidden role, empty where it is not known")]
-    speaker_team: Annotated[str, Meaning("the team of the role, empty where it is not known")]
-    speaker_model: Annotated[str, Meaning("the model or script that plays the speaker")]
+    position: Annotated[
+        int,
+        Meaning(
+            "1 for the first statement of the game, 2 for the next",
+            elsewhere="1 for the first statement of the {unit}, 2 for the next",
+        ),
+    ]
+    speaker: Annotated[
+        str,
+        Meaning(
+            "the speaker's name in the game",
+            elsewhere="who says it: the author of a text; system, user, assistant or a tool in a conversation",
+        ),
+    ]
+    speaker_role: Annotated[
+        str,
+        Meaning(
+            "the speaker's hidden role, empty where it is not known",
+            elsewhere="the part of the speaker in a conversation: system, user, assistant or tool; empty for texts",
+        ),
+    ]
+    speaker_team: Annotated[str, Meaning("the team of the role, empty where it is not known", elsewhere=None)]
+    speaker_model: Annotated[
+        str,
+        Meaning(
+            "the model or script that plays the speaker",
+            elsewhere="the model that wrote it, unknown where the source names none",
+        ),
+    ]
     audience: Annotated[
         tuple[str, ...],
-        Meaning("who heard it, with the speaker, by name; empty for everyone at the table"),
+        Meaning("who heard it, with the speaker, by name; empty for everyone at the table", elsewhere=None),
     ]
-    text: Annotated[str, Meaning("what was said, as those who heard it heard it")]
-    truncated: Annotated[bool, Meaning("the rules cut the message at their limit")]
-    alive: Annotated[tuple[str, ...], Meaning("the players in the game when it was said")]
-    read_notes: Annotated[tuple[str, ...], Meaning("leniencies needed to read the player's reply")]
+    text: Annotated[str, Meaning("what was said, as those who heard it heard it", elsewhere="what was said")]
+    truncated: Annotated[bool, Meaning("the rules cut the message at their limit", elsewhere=None)]
+    alive: Annotated[
+        tuple[str, ...],
+        Meaning(
+            "the players in the game when it was said",
+            elsewhere="everybody in the {unit}: who speaks, and the judges whose scores came with it",
+        ),
+    ]
+    read_notes: Annotated[tuple[str, ...], Meaning("leniencies needed to read the player's reply", elsewhere=None)]
     label_role: Annotated[
         bool | None,
-        Meaning("the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY),
+        Meaning(
+            "the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY, elsewhere=None
+        ),
     ]
-    label_role_null: Annotated[str, Meaning("why label_role is null, else empty")]
+    label_role_null: Annotated[str, Meaning("why label_role is null, else empty", elsewhere=None)]
     label_claim: Annotated[
         bool | None,
         Meaning(
             "a checkable claim in the statement is false and the speaker could know it",
             reason="label_claim_null",
             classes=HONESTY,
+            elsewhere=None,
         ),
     ]
-    label_claim_null: Annotated[str, Meaning("why label_claim is null, else empty")]
+    label_claim_null: Annotated[str, Meaning("why label_claim is null, else empty", elsewhere=None)]
     label_promise: Annotated[
         bool | None,
         Meaning(
             "a promise in the statement was broken by the act that followed",
             reason="label_promise_null",
             classes=HONESTY,
+            elsewhere=None,
         ),
     ]
-    label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty")]
+    label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty", elsewhere=None)]
     label_gold: Annotated[
         bool | None,
         Meaning(
@@ -101,6 +138,7 @@ class StatementRow:
             "more than half of the usable ratings by the other players flag it as deceptive",
             reason="label_peer_null",
             classes=HONESTY,
+            elsewhere="more than half of the usable ratings, by judges or other observers, flag it as deceptive",
         ),
     ]
     label_peer_null: Annotated[str, Meaning("why label_peer is null, else empty")]
@@ -122,13 +160,19 @@ class StatementRow:
     ]
     planted_type: Annotated[
         str | None,
-        Meaning("the type of deception that a scripted speaker meant", "for all others", classes=DECEPTION_TYPES),
+        Meaning(
+            "the type of deception that a scripted speaker meant",
+            "for all others",
+            classes=DECEPTION_TYPES,
+            elsewhere=None,
+        ),
     ]
     reasoning: Annotated[
         str | None,
         Meaning(
             "what the speaker thought before it spoke, as far as its model or its source shows that; no player saw it",
             "where none of it is shown",
+            elsewhere="what the speaker thought before it spoke; null where the source does not show it",
         ),
     ]
     transcript: Annotated[
@@ -136,6 +180,8 @@ class StatementRow:
         Meaning(
             'the earlier statements that all who heard this one had heard, oldest first, one per line as "NAME: TEXT"',
             "in a corpus built without --transcript",
+            elsewhere='the earlier statements of the {unit}, oldest first, one per line as "NAME: TEXT"; null in a '
+            "corpus built without --transcript",
         ),
     ]
 
@@ -147,12 +193,29 @@ class RatingRow:
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
     speaker: Annotated[str, Meaning("the speaker of the statement")]
-    speaker_role: Annotated[str, Meaning("the speaker's hidden role")]
-    observer: Annotated[str, Meaning("who rates it: a player, or a judge who took no player's seat")]
-    observer_role: Annotated[str, Meaning("the observer's hidden role, empty for a judge without a seat")]
+    speaker_role: Annotated[
+        str,
+        Meaning(
+            "the speaker's hidden role",
+            elsewhere="the part of the speaker in a conversation: system, user, assistant or tool; empty for texts",
+        ),
+    ]
+    observer: Annotated[
+        str,
+        Meaning(
+            "who rates it: a player, or a judge who took no player's seat",
+            elsewhere="who rates it, such as a judge whose score came with the source",
+        ),
+    ]
+    observer_role: Annotated[
+        str, Meaning("the observer's hidden role, empty for a judge without a seat", elsewhere=None)
+    ]
     observer_model: Annotated[
         str,
-        Meaning("the model or script that plays the observer, or the judge that rated from its seat"),
+        Meaning(
+            "the model or script that plays the observer, or the judge that rated from its seat",
+            elsewhere="the model that rates it, unknown where the source names none",
+        ),
     ]
     flag: Annotated[bool | None, Meaning("the observer considers it deceptive", reason="null", classes=HONESTY)]
     type: Annotated[
@@ -161,7 +224,11 @@ class RatingRow:
     confidence: Annotated[float | None, Meaning("the observer's confidence in the flag, 0 to 1", reason="null")]
     suspicion: Annotated[float | None, Meaning("the observer's suspicion of the speaker, 0 to 1", reason="null")]
     running_suspicion: Annotated[
-        float, Meaning("the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5")
+        float,
+        Meaning(
+            "the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5",
+            elsewhere="the observer's suspicion smoothed over the {unit}: 0.7 new + 0.3 old, from 0.5",
+        ),
     ]
     reason: Annotated[str, Meaning("the observer's reason, empty if none was given")]
     null: Annotated[str, Meaning("which of flag, type, confidence and suspicion are null, and why; else empty")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from liescope.data_cards.tables import (
     TABLES,
     arrow_schema,
     columns_markdown,
+    columns_of_games,
     hub_features,
     polars_schema,
     tables_markdown,
@@ -35,6 +37,21 @@ def test_every_column_has_a_meaning_and_a_null_has_its_reason(name: str) -> None
         assert field.nullable == bool(field.null or field.reason), field.name
         if field.reason:
             assert f"reason in `{field.reason}`" in field.words
+
+
+@pytest.mark.parametrize("unit", ["text", "group", "conversation", "record"])
+@pytest.mark.parametrize("name", ["statements", "games", "events", "ratings"])
+def test_where_there_is_no_game_columns_name_the_unit_and_those_of_games_are_left_out(name: str, unit: str) -> None:
+    page = columns_markdown(name, unit)
+    assert f"of a {unit} |" in page
+    for line in page.splitlines()[2:]:
+        _, column, _, meaning, _ = line.replace("game_id", "").split("|")
+        assert not {"game", "games", "player", "players", "rules", "table"} & set(re.findall(r"[a-z]+", meaning)), (
+            column
+        )
+    for column in columns_of_games(name):
+        assert f"| `{column}` |" not in page
+        assert f"| `{column}` |" in columns_markdown(name)
 
 
 def test_the_classes_of_types_are_the_taxonomy() -> None:

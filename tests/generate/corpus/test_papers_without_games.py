@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from huggingface_hub import DatasetCard
 
 from liescope import cli
+from liescope.data_cards.tables import columns_of_games
 
 LIES = ("lie", "truth")
 
@@ -83,3 +85,22 @@ def test_what_is_no_code_of_a_language_is_refused(tmp_path: Path, capsys: pytest
     file = texts(tmp_path)
     assert cli.main(["import", "text", str(file), "--out", str(tmp_path / "run"), "--language", "German"]) == 1
     assert "'German' is no code of a language" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("format", "make"), [("text", texts), ("chat", chats)])
+def test_columns_that_a_card_leaves_to_games_hold_nothing_that_differs_between_rows(
+    format: str, make: Any, tmp_path: Path
+) -> None:
+    _, card, _ = built(format, make(tmp_path))
+    corpus = tmp_path / "corpus"
+    for config in ("statements", "games", "events"):
+        rows = pl.read_parquet(corpus / config / "*.parquet")
+        for column in columns_of_games(config):
+            assert f"`{column}`" in card
+            assert f"| `{column}` |" not in card.split(f"### `{config}`", 1)[1].split("Only games use")[0]
+            assert rows[column].n_unique() == 1, column
+
+
+def test_a_licence_that_binds_conversations_counts_conversations(tmp_path: Path) -> None:
+    _, card, _ = built("chat", chats(tmp_path))
+    assert "Not to be redistributed without permission: chat (40 conversations; " in card
