@@ -65,7 +65,7 @@ def test_words_without_a_licence_are_not_published_unless_somebody_permits_it(
     assert metadata(corpus)["license_name"] == "not-redistributable"
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
     for public in (True, False):
-        with pytest.raises(UsageError, match=r"jsonl \(1 games; None is stated.* --permission"):
+        with pytest.raises(UsageError, match=r"jsonl \(1 game; None is stated.* --permission"):
             publish(corpus, "me/parlour", public=public)
     with pytest.raises(UsageError, match="--permission"):
         publish(corpus, "me/parlour", permission="  ")
