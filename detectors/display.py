@@ -17,7 +17,7 @@ from liescope.detectors.evaluation.evaluation_sections import compared_views
 from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
-from liescope.detectors.evaluation.trust import Units, units
+from liescope.detectors.evaluation.trust import Units, sentences, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
 from liescope.detectors.live import Followed
 from liescope.detectors.training import TrainResult
@@ -101,7 +101,7 @@ def show_training(result: TrainResult) -> None:
     facts = result.file.training
     folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
     alone = facts.statements == facts.games  # texts or conversations with a label each
-    called = _OF_GROUPS if alone else _OF_GAMES
+    called = _OF_GROUPS if alone or result.file.target == "gold" else _OF_GAMES
     console = _console()
     _say(
         console,
@@ -114,14 +114,15 @@ def show_training(result: TrainResult) -> None:
             console, f"note: {facts.lost:,} statements of {splits} are left out: their text was lost before publication"
         )
     _show_rows(console, result.rows, "tasks" if alone else "games", called)
-    _show_confidence(console, result.file.confidence)
+    _show_confidence(console, result.file.confidence, called)
     _show_notes(console, result.notes, facts.sources)
     _say(console, f"model: {result.model}")
 
 
 def show_evaluation(result: EvaluationResult) -> None:
-    """Detectors and controls, with how the detectors differ from the players."""
+    """The answer in words; then detectors and controls, with how the detectors differ from the players."""
     console = _console()
+    console.print(Text(plain(" ".join(sentences(result)))))
     for warning in result.warnings:
         console.print(Text(plain(f"warning: {warning}"), style="bold red"), soft_wrap=not console.is_terminal)
     _show_rows(console, result.rows, result.within, units(result))
@@ -183,13 +184,14 @@ def _cut(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
-def _show_confidence(console: Console, confidence: Confidence) -> None:
-    """How scores were calibrated, and by how many games verdicts are given."""
+def _show_confidence(console: Console, confidence: Confidence, called: Units) -> None:
+    """How scores were calibrated, and on how many games or groups verdicts rest."""
     none = "none (not asked for, or it did not lower the log loss)"
     _say(console, f"calibration: {confidence.statements.words() if confidence.statements else none}")
     if confidence.labels:
         honest, lies = confidence.labels.games
-        _say(console, f"verdicts by {honest:,} games with honest and {lies:,} with deceptive statements")
+        had = f"{honest:,} {called.games} with honest and {lies:,} with deceptive {called.statements}"
+        _say(console, f"verdict limits from {had}")
 
 
 def _console() -> Console:

@@ -316,7 +316,7 @@ def cross_validate(
     of the game. besides: what is learned from in every fold.
     """
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
-    progress("cross-validation by game", 0, recipe.folds)
+    progress("cross-validation", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
         detector = recipe.untrained()
@@ -326,7 +326,7 @@ def cross_validate(
         others = [data.examples[i] for i in held_out]
         score = detector.predict_proba(others, progress)[:, 1]
         judged.extend(judge_games(detector, others, progress))
-        progress("cross-validation by game", number + 1, recipe.folds)
+        progress("cross-validation", number + 1, recipe.folds)
         return score
 
     return fold, out_of_fold(fold, fit_predict), judged

@@ -84,6 +84,12 @@ class EvaluationResult:
             "notes": list(self.notes),
         }
 
+    def __str__(self) -> str:
+        """The answer in words: whether the best detector beats statement length, on whom it was tried, what is open."""
+        from liescope.detectors.evaluation.trust import sentences
+
+        return "\n".join(sentences(self))
+
     def __repr__(self) -> str:
         auroc = [
             f"{row.detector} {row.value:.3f}{_interval(row)}{row.split.removeprefix(self.plan.split).replace(':', ' ')}"

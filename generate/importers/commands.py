@@ -63,7 +63,8 @@ def import_(
     else:
         _report(result)
     if result.rejections and not allow_rejected:
-        typer.echo("error: something was lost, see above; add --allow-rejected if that is all right", err=True)
+        kept = "the rest is imported and can be used; --allow-rejected makes this no error"
+        typer.echo(f"error: not everything could be imported (see above); {kept}", err=True)
         raise typer.Exit(1)
 
 
@@ -79,7 +80,7 @@ def _report(result: ImportResult) -> None:
         typer.echo(plain(unread))
     _list_notes(result, unit)
     if result.rejections:
-        typer.echo(f"{result.rejections} could not be read; all are listed in {result.run / REJECTED_FILE}:")
+        typer.echo(f"{result.rejections:,} could not be imported; all are listed in {result.run / REJECTED_FILE}:")
         for bad in result.first_rejected:
             place = f"{bad.file}, line {bad.line}" if bad.line else bad.file
             which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
@@ -110,7 +111,7 @@ def _list_notes(result: ImportResult, unit: str) -> None:
     notes = result.summary.notes
     if not notes:
         return
-    typer.echo(f"noted on the {unit}s ({len(notes)} kinds; each {unit}'s are in its record):")
+    typer.echo(f"notes, and how many {unit}s each is about (they are kept with the {unit}):")
     for note, games in notes.most_common(_SHOWN_NOTES):
         typer.echo(plain(f"  {games:6}  {_cut(note, _WIDTH - 10)}"))
 

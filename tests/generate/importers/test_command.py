@@ -106,7 +106,7 @@ def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
     path = write_log([played(1), "{", *("[]" for _ in range(30)), played(2)])
     run("mini-mafia", path, "--out", tmp_path / "run")
     printed = capsys.readouterr().out
-    assert "31 could not be read" in printed
+    assert "31 could not be imported" in printed
     assert "games.jsonl, line 2: not JSON" in printed
     kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
     assert [entry["line"] for entry in kept] == [*range(2, 33)]
