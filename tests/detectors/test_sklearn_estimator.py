@@ -69,7 +69,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ("sklearn:sklearn.svm.LinearSVC", {"params": {"C": 0.5}, "context": 1}, ""),
         (
             "sklearn:sklearn.ensemble.HistGradientBoostingClassifier",
-            {"dense": True, "params": "min_samples_leaf=2"},
+            {"dense": True, "params": {"min_samples_leaf": 2, "max_iter": 10}},
             "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         ),
         ("sklearn:sklearn.neighbors.KNeighborsClassifier", {"features": "embedding", "params": "n_neighbors=3"}, ""),

@@ -66,18 +66,15 @@ def test_a_dataset_whose_labels_are_classes_is_read_by_its_name(start_hub: Calla
     assert "no such dataset that you may see" in said
 
 
-@pytest.mark.parametrize("mark", [{"canary": "canary 7f3a"}, {"do_not_train": True}])
-def test_the_mark_of_rows_that_nobody_may_learn_from_outlives_build_and_publish(
-    mark: dict[str, object], start_hub: Callable[..., Hub], tmp_path: Path
+def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
+    start_hub: Callable[..., Hub], tmp_path: Path
 ) -> None:
     rows = [
         {"text": f"I {'never' if n % 2 else 'often'} said so, {n}.", "lie": n % 2, "group": n // 2} for n in range(60)
     ]
-    for name, last in (("free", {}), ("marked", mark)):  # the second row of one group carries the mark
-        lines = [
-            json.dumps({**row, "group": f"{name}{row['group']}", **(last if n == 31 else {})})
-            for n, row in enumerate(rows)
-        ]
+    marks: dict[int, dict[str, object]] = {31: {"canary": "canary 7f3a"}, 41: {"do_not_train": True}}
+    for name, some in (("free", {}), ("marked", marks)):  # the second row of a group carries the mark
+        lines = [json.dumps({**row, "group": f"{name}{row['group']}", **some.get(n, {})}) for n, row in enumerate(rows)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     hub = start_hub()
     at = {name: str(tmp_path / name) for name in ("free", "marked", "corpus", "model", "report", "adapted")}
@@ -89,7 +86,7 @@ def test_the_mark_of_rows_that_nobody_may_learn_from_outlives_build_and_publish(
     for corpus in (at["marked"], at["corpus"], "me/marked"):
         code, said = command(hub, *TRAINED, "--corpus", corpus, "--out", at["model"])
         assert code == 1
-        assert "1 text carries a canary" in said
+        assert "2 texts carry a canary" in said
     assert command(hub, *TRAINED, "--corpus", at["free"], "--out", at["model"])[0] == 0
     code, said = command(
         hub,
@@ -104,7 +101,7 @@ def test_the_mark_of_rows_that_nobody_may_learn_from_outlives_build_and_publish(
         "--out",
         at["adapted"],
     )
-    assert (code, "carries a canary" in said) == (1, True)
+    assert (code, "carry a canary" in said) == (1, True)
     code, said = command(hub, "evaluate", at["model"], "--corpus", "me/marked", "--draws", "20", "--out", at["report"])
     assert code == 0, said
 
