@@ -163,9 +163,9 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
     already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
     games = "game" if found.left == 1 else "games"
     yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
-    yield f"From {found.sample} of the games, played by scripts. Nothing was asked or written."
+    yield f"From {found.sample} of the games, played by scripts. No model was called; nothing was written."
     if not found.models:
-        yield "No player of this run costs anything."
+        yield "No player in this run costs anything."
         return
     yield ""
     yield f"{'by kind':{_NAME}}{'calls':>9}{'prompt tokens':>16}{'answer tokens (from, to)':>29}"
@@ -193,11 +193,11 @@ def _notes(found: Forecast) -> Iterator[str]:
     yield f"Tokens are estimated: {ratio.likely:g} characters each ({ratio.low:g} to {ratio.high:g}); answers have"
     yield "their usual length, without reasoning, which may cost many times as much."
     if any(kind.measured for kind in found.kinds):
-        yield "* counted in the answers that this run has had so far."
+        yield "* measured on the answers so far in this run."
     days = sorted({model.priced for model in found.models if model.priced is not None})
     if days:
         when = f"{days[0]}" if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        yield f"Bundled prices, as of {when}, with nothing cached; --price says other ones."
+        yield f"Bundled prices, as of {when}, with nothing cached; --price sets others."
     if found.unpriced:
         yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
     for model in found.models:
@@ -206,7 +206,7 @@ def _notes(found: Forecast) -> Iterator[str]:
         yield f"Time: {found.chain:,.0f} batches one after the other, each of minutes to a day."
         yield "Costs are those of batches, where the host is known to give a discount."
     elif found.seconds is None:
-        yield f"Time: {found.chain:,.0f} calls wait for each other; how long one takes is not known yet."
+        yield f"Time: {found.chain:,.0f} calls one after the other; how long one takes is not known yet."
         yield f"At 2 s each that is at least {_span(2.0 * found.chain)}."
     else:
         pace = f"at {found.latency:.1f} s a call and {found.concurrency:,} at once"
