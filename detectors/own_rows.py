@@ -66,7 +66,7 @@ def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable
             stream.writelines(json.dumps(row, default=str) + "\n" for row in rows)
         result = import_games(kind, file, out=Path(scratch) / "run")
         for bad in result.first_rejected:
-            raise UsageError(f"row {bad.line} cannot be used: {bad.reason}")
+            raise UsageError(f"row {bad.line} cannot be used: {bad.reason}; leave such rows out, or mend them")
         yield build(Path(scratch) / "run", out=Path(scratch) / "corpus").folder
 
 

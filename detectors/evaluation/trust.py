@@ -105,7 +105,7 @@ def verdict(lead: MetricRow | None) -> str:
     """What a lead over another scorer says: better, worse, no better, not shown to be better, or not known."""
     if lead is None or lead.value is None:
         return "not known"
-    if lead.lo is None or lead.hi is None:
+    if lead.lo is None or lead.hi is None or (lead.value and lead.lo == lead.hi):
         return "not known: no interval"
     if lead.lo > 0:
         return "better"
@@ -125,7 +125,7 @@ def _beside_length(rows: Sequence[MetricRow], best: MetricRow, evaluation: Evalu
     reached = f"{words_of(best.metric, evaluation.within)} {figure(best)}"
     beside = "" if length is None or length.value is None else f", length alone {figure(length)}"
     by = "" if lead is None else f"; the difference is {figure(lead)}"
-    if best.lo is None or best.hi is None:
+    if best.lo is None or best.hi is None or best.lo == best.hi:  # two games with equal figures leave no width
         return f"Whether {name} can be trusted cannot be said from so few {units(evaluation).games}: {reached}{beside}."
     if best.lo <= 0.5:
         than = "does worse than" if best.hi < 0.5 else "is not shown to do better than"

@@ -163,7 +163,7 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
     already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
     games = "game" if found.left == 1 else "games"
     yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
-    yield f"From {found.sample} of the games, played by scripts. No model was called; nothing was written."
+    yield f"From {found.sample} of the games, played by scripts. No model was called, nothing written."
     if not found.models:
         yield "No player in this run costs anything."
         return

@@ -194,6 +194,7 @@ def ranked(name: str, value: float, lo: float | None, hi: float | None) -> Metri
         ((0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "is not shown to do better than a coin"),
         ((0.3, 0.2, 0.4), (0.1, 0.0, 0.2), "does worse than a coin"),
         ((0.8, None, None), (0.3, None, None), "can be trusted cannot be said from so few games"),
+        ((0.47, 0.47, 0.47), (0.15, -0.4, 0.6), "can be trusted cannot be said from so few games"),
     ],
 )
 def test_the_first_sentence_says_whether_a_detector_beats_length(
