@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from liescope.common.model_names import PEOPLE
-from liescope.common.text import plain
+from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.evaluation.beside_people import JUDGED, OBSERVER, SUSPECTED
 from liescope.detectors.evaluation.evaluation_sections import compared_views
 from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
-from liescope.detectors.evaluation.trust import Units, sentences, units
+from liescope.detectors.evaluation.trust import sentences, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
 from liescope.detectors.live import Followed
 from liescope.detectors.training import TrainResult
@@ -101,11 +101,11 @@ def show_training(result: TrainResult) -> None:
     facts = result.file.training
     folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
     alone = facts.statements == facts.games  # texts or conversations with a label each
-    called = _OF_GROUPS if alone or result.file.target == "gold" else _OF_GAMES
+    called = _OF_GROUPS if alone or result.file.target == "gold" else OF_GAMES
     console = _console()
     _say(
         console,
-        f"{result.file.kind} trained on {facts.statements:,} {called.statements} of {facts.games:,} {called.games}, "
+        f"{result.file.kind} trained on {called.counted(facts.statements, facts.games)}, "
         f"{facts.prevalence or 0:.1%} deceptive ({facts.without_label:,} have no {result.file.target} label); {folds}",
     )
     if facts.lost:
@@ -190,7 +190,7 @@ def _show_confidence(console: Console, confidence: Confidence, called: Units) ->
     _say(console, f"calibration: {confidence.statements.words() if confidence.statements else none}")
     if confidence.labels:
         honest, lies = confidence.labels.games
-        had = f"{honest:,} {called.games} with honest and {lies:,} with deceptive {called.statements}"
+        had = f"{number_of(honest, called.games[:-1])} with honest and {lies:,} with deceptive {called.statements}"
         _say(console, f"verdict limits from {had}")
 
 
@@ -205,10 +205,10 @@ def _say(console: Console, words: str) -> None:
     console.print(Text(plain(words)), soft_wrap=not console.is_terminal)
 
 
-_OF_GAMES, _OF_GROUPS = Units("statements", "games"), Units("statements", "groups")
+_OF_GROUPS = Units("statements", "groups")
 
 
-def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games", called: Units = _OF_GAMES) -> None:
+def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games", called: Units = OF_GAMES) -> None:
     """A table for each target and population."""
     main = [row for row in rows if row.against is None and is_population(row.split)]
     for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == POOLED):
@@ -216,9 +216,10 @@ def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games",
         metric, beside = _beside(rows, target, split)
         whole, within = (next(row for row in part if row.metric == name) for name in (POOLED, WITHIN))
         share = "" if whole.prevalence is None else f", {whole.prevalence:.1%} deceptive"
-        counted = f"{whole.statements:,} {called.statements} of {whole.games:,} {called.games}{share}"
+        counted = f"{called.counted(whole.statements, whole.games)}{share}"
         console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
-        where = f"the {within.games:,} games that have both classes" if unit == "games" else unit
+        one = "the one game that has" if within.games == 1 else f"the {within.games:,} games that have"
+        where = called.say(f"{one} both classes") if unit == "games" else unit
         _say(console, f"AUROC within {where}; pooled over all; recall at FPR")
         table = _table("detector")
         for name in (f"within {unit} [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):

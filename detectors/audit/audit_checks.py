@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, codes, game_weights, resampled, turned
+from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import (
     SEVERITIES,
@@ -112,9 +113,15 @@ def associations(data: Audited, draws: int, seed: int) -> tuple[list[AuditRow], 
     found: list[Finding] = []
     pairs: tuple[tuple[str, pl.DataFrame, str, str], ...] = (
         ("label and speaking model", said, "speaker_model", "label"),
-        ("role and name", seats, "name", "role"),
-        ("role and model", seats, "model", "role"),
-        ("role and position", known, "at", "speaker_role"),
+        *(
+            (
+                ("role and name", seats, "name", "role"),
+                ("role and model", seats, "model", "role"),
+                ("role and position", known, "at", "speaker_role"),
+            )
+            if data.units.are_games  # who is called assistant, and speaks second, gives no lie away
+            else ()
+        ),
     )
     for name, table, one, other in pairs:
         if table.is_empty():
@@ -125,7 +132,7 @@ def associations(data: Audited, draws: int, seed: int) -> tuple[list[AuditRow], 
         severity = graded(lo, f.ASSOCIATED, f.LARGE_ASSOCIATION)
         if severity != f.PLAIN:
             strength = f"Cramér's V {value:.2f} ({lo:.2f} to {hi:.2f})"
-            words = f"{name[0].upper()}{name[1:]} go together: {strength}{_extreme(table, one, other)}."
+            words = f"{name[0].upper()}{name[1:]} are associated: {strength}{_extreme(table, one, other)}."
             found.append(Finding("association", name, severity, words))
     return rows, found
 
@@ -142,8 +149,9 @@ def _extreme(table: pl.DataFrame, one: str, other: str) -> str:
     stray = (pl.col("share") - pl.col("usual")) ** 2 / pl.col("usual") * pl.col("of_one")
     most = odd.sort(stray, one, other, descending=[True, False, False]).row(0, named=True)
     what = {"true": "deceptive", "false": "honest"}.get(most[other], most[other])
-    who = f"place {most[one]}" if one == "at" else str(most[one])
-    return f"; {who} is {what} in {most['share']:.0%}, all together in {most['usual']:.0%}"
+    who = f"speakers in place {most[one]}" if one == "at" else str(most[one])
+    verb = "are" if one == "at" else "is"
+    return f"; {who} {verb} {what} in {most['share']:.0%} of cases, everybody in {most['usual']:.0%}"
 
 
 _LEAST_ROWS = 30  # statements or turns of a group that a sentence names
@@ -164,10 +172,14 @@ def missing(data: Audited, draws: int, seed: int) -> tuple[list[AuditRow], list[
     """Rows for every model and role, and a sentence for each kind of loss; an alarm where it is not alike for all."""
     rows: list[AuditRow] = []
     found: list[Finding] = []
+    spoken, units = data.spoken, data.units
+    if not units.are_games:  # what a user or a system prompt says has no label, and is no loss
+        roles = spoken.filter(~pl.col("missing"))["speaker_role"].unique()
+        spoken = spoken.filter(pl.col("speaker_role").is_in(roles.implode()))
     for loss in (
-        _Loss(data.spoken.filter(~pl.col("lost")), "missing", f"no {data.target} label", "statements"),
-        _Loss(data.spoken, "lost", "a lost text", "statements"),
-        _Loss(silent_turns(data.spoken, data.games), "silent", "silence instead of a statement", "turns to speak"),
+        _Loss(spoken.filter(~pl.col("lost")), "missing", f"no {data.target} label", units.statements),
+        _Loss(spoken, "lost", "a lost text", units.statements),
+        _Loss(silent_turns(spoken, data.games), "silent", "silence instead of a statement", "turns to speak"),
     ):
         if loss.table.is_empty() or not loss.table[loss.column].any():
             continue
@@ -179,7 +191,8 @@ def missing(data: Audited, draws: int, seed: int) -> tuple[list[AuditRow], list[
             more, sentences = _by(loss, by, word, draws, seed)
             rows += more
             uneven += [replace(one, sentence=f"{words}, {one.sentence}") for one in sentences]
-        plain = Finding("missing", loss.what, f.PLAIN, f"{words}, about alike for every model and role.")
+        whose = "model and role" if units.are_games else "model"
+        plain = Finding("missing", loss.what, f.PLAIN, f"{words}, about as many for every {whose}.")
         found += uneven or [plain]
     return rows, found
 
@@ -201,8 +214,8 @@ def _by(loss: _Loss, by: str, word: str, draws: int, seed: int) -> tuple[list[Au
         return rows, []
     least, most = min(enough, key=lambda group: enough[group]), max(enough, key=lambda group: enough[group])
     words = (
-        f"and not alike for every {word}: {enough[most]:.0%} of {most}'s, {enough[least]:.0%} of {least}'s (Cramér's V "
-        f"{value:.2f}, {lo:.2f} to {hi:.2f}). Figures over the rest say least about {most}."
+        f"but not the same share for every {word}: {enough[most]:.0%} for {word} {most}, {enough[least]:.0%} for "
+        f"{word} {least} (Cramér's V {value:.2f}, {lo:.2f} to {hi:.2f}). The other figures say least about {most}."
     )
     return rows, [Finding("missing", name, severity, words)]
 
@@ -241,6 +254,7 @@ def held_out(data: Audited, bench: Bench, probe: Probe, unit: str) -> tuple[list
     severity = graded(lost.certain, f.DIFFERENCE, f.LARGE_DIFFERENCE)
     if severity != f.PLAIN:
         words += f": that part belongs to the {one}, with the models and prompts that it has"
+    words = data.units.say(words)
     known = set(data.texts.filter(pl.col("split") == "train")[unit])
     test = data.texts.filter(pl.col("split") == "test")
     if known and test.height:
@@ -250,10 +264,14 @@ def held_out(data: Audited, bench: Bench, probe: Probe, unit: str) -> tuple[list
     return rows, [Finding("division", one, severity, f"{words}.")]
 
 
-def by_statement(bench: Bench, probes: Mapping[str, Probe]) -> tuple[list[AuditRow], list[Finding]]:
-    """The AUROC of words when statements, not games, are held out. probes: by what they read; the sentence is about the
-    one that gains most.
+def by_statement(
+    bench: Bench, probes: Mapping[str, Probe], units: Units = OF_GAMES
+) -> tuple[list[AuditRow], list[Finding]]:
+    """The AUROC of words when statements, not games, are held out; nothing where each is on its own. probes: by what
+    they read; the sentence is about the one that gains most.
     """
+    if bench.games == len(bench.data.y):
+        return [], []
     from sklearn.model_selection import StratifiedKFold
 
     y = bench.data.y
@@ -270,9 +288,11 @@ def by_statement(bench: Bench, probes: Mapping[str, Probe]) -> tuple[list[AuditR
             gain.row("division", f"random minus grouped split: {name}", OUT_OF_FOLD, "auroc_difference"),
         ]
         severity = graded(gain.certain, f.DIFFERENCE, f.LARGE_DIFFERENCE)
-        words = f"Divided by statement, not by game, {name} reach AUROC {random:.3f} instead of {grouped.value:.3f}"
+        words = units.say(
+            f"Divided by statement, not by game, {name} reach AUROC {random:.3f} instead of {grouped.value:.3f}"
+        )
         if severity != f.PLAIN:
-            words += f", {gain:.3f} from leakage alone: statements of one game give each other away"
+            words += units.say(f", {gain:.3f} from leakage alone: statements of one game give each other away")
         found.append((gain.value, Finding("division", "random split", severity, f"{words}.")))
     return figures, [max(found, key=lambda pair: pair[0])[1]]
 
@@ -319,18 +339,18 @@ def check_all(
         notes.rows += [figure.row("probe", probe_name, scheme, "auroc") for scheme, figure in figures.items()]
         reached[probe_name] = next(iter(figures.values()))
         if probe_name in SHORTCUTS:
-            notes.findings += shortcut(probe_name, reached[probe_name])
+            notes.findings += shortcut(probe_name, reached[probe_name], data.units)
         if probe_name in (MASKED, TAGGED):
             kept[probe_name] = probe
-    notes.findings += about_words(reached)
+    notes.findings += about_words(reached, data.units)
     notes.add(telling(data, bench))
     notes.add(reasoning(data, bench))
 
     rows, findings, copied = copies(data, bench)
     notes.add((rows, findings))
     if TRAIN_TEST in bench.schemes:
-        notes.add(without_copies(bench, bench.on_test(kept[MASKED]), copied[data.labelled]))
-    notes.add(by_statement(bench, kept))
+        notes.add(without_copies(bench, bench.on_test(kept[MASKED]), copied[data.labelled], data.units))
+    notes.add(by_statement(bench, kept, data.units))
     for unit in units:
         notes.add(held_out(data, bench, kept[MASKED], unit))
     notes.add(missing(data, plan.draws, plan.seed))
@@ -344,6 +364,7 @@ def check_all(
     return AuditResult(
         name,
         plan,
+        data.units,
         len(bench.data.y),
         bench.games,
         float(bench.data.y.mean()),

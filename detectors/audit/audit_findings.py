@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import DRAWS, PROPORTION, Estimate, Floats, Scale, estimate, resampled
+from liescope.common.text import Units
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
 SEVERITIES = {
@@ -148,12 +149,13 @@ class AuditPlan:
 
 @dataclass(frozen=True, repr=False)
 class AuditResult:
-    """What an audit found. rows: every figure; findings: sentences, worst first; sources: where the words come from;
-    files: what was written.
+    """What an audit found. units: what the corpus calls its statements and games; rows: every figure; findings:
+    sentences, worst first; sources: where the words come from; files: what was written.
     """
 
     corpus: str
     plan: AuditPlan
+    units: Units
     statements: int
     games: int
     prevalence: float

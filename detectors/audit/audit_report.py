@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from liescope.common.colours import INK, MODELS
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Report, Section, Table, with_interval
-from liescope.detectors.audit.audit_findings import CHANCE, SEVERITIES, AuditResult, AuditRow
+from liescope.common.text import number_of
+from liescope.detectors.audit.audit_findings import CHANCE, PLAIN, SEVERITIES, AuditResult, AuditRow
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
 from liescope.detectors.evaluation.score_rows import scripted_warning
 
@@ -18,7 +19,7 @@ TITLES = {
     "copies": "Copies across splits",
     "division": "How statements are divided",
     "missing": "Who is missing",
-    "association": "What goes together",
+    "association": "What is associated",
     "marks": "Labels that people marked",
     "shuffled": "Shuffled labels",
 }
@@ -45,32 +46,35 @@ _METRICS = {
     "kappa": "Cohen's kappa",
     "agreement": "share that agrees",
 }
+FEW = 30
+"""Below so many games the headline says that little can be found."""
 _SCHEMES = {OUT_OF_FOLD: "out of fold", TRAIN_TEST: "train to test", "": ""}
 
 
-def headline(audit: AuditResult) -> tuple[str, str, str]:
+def headline(audit: AuditResult) -> tuple[str, ...]:
     """Three sentences: how much was found, and the two findings that matter most."""
-    counted = [sum(found.severity == severity for found in audit.findings) for severity in SEVERITIES]
+    counts = {severity: sum(found.severity == severity for found in audit.findings) for severity in SEVERITIES}
+    found = [f"{count} {severity}" for severity, count in counts.items() if count and severity != PLAIN]
     first = (
-        f"{counted[0]} serious and {counted[1]} notable ways to do well here without detecting deception were found."
-        if audit.alarms
-        else "No way to do well here without detecting deception was found."
+        f"The audit found {' and '.join(found)} {'way' if len(audit.alarms) == 1 else 'ways'} in which a detector "
+        "could do well here without detecting deception."
+        if found
+        else "None of these checks found a way to do well here without detecting deception."
     )
-    rest = [found.sentence for found in audit.findings]
-    return first, rest[0], rest[1]
+    if audit.games < FEW:
+        first += audit.units.say(f" With {number_of(audit.games, 'game')}, only large effects can be found.")
+    return first, *[found.sentence for found in audit.findings][:2]
 
 
 def counted(audit: AuditResult) -> str:
     """What was audited, in words."""
-    return (
-        f"label_{audit.plan.target}: {audit.statements:,} labelled statements of {audit.games:,} games, "
-        f"{audit.prevalence:.1%} deceptive"
-    )
+    said = audit.units.counted(audit.statements, audit.games, "labelled")
+    return f"label_{audit.plan.target}: {said}, {audit.prevalence:.1%} deceptive"
 
 
 def how(audit: AuditResult) -> str:
     """How the figures were made, in words."""
-    return (
+    return audit.units.say(
         "Out of fold: folds by game over the whole corpus; train to test: the corpus's own split. Words are counted "
         "once over all texts, without labels, and the classifier is fitted anew. Intervals: 95%, "
         f"{audit.plan.draws:,} resamples of games, seed {audit.plan.seed}. A figure is an alarm "
@@ -88,7 +92,7 @@ def probe_table(audit: AuditResult) -> Iterator[tuple[str, str, str]]:
     rows = {(row.name, row.scheme): row for row in audit.rows if row.check == "probe"}
     for name in dict.fromkeys(name for name, _ in rows):
         cells = [shown(rows[name, scheme]) if (name, scheme) in rows else "–" for scheme in (OUT_OF_FOLD, TRAIN_TEST)]
-        yield name, cells[0], cells[1]
+        yield audit.units.say(name), cells[0], cells[1]
 
 
 def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
@@ -98,11 +102,19 @@ def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tup
         if check == "probe":
             yield check, ("probe", "out of fold", "train to test"), list(probe_table(audit))
         elif rows:
+            name = audit.units.say if check in ("copies", "division", "shuffled") else str
             values: list[tuple[object, ...]] = [
-                (row.name, shown(row), _METRICS[row.metric], _SCHEMES[row.scheme], row.statements, row.games)
+                (
+                    name(row.name),
+                    shown(row),
+                    _METRICS[row.metric],
+                    _SCHEMES[row.scheme],
+                    row.statements,
+                    row.games,
+                )
                 for row in rows
             ]
-            yield check, ("what", "value (95%)", "figure", "scheme", "rows", "games"), values
+            yield check, ("what", "value (95%)", "figure", "scheme", "rows", audit.units.games), values
 
 
 def report(audit: AuditResult) -> Report:
@@ -112,9 +124,9 @@ def report(audit: AuditResult) -> Report:
     probes = [row for row in audit.rows if row.check == "probe"]
     schemes = list(dict.fromkeys(row.scheme for row in probes))
     series = {scheme: _SCHEMES[scheme] if len(schemes) > 1 else "" for scheme in schemes}
-    facets = {True: "Without reading the statement", False: "Its words"}
+    facets = {True: audit.units.say("Without reading the statement"), False: "Its words"}
     dots = [
-        Dot(row.name, row.value, row.lo, row.hi, series[row.scheme], facets[is_shortcut])
+        Dot(audit.units.say(row.name), row.value, row.lo, row.hi, series[row.scheme], facets[is_shortcut])
         for is_shortcut in facets
         for row in probes
         if (row.name in SHORTCUTS) == is_shortcut
@@ -133,8 +145,8 @@ def report(audit: AuditResult) -> Report:
     tables = tuple(
         Section(
             check,
-            TITLES[check],
-            caption=_MEANINGS[check],
+            audit.units.say(TITLES[check]),
+            caption=audit.units.say(_MEANINGS[check]),
             table=Table(columns, values),
             folded=check == "missing",
             file="report.csv",
@@ -146,7 +158,7 @@ def report(audit: AuditResult) -> Report:
         f"What a detector could exploit in {audit.corpus}",
         headline(audit),
         svg(figure, "probes"),
-        "A row of dots for each cheap scorer: the AUROC that it reaches.",
+        "A row for each cheap scorer: the AUROC that it reaches, with its 95% interval.",
         (warning,) if warning else (),
         f"{counted(audit)}. {how(audit)}",
         (*told, *tables),

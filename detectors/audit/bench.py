@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats, codes, game_weights
+from liescope.common.text import Units
 from liescope.detectors.audit.audit_findings import Figure
 from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
 from liescope.detectors.examples import (
@@ -157,6 +158,11 @@ class Audited:
     examples: tuple[Example, ...]
     labelled: NDArray[np.bool_]
     games: pl.DataFrame
+
+    @property
+    def units(self) -> Units:
+        """What the corpus calls its statements and games."""
+        return Units.of(self.games["game"].unique())
 
     @property
     def table(self) -> pl.DataFrame:

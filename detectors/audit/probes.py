@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats
+from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.bench import CONTEXT, OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, Bools, Probe
@@ -59,6 +60,9 @@ class Shortcut:
     moral: str
 
 
+OTHERS = "others' words"
+ASKED = "a detector that reads context can judge what was asked in place of the answer"
+"""The moral of others' words where nobody sits at a table."""
 LEARNED_NOTHING = "a detector at {value:.2f} may have learned nothing more"
 SHORTCUTS = {
     K_OF_N: Shortcut(
@@ -82,8 +86,8 @@ SHORTCUTS = {
     "game": Shortcut(
         "game", "The game and its condition alone reach", "a detector at {value:.2f} may know only the rules"
     ),
-    "others' words": Shortcut(
-        "others' words",
+    OTHERS: Shortcut(
+        OTHERS,
         "What others said before, without the statement itself, reaches",
         "a detector that reads context can repeat what the table thinks",
     ),
@@ -143,7 +147,8 @@ def texts_of(examples: Sequence[Example]) -> Iterator[tuple[str, list[str]]]:
         yield name, [textualize(example, config) for example in examples]
     yield OPENINGS, [opening(textualize(example, TextConfig()), OPENING) for example in examples]
     yield TAGGED, [textualize(example, TextConfig(mask_names=False, speaker_tag=True)) for example in examples]
-    yield "others' words", [_others(example) for example in examples]
+    if any(others := [_others(example) for example in examples]):
+        yield OTHERS, others
 
 
 def opening(text: str, words: int) -> str:
@@ -173,22 +178,27 @@ MOST_OF_IT = 0.8
 """The share of what all words reach beyond chance that openings alone must certainly exceed."""
 
 
-def shortcut(name: str, reached: Figure) -> list[Finding]:
+def shortcut(name: str, reached: Figure, units: Units = OF_GAMES) -> list[Finding]:
     """The sentence about a probe that knows nothing of the words."""
     beyond = reached.certain - f.CHANCE
     if beyond <= f.MARGIN:
         return []
     known = SHORTCUTS[name]
-    words = f"{known.subject} AUROC {reached:.3f}: {known.moral.format(value=reached.value)}."
+    moral = ASKED if name == OTHERS and not units.are_games else known.moral
+    words = units.say(f"{known.subject} AUROC {reached:.3f}: {moral.format(value=reached.value)}.")
     between_games = name in (K_OF_N, SHARE_IN_GAME)  # alike for all of a game, so that within one it cannot pass
     severity = f.PLAIN if between_games else graded(beyond, f.MARGIN, f.LARGE)
     return [Finding("probe", name, severity, words)]
 
 
-def about_words(reached: Mapping[str, Figure]) -> list[Finding]:
+def about_words(reached: Mapping[str, Figure], units: Units = OF_GAMES) -> list[Finding]:
     """What words reach, and how much of it lies in names, in words for roles, and in openings."""
     masked = reached[MASKED]
-    found = [Finding("probe", MASKED, f.PLAIN, f"A statement's own words, names masked, reach AUROC {masked:.3f}.")]
+    found = [
+        Finding(
+            "probe", MASKED, f.PLAIN, units.say(f"A statement's own words, names masked, reach AUROC {masked:.3f}.")
+        )
+    ]
     for name, gain, words in (
         (NAMED, reached[NAMED] - masked, "Names in the text add {}: who reads them learns who was dealt which role."),
         (
@@ -206,7 +216,7 @@ def about_words(reached: Mapping[str, Figure]) -> list[Finding]:
         part = (first.value - f.CHANCE) / (masked.value - f.CHANCE)
         words = (
             f"The {OPENINGS} alone reach AUROC {first:.3f}, {part:.0%} of what all words reach beyond chance: the "
-            "statements of one side begin alike."
+            f"{units.statements} of one class begin alike."
         )
         found.append(Finding("probe", OPENINGS, f.NOTABLE, words))
     return found
@@ -279,30 +289,36 @@ def copies(data: Audited, bench: Bench) -> tuple[list[AuditRow], list[Finding], 
         if copied:
             one, other = min(copied.items())
             words = (
-                f"{len(copied):,} of {same.games:,} {name} games repeat a game of train under another id (such as "
-                f"{one!r} and {other!r}): leave them out of one of the splits."
+                data.units.say(
+                    f"In {name}, {len(copied):,} of {same.games:,} games repeat a game of train under another id"
+                )
+                + f" (such as {one!r} and {other!r}): leave them out of one of the splits."
             )
             found.append(Finding("copies", f"copied games: {name}", f.SERIOUS, words))
-    return rows, found + _sentence(shared), near
+    return rows, found + _sentence(shared, data.units), near
 
 
-def _sentence(shared: Mapping[str, tuple[Figure, Figure]]) -> list[Finding]:
+def _sentence(shared: Mapping[str, tuple[Figure, Figure]], units: Units) -> list[Finding]:
     """shared: for each split, the share of statements that are in train word for word, and at least nearly."""
     told = {split: figures for split, figures in shared.items() if figures[1].certain > f.MARGIN}
     if not told:
         return []
     same, alike = (
-        " and ".join(f"{figures[kind]:.1%} of {split}" for split, figures in told.items()) for kind in (0, 1)
+        " and ".join(f"{figures[kind]:.1%} of the statements of {split}" for split, figures in told.items())
+        for kind in (0, 1)
     )
     words = (
-        f"Names masked, {same} stands word for word in train, and {alike} at least nearly (statements of {SHORT} words "
-        "or more): what is scored there may have been learned with its label."
+        f"With names masked, {same} appear word for word in train, and {alike} at least nearly (statements of {SHORT} "
+        "words or more): their labels may have been learned by heart."
     )
+    words = units.say(words)
     certain = max(alike.certain for _, alike in told.values())
     return [Finding("copies", "copied statements", graded(certain, f.MARGIN, f.LARGE_SHARE), words)]
 
 
-def without_copies(bench: Bench, score: Floats, copied: Bools) -> tuple[list[AuditRow], list[Finding]]:
+def without_copies(
+    bench: Bench, score: Floats, copied: Bools, units: Units = OF_GAMES
+) -> tuple[list[AuditRow], list[Finding]]:
     """What copies of train's statements add to the AUROC of words on test. score: from train to test."""
     everything, rest = bench.auroc(score), bench.auroc(score, ~copied)
     gain = everything - rest
@@ -313,7 +329,7 @@ def without_copies(bench: Bench, score: Floats, copied: Bools) -> tuple[list[Aud
     severity = graded(gain.certain, f.DIFFERENCE, f.LARGE_DIFFERENCE)
     if severity == f.PLAIN:
         return rows, []
-    words = (
+    words = units.say(
         f"On test, words reach AUROC {everything.value:.3f}, and {rest:.3f} on statements without a copy in train: "
         f"copies, learned by heart or just easier, add {gain:.3f}."
     )

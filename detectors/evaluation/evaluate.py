@@ -16,6 +16,7 @@ from liescope.common.errors import UsageError
 from liescope.common.model_names import spellings
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
+from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.evaluation.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
@@ -92,7 +93,7 @@ def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated
     """Raises UsageError if a model has seen evaluated games. What it has seen of its own corpus, train and validation,
     is scored out of fold, or with thresholds of the other.
     """
-    games = frozenset(evaluated["game_id"])
+    games, called = frozenset(evaluated["game_id"]), Units.of(evaluated["game"].unique()).games
     for name, model in models.items():
         seen = len(games & model.games)
         own = model.file.corpus.id == corpus_id
@@ -101,7 +102,7 @@ def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated
             where += "" if split == ALL or own else ", in a corpus that is split otherwise"
             advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
             raise UsageError(
-                f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} games of {where}; "
+                f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} {called} of {where}; "
                 f"{advice}"
             )
 

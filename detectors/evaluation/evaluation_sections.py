@@ -8,6 +8,7 @@ from typing import Any
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
+from liescope.common.text import Units, number_of
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.beside_players import VOTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
@@ -20,7 +21,7 @@ from liescope.detectors.evaluation.score_rows import (
     is_population,
     scorer_words,
 )
-from liescope.detectors.evaluation.trust import Units, place_words, units
+from liescope.detectors.evaluation.trust import place_words, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
 from liescope.detectors.evaluation.verdicts import PLAYERS as OF_PLAYERS
 from liescope.detectors.evaluation.views import SIDE_BY_SIDE
@@ -133,15 +134,19 @@ def introduction(evaluation: EvaluationResult) -> str:
 
 def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
     """The sections of one target."""
-    rows = [row for row in evaluation.rows if row.target == target]
+    rows, called = [row for row in evaluation.rows if row.target == target], units(evaluation)
     main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.split)]
-    yield from _populations(main, target, _missing(evaluation, target), evaluation.within, units(evaluation))
+    yield from _populations(main, target, _missing(evaluation, target), evaluation.within, called)
     yield from _views(evaluation, target, [row for row in rows if row.split.endswith(f":{SIDE_BY_SIDE}")])
     rows = [row for row in rows if not row.split.endswith(f":{SIDE_BY_SIDE}")]
     pairs = [row for row in rows if row.against is not None and is_population(row.split) and _compares_scores(row)]
     if pairs:
         yield Section(
-            f"{target}-compared", "Detectors compared", (COMPARED,), table=_wide(pairs, evaluation.within), folded=True
+            f"{target}-compared",
+            "Detectors compared",
+            (called.say(COMPARED),),
+            table=_wide(pairs, evaluation.within, called),
+            folded=True,
         )
     speakers = [row for row in rows if row.split.partition(":")[2].startswith(SPEAKER)]
     if speakers:
@@ -150,21 +155,21 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
         yield Section(
             name,
             "By speaking model",
-            (SPEAKERS,),
+            (called.say(SPEAKERS),),
             figure=figure,
             figure_alt=alt,
-            table=_wide(speakers, evaluation.within),
+            table=_wide(speakers, evaluation.within, called),
             folded=True,
         )
     known = {id(row) for row in (*main, *pairs, *speakers)}
     beside = [row for row in rows if id(row) not in known]
     for name, (title, words) in BESIDE.items():
         here = [row for row in beside if _kind(row) == name and row.metric not in _LEFT_OUT.get(name, ())]
-        if name == "rated" and units(evaluation).games != "games":
+        if name == "rated" and not called.are_games:
             title, words = RATED_BY_JUDGES
         if here:
-            said = (words, *(_unusable(here) if name == "verdicts" else ()))
-            yield Section(f"{target}-{name}", title, said, table=_wide(here, evaluation.within), folded=True)
+            said = (called.say(words), *(_unusable(here, called) if name == "verdicts" else ()))
+            yield Section(f"{target}-{name}", title, said, table=_wide(here, evaluation.within, called), folded=True)
 
 
 VIEWS_SIDE_BY_SIDE = (
@@ -292,7 +297,10 @@ def _populations(
         )
         said = f"{_counted(whole, called)}; said by {meaning}. {pairs}"
         yield Section(
-            f"{target}-{number}", _titled(split), (said, *(() if number else missing)), table=_wide(here, within)
+            f"{target}-{number}",
+            _titled(split),
+            (said, *(() if number else missing)),
+            table=_wide(here, within, called),
         )
 
 
@@ -316,16 +324,17 @@ def _kind(row: MetricRow) -> str:
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 
 
-def _unusable(rows: Sequence[MetricRow]) -> Iterator[str]:
+def _unusable(rows: Sequence[MetricRow], called: Units) -> Iterator[str]:
     """Where a detector gives no verdict at all, in words: that nothing was called wrong there is no merit."""
     for row in rows:
         if row.metric == "abstained" and row.value == 1:
-            yield f"{row.detector} cannot be used on {row.split}: it gives no verdict on any of these statements."
+            where = f"any of these {called.statements} ({place_words(row.split)})"
+            yield f"{row.detector} cannot be used here: it gives no verdict on {where}."
 
 
 def _counted(row: MetricRow, called: Units) -> str:
     share = "not defined" if row.prevalence is None else f"{row.prevalence:.1%}"
-    return f"{row.statements:,} {called.statements} of {row.games:,} {called.games}, {share} deceptive"
+    return f"{called.counted(row.statements, row.games)}, {share} deceptive"
 
 
 def _missing(evaluation: EvaluationResult, target: str) -> tuple[str, ...]:
@@ -333,17 +342,19 @@ def _missing(evaluation: EvaluationResult, target: str) -> tuple[str, ...]:
     if not reasons:
         return ()
     listed = "; ".join(f"{count:,}: {reason}" for reason, count in reasons.items())
-    return (f"{sum(reasons.values()):,} evaluated statements have no label and are left out ({listed}).",)
+    none = sum(reasons.values())
+    have = "has no label and is" if none == 1 else "have no label and are"
+    return (f"{number_of(none, f'evaluated {units(evaluation).statements[:-1]}')} {have} left out ({listed}).",)
 
 
-def _wide(rows: Sequence[MetricRow], within: str = "games") -> Table:
+def _wide(rows: Sequence[MetricRow], within: str, called: Units) -> Table:
     """A row for each scorer, whose figures are subtracted, and place where several are; a column for each metric."""
     present = {row.metric.removesuffix(DIFFERENCE) for row in rows}
     metrics = [metric.name for metric in METRICS if metric.name in present]
     several, minus = len({row.split for row in rows}) > 1, any(row.against for row in rows)
-    where = ["where", "statements", "games", "deceptive, or by chance"] if several else []
+    where = ["where", *called, "share deceptive, or by chance"] if several else []
     counts = {
-        (row.detector, row.against, row.split): [row.split, row.statements, row.games, row.prevalence]
+        (row.detector, row.against, row.split): [place_words(row.split), row.statements, row.games, row.prevalence]
         for row in sorted(rows, key=lambda row: not METRIC[row.metric.removesuffix(DIFFERENCE)].paired)
     }
     cells: dict[tuple[Any, ...], dict[str, str]] = {}

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import polars as pl
 
 from liescope.common.report.contents import Section, Table, with_interval
-from liescope.common.text import CHAT, TEXT
+from liescope.common.text import Units, number_of
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import (
@@ -24,28 +23,20 @@ from liescope.detectors.evaluation.score_rows import (
     is_population,
     scorer_words,
 )
-from liescope.detectors.evaluation.verdicts import PROMISED
+from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
 from liescope.detectors.examples import target_column
 from liescope.games.record import Source
 
 LENGTH = f"{CONTROL}length"
+UNKNOWN = "unknown"
+"""The model of words whose source names none."""
 _PROMISE = f"{PROMISED}90%"
 _NOTHING = 0.005  # a difference below it is printed as 0.00
 
 
-class Units(NamedTuple):
-    """What a corpus calls its statements, and what they are drawn by."""
-
-    statements: str
-    games: str
-
-
 def units(evaluation: EvaluationResult) -> Units:
     """Statements of games, statements of conversations, or texts of groups."""
-    kinds = set(evaluation.statements["game"])
-    if kinds == {CHAT}:
-        return Units("statements", "conversations")
-    return Units("texts", "groups") if kinds == {TEXT} else Units("statements", "games")
+    return Units.of(evaluation.statements["game"].unique())
 
 
 def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
@@ -147,19 +138,21 @@ def _on_whom(evaluation: EvaluationResult, target: str) -> str:
         return f"None of these {called.statements} has a label for {target}."
     deceptive = f"{float(table.select(label.cast(pl.Float64).mean()).item()):.0%} deceptive"
     tasks, models = table["task"].drop_nulls().n_unique(), _models(table)
-    said = [f"{table['game_id'].n_unique():,} {called.games}"]
-    said += [f"{tasks:,} {'task' if tasks == 1 else 'tasks'}"] if tasks else []
-    spoke = [f"{len(models):,} {'model' if len(models) == 1 else 'models'}"] if models else []
+    texts, groups = table.height, table["game_id"].n_unique()
+    alone = called.statements == "texts" and texts == groups
+    said = [] if alone else [f"from {number_of(groups, called.games[:-1])}"]
+    said += [f"in {number_of(tasks, 'task')}"] if tasks else []
+    spoke = [number_of(len(models), "model")] if models else []
     held_out = [model for model in models if model in evaluation.plan.hold_out]
     heard = f", {len(held_out):,} of them held out of training" if held_out else ""
     by = f", by {spoke[0]}{heard}" if spoke else ""
     unnamed = table.filter(~pl.col("speaker_model").is_in(models)).height
     by += f" ({unnamed:,} by models that the source does not name)" if spoke and unnamed else ""
-    return f"Tried on {table.height:,} {called.statements} ({deceptive}) from {' in '.join(said)}{by}."
+    return f"Tried on {' '.join([f'{number_of(texts, called.statements[:-1])} ({deceptive})', *said])}{by}."
 
 
 def _models(table: pl.DataFrame) -> list[str]:
-    return sorted(set(table["speaker_model"].drop_nulls()) - {"", "unknown"})
+    return sorted(set(table["speaker_model"].drop_nulls()) - {"", UNKNOWN})
 
 
 def _rivals(rows: Sequence[MetricRow], best: MetricRow) -> str:
@@ -277,13 +270,32 @@ _PARTS = {
     SEEN: "models heard in training",
     HELD_OUT: "models held out of training",
     OTHERS: "others in the games of held-out models",
+    "rated-by-villagers": "rated by villagers",
+    "rated-by-all": "rated by all",
+    "online": "while the game is played",
 }
+_FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}
 
 
 def place_words(split: str) -> str:
-    """A split, or a population of one, in words: "test split: models heard in training"."""
-    whole, _, part = split.partition(":")
-    return ": ".join(filter(None, (SPLIT_WORDS.get(whole, whole), _PARTS.get(part, part))))
+    """A split, or a part of one, in words: "test split: models heard in training"."""
+    whole, *parts = split.split(":")
+    if whole == "all" and parts:
+        whole = ""
+    return ": ".join(filter(None, (SPLIT_WORDS.get(whole, whole), _part_words(":".join(parts)))))
+
+
+def _part_words(part: str) -> str:
+    if part in _PARTS:
+        return _PARTS[part]
+    if part.startswith(SPEAKER):  # what follows is a model's name, which may have colons of its own
+        model = part.removeprefix(SPEAKER)
+        return "said by models that the source does not name" if model == UNKNOWN else f"said by {model}"
+    first, apart, rest = part.partition(":")
+    for prefix, words in _FIGURES.items():
+        if first.startswith(prefix):
+            first = words.format(first.removeprefix(prefix))
+    return f"{_PARTS.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
 
 
 def figure(row: MetricRow) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import NamedTuple
 
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
@@ -43,6 +44,42 @@ def unit_of(kinds: Iterable[str]) -> str:
     """What records of these kinds are called: a conversation, a text, a game, or a record where there are several."""
     units = {_UNITS.get(kind, GAME) for kind in kinds}
     return units.pop() if len(units) == 1 else "record" if units else GAME
+
+
+class Units(NamedTuple):
+    """What a corpus calls its statements, and what they are drawn by: "statements" of "games" or "conversations",
+    "texts" of "groups".
+    """
+
+    statements: str
+    games: str
+
+    @classmethod
+    def of(cls, kinds: Iterable[str]) -> Units:
+        """Those of records of these kinds."""
+        unit = unit_of(kinds)
+        return cls("texts", "groups") if unit == TEXT else cls("statements", f"{unit}s")
+
+    @property
+    def are_games(self) -> bool:
+        return self.games == "games"
+
+    def say(self, words: str) -> str:
+        """Words of ours, written for statements of games, as they are said of these. Never for words of others."""
+        for ours, own in (("statement", self.statements[:-1]), ("game", self.games[:-1])):
+            words = re.sub(rf"\b{ours}(?=s?\b)", own, words)
+        return words
+
+    def counted(self, statements: int, games: int, kind: str = "") -> str:
+        """How many there are, as in "60 statements of 10 games", or "480 texts" that are each on their own. kind: a
+        word before the statements, as in "labelled".
+        """
+        said = f"{kind} {self.statements[:-1]}".strip()
+        alone = self.statements == "texts" and statements == games
+        return number_of(statements, said) + ("" if alone else f" of {number_of(games, self.games[:-1])}")
+
+
+OF_GAMES = Units("statements", f"{GAME}s")
 
 
 def record_unit(kinds: Iterable[str], records: int, statements: int) -> str:

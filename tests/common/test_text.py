@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from liescope.common.text import cell, markdown, plain
+from liescope.common.text import Units, cell, markdown, plain
 
 HOSTILE = [
     "[click](javascript:alert(1))",
@@ -40,3 +40,21 @@ def test_a_terminal_and_a_spreadsheet_run_nothing() -> None:
         "'\tx",
         "model",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said", "counted"),
+    [
+        (["mini-mafia", "mafia"], "a statement of each game's 60 statements", "2 statements of 1 game"),
+        (["chat"], "a statement of each conversation's 60 statements", "2 statements of 1 conversation"),
+        (["inspect"], "a statement of each conversation's 60 statements", "2 statements of 1 conversation"),
+        (["text"], "a text of each group's 60 texts", "2 texts of 1 group"),
+    ],
+)
+def test_what_is_said_of_games_is_said_of_conversations_and_texts_in_their_own_words(
+    kinds: list[str], said: str, counted: str
+) -> None:
+    units = Units.of(kinds)
+    assert units.say("a statement of each game's 60 statements") == said
+    assert units.counted(2, 1) == counted
+    assert Units.of(["text"]).counted(480, 480, "labelled") == "480 labelled texts"

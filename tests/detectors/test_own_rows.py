@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -130,3 +131,16 @@ def test_what_its_publishers_do_not_want_learned_is_scored_and_not_learned(tmp_p
         liescope.train("tfidf", rows, out=tmp_path / "m")
     liescope.train("tfidf", TEXTS, LABELS, folds=0, out=tmp_path / "m")
     assert liescope.score(tmp_path / "m", rows)["score"].null_count() == 0
+
+
+@pytest.mark.parametrize(("form", "called"), [("lists", "texts"), ("conversations", "conversations")])
+def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
+    data, labels = FORMS[form]()
+    liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
+    liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
+    liescope.audit(data, labels, out=tmp_path / "audited")
+    for name in ("evaluated", "audited"):
+        words = (tmp_path / name / "report.md").read_text(encoding="utf-8")
+        assert re.findall(r".*\bgames?\b.*", words.replace("place in the game or talk", "")) == []
+        assert re.findall(r".*\btest:\w.*|.*(?:speaker|promised)=.*", words) == []
+        assert called in words

@@ -57,7 +57,7 @@ def test_the_report_says_what_was_found_in_every_form(audited: AuditResult, tmp_
     html, csv, data, md = (path.read_text(encoding="utf-8") for path in audited.files)
     assert json.loads(data)["audit"] == audited.to_json()
     assert pl.read_csv(csv.encode(), infer_schema_length=None).height == len(audited.rows)
-    for words in ("Length alone reaches AUROC", "How statements are divided", "What goes together"):
+    for words in ("Length alone reaches AUROC", "How statements are divided", "What is associated"):
         assert words in md
         assert words in html
     (tmp_path / "other").mkdir()
