@@ -120,13 +120,13 @@ def _beside_length(rows: Sequence[MetricRow], best: MetricRow, evaluation: Evalu
         return f"Whether {name} can be trusted cannot be said from so few {units(evaluation).games}: {reached}{beside}."
     if best.lo <= 0.5:
         than = "does worse than" if best.hi < 0.5 else "is not shown to do better than"
-        return f"{name} {than} a coin: {reached}, where 0.5 is chance{beside}."
+        return f"{name} {than} chance, 0.5: {reached}{beside}."
     said = {
         "better": "separates lies from honest statements better than statement length alone",
         "worse": "does worse than statement length alone",
         "no better": "does no better than statement length alone",
         "not shown to be better": "is not shown to do better than statement length alone",
-    }.get(verdict(lead), "does better than a coin; whether it does better than statement length alone is not known")
+    }.get(verdict(lead), "does better than chance; whether it does better than statement length alone is not known")
     return f"{name} {said}: {reached}{beside}{by}."
 
 
@@ -163,12 +163,13 @@ def _rivals(rows: Sequence[MetricRow], best: MetricRow) -> str:
     if not leads:
         return "There was nothing else to set beside it."
     least = min(leads, key=lambda row: row.value or 0.0)
-    name = scorer_words(least.against or "")
+    kind, _, rest = scorer_words(least.against or "").rpartition(": ")
+    name = f'the {kind} "{rest}"' if kind else rest
     match verdict(least):
         case "better":
-            return f"The closest of the others, {name}, is {figure(least)} behind it."
+            return f"Of everything else scored here, {name} comes closest, {figure(least)} lower."
         case "worse":
-            return f"The following does better than it: {name}, by {figure(_turned(least))}."
+            return f"It does worse than {name}, by {figure(_turned(least))}."
         case _:
             return f"It is not shown to do better than {name}: the difference is {figure(least)}."
 
@@ -185,8 +186,8 @@ def _abstains(rows: Sequence[MetricRow], best: MetricRow, evaluation: Evaluation
     if row is None or row.value is None:
         return "It promises no coverage here, so how often it would abstain is not known."
     return (
-        f"Held to mistake at most 10% of the honest and of the deceptive {units(evaluation).statements}, it abstains "
-        f"on {percent(row)} of them."
+        "To be wrong about at most 10% of the honest and 10% of the deceptive "
+        f"{units(evaluation).statements}, it abstains on {percent(row)} of them."
     )
 
 

@@ -191,8 +191,8 @@ def ranked(name: str, value: float, lo: float | None, hi: float | None) -> Metri
         ((0.8, 0.7, 0.9), (-0.1, -0.3, 0.1), "does no better than statement length alone"),
         ((0.8, 0.7, 0.9), (0.1, -0.1, 0.3), "is not shown to do better than statement length alone"),
         ((0.8, 0.7, 0.9), (0.1, None, None), "whether it does better than statement length alone is not known"),
-        ((0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "is not shown to do better than a coin"),
-        ((0.3, 0.2, 0.4), (0.1, 0.0, 0.2), "does worse than a coin"),
+        ((0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "is not shown to do better than chance, 0.5"),
+        ((0.3, 0.2, 0.4), (0.1, 0.0, 0.2), "does worse than chance, 0.5"),
         ((0.8, None, None), (0.3, None, None), "can be trusted cannot be said from so few games"),
         ((0.47, 0.47, 0.47), (0.15, -0.4, 0.6), "can be trusted cannot be said from so few games"),
     ],
@@ -212,7 +212,7 @@ def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place
     ahead = pair("tfidf", "control:role_oracle", -0.1, -0.15, -0.05)
     close = pair("other", "tfidf", -0.02, -0.06, 0.02)
     for pairs, words in (
-        ((close, ahead), "control: the speaker's true role, by 0.10 (0.05 to 0.15)."),
+        ((close, ahead), 'worse than the control "the speaker\'s true role", by 0.10 (0.05 to 0.15).'),
         ((close,), "It is not shown to do better than other: the difference is 0.02 (-0.02 to 0.06)."),
     ):
         assert sentences(replace(evaluation, rows=(own, *pairs)))[1].endswith(words)
