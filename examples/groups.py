@@ -3,7 +3,7 @@
 Run: python examples/groups.py [FOLDER]
 
 Forty speakers with a habit of their own either always lie or never do; no word has to do with lying. If rows of one
-speaker stand on both sides of a split, the habit gives the label away. With `groups=` it does not.
+speaker are in both train and test, the habit gives the label away. With `groups=` it does not.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Your own table of texts: a detector, an honest answer, and what the table gives away by itself.
+"""Your own table of texts: a detector, whether it can be trusted, and shortcuts in the table.
 
-Run: python examples/own_texts.py [FOLDER]        Reads data/messages.csv; replace it by a file of yours.
+Run: python examples/own_texts.py [FOLDER]        Reads data/messages.csv; replace it with your own file.
 """
 
 import sys
@@ -17,7 +17,7 @@ liescope.train("tfidf", messages, out=out / "models" / "mine")
 report = liescope.evaluate(out / "models" / "mine", messages, out=out / "reports" / "mine", draws=200)
 print(report)  # on groups that the detector has not seen
 
-# Is that more than the length of a text reaches? A difference is known only if its interval leaves out 0.
+# Is that better than text length alone? Only if the interval of the difference excludes 0.
 ahead = report.metrics.filter(
     metric="auroc_within_difference", split="test", detector="mine", against="control:length"
 ).row(0, named=True)
