@@ -17,13 +17,20 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN
 from liescope.benchmark.benchmark_settings import LeaderboardSettings
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, UNSTATED
 from liescope.benchmark.capability.fit_report import forest
-from liescope.benchmark.capability.results import chances_of_first, in_the_running, left_sentence, settled, warning
+from liescope.benchmark.capability.results import (
+    chances_of_first,
+    in_the_running,
+    left_sentence,
+    percent,
+    settled,
+    warning,
+)
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.reporting.board_inputs import BENCHED, EVALUATED, BoardEntry, Inputs, counted, scores, union
 from liescope.benchmark.reporting.whole_report import ReportData
 from liescope.common.colours import page_of
 from liescope.common.console import progress as progress_bars
-from liescope.common.figures import svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Link, Report, Section, Table, with_interval
 from liescope.common.report.files import check_report_folder, csv_text, files_of, write_files
 from liescope.common.report.html import page_html
@@ -157,10 +164,24 @@ def index(
     """The page of the boards. board: `scores` of all reports; joint: the fit of all counts; apart: why none."""
     reports = inputs.of(ReportData)
     with page_of(board["model"].unique()):
-        figure = svg(forest(joint.scores), "joint") if joint and joint.scores["model"].n_unique() <= DRAWN else ""
+        figures = {} if joint else {one.name: _figure(board.filter(pl.col("report") == one.name)) for one in reports}
+        first = next((name for name, drawn in figures.items() if drawn), "")
+        if joint:
+            figure = svg(forest(joint.scores), "joint") if joint.scores["model"].n_unique() <= DRAWN else ""
+            alt = "Scores of all models in one fit, with 95% intervals."
+        elif first:
+            figure, alt = figures.pop(first), f"Scores of the models of {first}, with 95% intervals."
+        else:
+            figure, alt = (
+                ("" if board.height else _worst_cells(detectors)),
+                "AUROC of each detector where it does worst.",
+            )
         sections = [
             *(_joint(joint, apart, len(reports)) if reports else []),
-            *(_board(entry, board.filter(pl.col("report") == entry.name), drawn=not joint) for entry in reports),
+            *(
+                _board(entry, board.filter(pl.col("report") == entry.name), figures.get(entry.name, ""))
+                for entry in reports
+            ),
             *(_detectors(kind, detectors.filter(pl.col("kind") == kind)) for kind in detectors["kind"].unique().sort()),
             *_data(inputs),
         ]
@@ -168,7 +189,7 @@ def index(
         title or (TITLE if reports else "Detectors by their worst cell"),
         _findings(inputs, joint, board, detectors),
         figure,
-        "Scores of all models in one fit, with 95% intervals.",
+        alt,
         tuple(_warnings(inputs.entries)),
         f"Made of {len(inputs.entries)} reports with Liescope {version('liescope')}. Click a heading to sort by it.",
         tuple(sections),
@@ -217,8 +238,8 @@ def _joint(joint: FitResult | None, apart: str, reports: int) -> list[Section]:
     ]
 
 
-def _board(entry: BoardEntry, board: pl.DataFrame, drawn: bool) -> Section:
-    """The board of one report. drawn: with a figure."""
+def _board(entry: BoardEntry, board: pl.DataFrame, figure: str) -> Section:
+    """The board of one report. figure: of its scores, where that does not head the page."""
     data = entry.data
     assert isinstance(data, ReportData)
     faults = dict.fromkeys(fault for fitted in data.fits for fault in fitted.diagnostics.faults)
@@ -230,7 +251,7 @@ def _board(entry: BoardEntry, board: pl.DataFrame, drawn: bool) -> Section:
         f"{data.title} ({entry.name})",
         (_counted(data), *((*marked, _APART) if board.height else (unfit,))),
         links=(Link("The whole report", f"reports/{entry.name}.html"),),
-        figure=_figure(board) if drawn else "",
+        figure=figure,
         table=_table(board) if board.height else None,
         file=f"data/{entry.name}/report.json",
         chapter=MODELS,
@@ -278,46 +299,72 @@ def _figure(board: pl.DataFrame) -> str:
     return svg(forest(board if several else board.drop("condition")), f"scores-{board['report'][0]}")
 
 
+def _worst_cells(detectors: pl.DataFrame) -> str:
+    told = detectors.drop_nulls("worst").head(DRAWN)
+    dots = [
+        Dot(name, row["worst"], row["worst_lo"], row["worst_hi"], facet=row["kind"])
+        for row, name in zip(told.to_dicts(), _named(told), strict=True)
+    ]
+    return (
+        svg(dots_with_intervals(dots, "AUROC on the worst cell (dotted: chance)", reference=0.5), "worst")
+        if dots
+        else ""
+    )
+
+
+def _named(detectors: pl.DataFrame) -> list[str]:
+    """The detectors by name, with what else tells rows of one name apart."""
+    apart = [name for name in ("target", "by", "protocol", "report") if detectors[name].n_unique() > 1]
+    rows = detectors.to_dicts()
+    return [
+        f"{row['detector']} ({', '.join(row[name] for name in apart)})" if apart else row["detector"] for row in rows
+    ]
+
+
 def _findings(inputs: Inputs, joint: FitResult | None, board: pl.DataFrame, detectors: pl.DataFrame) -> tuple[str, ...]:
     if joint:
         return joint.findings
-    said = []
     fitted = [entry for entry in inputs.of(ReportData) if entry.name in board["report"]]
     if len(fitted) == 1 and isinstance(fitted[0].data, ReportData):
         return tuple(fitted[0].data.findings[:3])
+    said = [
+        f"In {entry.name}: {entry.data.findings[0]}"
+        for entry in fitted
+        if isinstance(entry.data, ReportData) and entry.data.findings
+    ][:2]
     if fitted:
-        said.append(
-            f"{len(fitted)} reports score {board['model'].n_unique()} models, each report on a scale of its own: "
-            "compare models only within a table."
-        )
+        apart = f"No ranking covers all {len(fitted)} reports, since each has a scale of its own."
+        said[:1] = [" ".join([apart, *said[:1]])]
     told = detectors.drop_nulls("worst")
     said += [_best_detector(kind, told.filter(pl.col("kind") == kind)) for kind in told["kind"].unique().sort()]
-    return tuple(said[:3]) or ("No report has scores.",)
+    return tuple(said[:3]) or ("No report here compares players or detectors, so nobody can be called the best.",)
 
 
 def _best_detector(kind: str, found: pl.DataFrame) -> str:
     """Which detector has the highest AUROC on its worst cell, where that is settled. The AUROCs are drawn from normal
     distributions as wide as their intervals, each on its own; one without an interval settles nothing.
     """
-    rows = found.to_dicts()
-    names = [
-        row["detector"] if len({one["report"] for one in rows}) < 2 else f"{row['detector']} ({row['report']})"
+    rows, names = found.to_dicts(), _named(found)
+    shown = [
+        f"AUROC {with_interval(row['worst'], row['worst_lo'], row['worst_hi'])} on {row['worst_cell']} (0.5 is chance)"
         for row in rows
     ]
-    shown = [
-        f"AUROC {with_interval(row['worst'], row['worst_lo'], row['worst_hi'])} on {row['worst_cell']}" for row in rows
-    ]
     if len(rows) == 1:
-        return f"The worst cell of the one detector here, {names[0]} ({kind}): {shown[0]}."
+        return (
+            f"{names[0]} is the only detector of its kind here ({kind}), so it leads nobody: at its worst, {shown[0]}."
+        )
     sd = (found["worst_hi"] - found["worst_lo"]).fill_null(4.0).to_numpy() / _WIDTH
     noise = np.random.default_rng(1).standard_normal((_DRAWS, len(rows)))
     chances = chances_of_first(found["worst"].to_numpy() + sd * noise)
     if (best := settled(chances)) is None:
         return (
-            f"These reports do not settle which detector ({kind}) is best on its worst cell: in the running, by the "
-            f"chance to be the best, are {in_the_running(names, chances)}."
+            f"These reports do not settle which detector ({kind}) is best when each is judged by its worst cell: in "
+            f"the running, by the chance to be the best, are {in_the_running(names, chances)}."
         )
-    return f"The best detector ({kind}) on its worst cell is {names[best]}: {shown[best]}."
+    return (
+        f"{names[best]} is the best detector ({kind}) when each is judged by its worst cell, {shown[best]}: the chance "
+        f"that it is ahead of all others is {percent(float(chances[best]))}."
+    )
 
 
 def _warnings(entries: Sequence[BoardEntry]) -> list[str]:

@@ -229,12 +229,34 @@ def test_without_a_joint_fit_the_boards_stay_apart_and_say_why(
     assert result.scores.height == 5
 
 
+def test_the_answer_and_a_figure_stand_on_the_first_screen_of_a_phone(tmp_path: Path) -> None:
+    lead = ["strong deceives best.", "A second."]
+    one, two = of_games(tmp_path / "one", ONE, 1, findings=lead), of_games(tmp_path / "two", TWO, 2, findings=lead)
+    cases = {
+        "one": ([one, of_evaluation(tmp_path / "evaluation")], "strong deceives best."),
+        "apart": ([one, two], "each has a scale of its own. In one: strong deceives best."),
+        "detectors": ([of_transfer(tmp_path / "transfer")], "tfidf is the only detector of its kind here"),
+    }
+    with driven(tmp_path) as browser:
+        for name, (folders, answer) in cases.items():
+            liescope.leaderboard(folders, out=tmp_path / "site" / name, joint=False)
+            browser.open(tmp_path / "site" / name / "index.html", 390)
+            assert answer in browser.ask("document.querySelector('.answer').innerText")
+            figure, table = (
+                browser.ask(f"document.querySelector('{what}').getBoundingClientRect().top")
+                for what in ("img", "table")
+            )
+            assert figure < 500
+            assert figure < table
+
+
 def test_a_report_without_scores_says_why(tmp_path: Path) -> None:
     missing = {"Scores of the models": "a fit compares models, and these counts have 1"}
     folder = of_games(tmp_path / "one", ONE, 1, fits=[], missing=missing)
     result = liescope.leaderboard(folder, out=tmp_path / "site")
     assert result.scores.is_empty()
     assert "a fit compares models" in text(tmp_path / "site")
+    assert "nobody can be called the best" in text(tmp_path / "site")
 
 
 @pytest.mark.parametrize(
