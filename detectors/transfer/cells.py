@@ -299,7 +299,7 @@ def figures(
             here = (part.by, part.protocol, part.detector)
             for name, metric, its, values in _figures_of(table, measure, made, rows, why):
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
-                reason = why or _undefined(table.y[its], f"{test}{_PARTS.get(metric, '')}", metric)
+                reason = why or _undefined(table, its, f"{test}{_PARTS.get(metric, '')}", metric)
                 values = None if reason else values
                 span = (-1.0, 1.0) if metric == OVER_ROLE else PROPORTION
                 cells.append({**where, **own, **measure.statements(its, values, reason, span)})
@@ -316,7 +316,7 @@ def figures(
                 for kind, form in MAIN.items():
                     its = _defined(rows[within[rows]], made[form])
                     for metric, resting, values in _auroc(measure, its, made[form], table.y):
-                        reason = why or _undefined(table.y[resting], SLICE_WORDS[name], metric)
+                        reason = why or _undefined(table, resting, SLICE_WORDS[name], metric)
                         own = {"slice": name, "kind": kind, "score": form, "metric": metric}
                         found = measure.statements(resting, None if reason else values, reason)
                         slices.append({**where, **own, **found})
@@ -365,8 +365,10 @@ def _auroc(measure: Resamples, rows: Rows, score: Floats, y: Bools) -> Iterator[
     yield POOLED, rows, found[POOLED]
 
 
-def _undefined(y: Bools, what: str, metric: str) -> str:
-    return no_pairs(what) if metric == WITHIN and not len(y) else why_one_class(y, what)
+def _undefined(table: TransferTable, rows: Rows, what: str, metric: str) -> str:
+    if metric == WITHIN and not len(rows):
+        return no_pairs(what, units=table.units)
+    return why_one_class(table.y[rows], what)
 
 
 def _defined(rows: Rows, score: Floats) -> Rows:

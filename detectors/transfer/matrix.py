@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
+from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import (
     Example,
@@ -146,6 +147,11 @@ class TransferTable:
     def games(self) -> NDArray[np.str_]:
         """(n,): the game of each statement; games that share a beginning have one name, and are never parted."""
         return self.column("siblings")
+
+    @property
+    def units(self) -> Units:
+        """What its statements and games are called."""
+        return Units.of(self.frame["game"].unique())
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -350,9 +356,10 @@ def why_one_class(y: NDArray[np.bool_], what: str, things: str = "statements") -
     return ""
 
 
-def no_pairs(what: str, things: str = "statements") -> str:
+def no_pairs(what: str, things: str = "statements", units: Units = OF_GAMES) -> str:
     """Why nothing is said within games."""
-    return f"{what}: no game has both deceptive and honest {things}, so that there is no AUROC within games"
+    said = units.say(f"no game has both deceptive and honest {things}, so that there is no AUROC within games")
+    return f"{what}: {said}"
 
 
 def _from_one(table: TransferTable, by: str, unit: str, known: Rows, seed: int) -> Iterator[Fit]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.common.figures import MatrixCell
 from liescope.common.report.contents import with_interval
+from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
 from liescope.detectors.transfer.cells import (
     EVERYTHING,
@@ -30,6 +31,7 @@ from liescope.detectors.transfer.cells import (
 from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR, with_labels
 
 NOT_DEFINED = "–"
+_CHANCE = 0.5
 OTHER_FIGURES = {
     "average_precision": "average precision",
     WITHIN_ROLE: "AUROC within deceptive roles, pooled",
@@ -42,93 +44,120 @@ PROTOCOLS = {
 }
 
 
-def sentences(by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFrame) -> tuple[str, ...]:
-    """What was found for one kind of unit and one detector: across, left out, who is named, and at home."""
+def sentences(
+    by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFrame, units: Units = OF_GAMES
+) -> tuple[str, ...]:
+    """What was found for one kind of unit and one detector. The answers first: across, left out, and at home; then what
+    stands beside them, and who is named.
+    """
     mine = headline.filter((pl.col("by") == by) & (pl.col("detector") == detector))
     rows = {(row["protocol"], row["kind"], row["metric"]): row for row in mine.to_dicts()}
-    found = []
-    for protocol, said in ((PAIR, _across(by, detector)), (LEFT_OUT, _left_out(by))):
-        if (protocol, ONLINE, WITHIN) in rows:
-            found.append(_ranked(said, rows, protocol) + _control(by, cells))
-    found += _named(by, rows, cells)
-    if (PAIR, ONLINE, WITHIN) in rows:
-        found.append(_at_home(by, detector, cells))
-    return tuple(found)
+    protocols = [protocol for protocol in (PAIR, LEFT_OUT) if (protocol, ONLINE, WITHIN) in rows]
+    found = [_answer(by, detector, protocol, rows, units) for protocol in protocols]
+    if PAIR in protocols and (home := _at_home(by, detector, cells, units)):
+        found.append(home)
+    beside = [words for protocol in protocols for words in _beside(by, protocol, rows, units)]
+    control = _control(by, cells, units) if beside else ()
+    return (*found, *beside, *control, *_named(by, rows, cells, units))
 
 
-def _across(by: str, detector: str) -> tuple[str, str]:
-    return (
-        f"Trained on one {by} and tested on another, {detector} has",
-        f"No {by} can be tested on another: every cell off the diagonal is empty.",
-    )
+_WHERE = {PAIR: "Trained on one {by} and tested on another", LEFT_OUT: "Tested on a {by} that was left out of training"}
+_NOWHERE = {
+    PAIR: "No {by} could be tested by a detector trained on another: the appendix says why each pair is empty.",
+    LEFT_OUT: "No {by} could be left out of training: the appendix says why.",
+}
+_ONLY_POOLED = (
+    " No game that could be tested has both deceptive and honest statements, so that only the AUROC over all games is "
+    "defined."
+)
+_Rows = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 
-def _left_out(by: str) -> tuple[str, str]:
-    return (
-        f"With one {by} left out of training, it has",
-        f"No {by} can be left out: without its games there is nothing to learn from.",
-    )
+def _answer(by: str, detector: str, protocol: str, rows: _Rows, units: Units) -> str:
+    """Whether it beats chance there, by the AUROC within games; by the pooled one where no game has both classes."""
+    metric = next((name for name in (WITHIN, POOLED) if rows[protocol, ONLINE, name]["worst"] is not None), "")
+    if not metric:
+        return _NOWHERE[protocol].format(by=by)
+    row = rows[protocol, ONLINE, metric]
+    within = "within games" if metric == WITHIN else "over all games"
+    reached = units.say(f"it has an AUROC {within} of")
+    said = f"{_WHERE[protocol].format(by=by)}, {detector} {_beats_chance(row, units)}: {reached} {_worst(row)}"
+    alone = "" if metric == WITHIN else units.say(_ONLY_POOLED)
+    return f"{said}, where 0.50 is chance.{alone}"
 
 
-def _ranked(said: tuple[str, str], rows: Mapping[tuple[str, str, str], Mapping[str, Any]], protocol: str) -> str:
-    """Within games first, online and after the whole game; pooled beside it."""
-    what, nothing = said
-    parts = []
-    for metric, words in ((WITHIN, f"{what} an AUROC within games of"), (POOLED, "Pooled over all games it is")):
-        online, later = (rows[protocol, kind, metric] for kind in (ONLINE, RETROSPECTIVE))
-        if online["worst"] is not None:
-            parts.append(f"{words} {_worst(online)}{_afterwards(later)}.")
-        elif metric == WITHIN:
-            parts.append(
-                "No game that could be tested has both deceptive and honest statements: there is no AUROC within games."
-            )
-    return " ".join(parts) if len(parts) > 1 else nothing
+def _beats_chance(row: Mapping[str, Any], units: Units) -> str:
+    lo, hi = row["worst_lo"], row["worst_hi"]
+    if lo is None:
+        return f"cannot be judged from so few {units.games}"
+    if lo > _CHANCE:
+        return "does better than a coin" + ("" if row["cells"] == 1 else ", even in the worst case")
+    if hi < _CHANCE:
+        return "does worse than a coin" + ("" if row["cells"] == 1 else " in the worst case")
+    if row["cells"] > 1 and row["mean_lo"] is not None and row["mean_lo"] > _CHANCE:
+        return "does better than a coin on average, but is not shown to in the worst case"
+    return "is not shown to do better than a coin"
+
+
+def _beside(by: str, protocol: str, rows: _Rows, units: Units) -> Iterator[str]:
+    """What scores after the whole game reach, and pooled figures."""
+    later = rows[protocol, RETROSPECTIVE, WITHIN]
+    if later["worst"] is not None:
+        said = units.say("scores that use the whole game have an AUROC within games of")
+        yield f"{_WHERE[protocol].format(by=by)}, {said} {_worst(later)}."
+    online, after = (rows[protocol, kind, POOLED] for kind in (ONLINE, RETROSPECTIVE))
+    if rows[protocol, ONLINE, WITHIN]["worst"] is not None and online["worst"] is not None:
+        said = units.say("Pooled over all games, the AUROC is")
+        whole = "" if after["worst"] is None else units.say("; of scores that use the whole game, ") + _worst(after)
+        yield f"{said} {_worst(online)}{whole}."
 
 
 def _worst(row: Mapping[str, Any]) -> str:
     worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
     where = row["test"] if row["train"] == EVERYTHING else f"from {row['train']} to {row['test']}"
-    return f"{worst} at worst ({where}), with a mean of {mean} over {row['cells']}"
+    if row["cells"] == 1:
+        return f"{worst}, {where}, the only case"
+    return f"{worst} at worst ({where}), and {mean} on average over {row['cells']} cases"
 
 
-def _afterwards(row: Mapping[str, Any]) -> str:
-    return "" if row["worst"] is None else f"; after the whole game {_worst(row)}"
-
-
-def _control(by: str, cells: pl.DataFrame) -> str:
+def _control(by: str, cells: pl.DataFrame, units: Units) -> Iterator[str]:
     """What is reached without a word, by the number of those who deceive alone."""
     here = (pl.col("by") == by) & (pl.col("score") == K_OF_N) & (pl.col("metric") == POOLED)
     found = cells.filter(here)["value"].drop_nulls().to_list()
-    if not found:
-        return ""
-    low, high = f"{min(found):.2f}", f"{max(found):.2f}"
-    reach = low if low == high else f"from {low} to {high}"
-    return f" Knowing only how many deceive in each game, and not who, has {reach} pooled, and 0.50 within games."
+    if found:
+        reach = f"{min(found):.2f}" + ("" if f"{min(found):.2f}" == f"{max(found):.2f}" else f" to {max(found):.2f}")
+        said = units.say("A scorer that knows only how many deceive in each game, and not who, has a pooled AUROC of")
+        yield f"{said} {reach}, and 0.50 within {units.games}."
 
 
-def _at_home(by: str, detector: str, cells: pl.DataFrame) -> str:
-    reached = []
-    for metric, words in ((WITHIN, "within games"), (POOLED, "pooled")):
+def _at_home(by: str, detector: str, cells: pl.DataFrame, units: Units) -> str:
+    """What is reached on the same unit; "" where nothing is defined."""
+    for metric, words in ((WITHIN, "within games"), (POOLED, "over all games")):
         here = statement_cells(by, detector, PAIR, cells, metric).filter(pl.col("train") == pl.col("test"))
-        home = here["value"].drop_nulls().to_list()
-        reached.append(f"{f'from {min(home):.2f} to {max(home):.2f}' if home else 'not defined'} {words}")
-    return f"Trained and tested on the same {by}, by cross-validation over games, the AUROC is {', '.join(reached)}."
+        if home := here["value"].drop_nulls().to_list():
+            low, high = f"{min(home):.2f}", f"{max(home):.2f}"
+            reached = low if low == high else f"{low} to {high}"
+            said = units.say(f"(cross-validated by game), the AUROC {words} is")
+            return f"For comparison, trained and tested on the same {by} {said} {reached}."
+    return ""
 
 
-def _named(by: str, rows: Mapping[tuple[str, str, str], Mapping[str, Any]], cells: pl.DataFrame) -> Iterator[str]:
-    """How often the most suspect player deceives, units left out."""
+def _named(by: str, rows: _Rows, cells: pl.DataFrame, units: Units) -> Iterator[str]:
+    """How often the most suspect player deceives, units left out; said of games alone."""
+    if not units.are_games:
+        return
     for metric, half, who in (
-        (NAMES, NAMES_HALF, "the player that is most suspect after the whole game deceives"),
-        (NAMES_VILLAGER, NAMES_VILLAGER_HALF, "a detector in the seat of a villager names one who deceives"),
+        (NAMES, NAMES_HALF, "the player it suspects most after the whole game deceives"),
+        (NAMES_VILLAGER, NAMES_VILLAGER_HALF, "a detector in a villager's seat names a deceiver"),
     ):
         found, surer = (rows.get((LEFT_OUT, RETROSPECTIVE, name)) for name in (metric, half))
         if found and surer and found["worst"] is not None:
             here = (pl.col("by") == by) & (pl.col("test") == found["test"]) & (pl.col("metric") == metric)
             chance = cells.filter(here & (pl.col("protocol") == LEFT_OUT))["prevalence"].drop_nulls().item(0)
             yield (
-                f"With one {by} left out, {who} in {_percent(found)} of its games at worst, {found['test']}, where "
-                f"{chance:.1%} is chance; in the half of the games where it is surest, in "
-                f"{_percent(surer)} at worst, {surer['test']}."
+                f"With one {by} left out, {who} in {_percent(found)} of the games in the worst case "
+                f"({found['test']}), where {chance:.1%} is chance; in the half of the games where it is surest, in "
+                f"{_percent(surer)} in the worst case ({surer['test']})."
             )
 
 

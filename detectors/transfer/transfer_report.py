@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.common.figures import matrix, svg
+from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.folders import take_lock
 from liescope.common.report.contents import Report, Section
-from liescope.common.text import plain
-from liescope.detectors.evaluation.metrics import POOLED
+from liescope.common.text import Units, plain
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.transfer import transfer_findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _FITS = "fits"
-_ALT = "AUROC within games of {detector}, a row for each {by} trained on and a column for each tested"
+_ALT = "{auroc} of {detector}, a row for each {by} trained on and a column for each tested"
 _INTERVALS = (
     "AUROC within games, over pairs of statements of one game, unless it is called pooled. In brackets: the 95% "
     "interval over whole games."
@@ -61,9 +63,9 @@ def report(result: TransferResult) -> Report:
     drawn = [(f"matrix_{by}_{detector}", _matrix(result, by, detector)) for by, detector in _drawn(result)]
     return Report(
         title=f"Transfer: {', '.join(result.targets)}",
-        findings=sentences(by, detector, result.headline, result.cells)[:3],
+        findings=_sentences(result, by, detector)[:3],
         figure=_figure(result, by, detector) if _drawn(result) else "",
-        figure_alt=_ALT.format(detector=detector, by=by),
+        figure_alt=_alt(result, by, detector),
         notes=_warnings(result),
         meta=_meta(result),
         sections=(*sections, *_closing(result)),
@@ -83,33 +85,50 @@ def _parts(result: TransferResult) -> list[tuple[str, str]]:
     return [(by, kind) for by in result.settings["by"] for kind in result.settings["detectors"]]
 
 
+def _sentences(result: TransferResult, by: str, detector: str) -> tuple[str, ...]:
+    return sentences(by, detector, result.headline, result.cells, result.units)
+
+
 def _drawn(result: TransferResult) -> list[tuple[str, str]]:
-    """Those that have a matrix."""
-    return _parts(result) if PAIR in result.settings["protocols"] else []
+    """Those that have a matrix with something in it."""
+    return [part for part in _parts(result) if _cells_drawn(result, *part)[1]]
+
+
+def _cells_drawn(result: TransferResult, by: str, detector: str) -> tuple[str, dict[tuple[str, str], MatrixCell]]:
+    """(what they are, the cells of the matrix): within games, or pooled where no game has both classes."""
+    for metric, words in ((WITHIN, "AUROC within games"), (POOLED, "AUROC over all games")):
+        found = transfer_findings.statement_cells(by, detector, PAIR, result.cells, metric)
+        if cells := transfer_findings.matrix_cells(found):
+            return result.units.say(words), cells
+    return "", {}
+
+
+def _alt(result: TransferResult, by: str, detector: str) -> str:
+    return _ALT.format(auroc=_cells_drawn(result, by, detector)[0], detector=detector, by=by)
 
 
 def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
-    name = f"{by}-{detector}"
+    name, say = f"{by}-{detector}", result.units.say
     pairs = transfer_findings.statement_cells(by, detector, PAIR, result.cells)
     shown = (by, detector) in _drawn(result)[1:]
-    found = Section(f"{name}-found", "What was found", tuple(sentences(by, detector, result.headline, result.cells)))
+    found = Section(f"{name}-found", "What was found", _sentences(result, by, detector))
     made = [
         Section(
             f"{name}-matrix",
             f"Trained on one {by}, tested on another ({detector})",
-            (transfer_findings.PROTOCOLS[PAIR],),
+            (say(transfer_findings.PROTOCOLS[PAIR]),),
             caption=_INTERVALS,
             figure=_figure(result, by, detector) if shown else "",
             picture=f"matrix_{by}_{detector}.svg" if shown else "",
-            figure_alt=_ALT.format(detector=detector, by=by),
+            figure_alt=_alt(result, by, detector),
             table=transfer_findings.matrix_table(pairs),
             folded=True,
             file="cells.csv",
         ),
         Section(
             f"{name}-pooled",
-            f"The same, pooled over all games ({detector})",
-            (_POOLED,),
+            f"{say('The same, pooled over all games')} ({detector})",
+            (say(_POOLED),),
             caption="In brackets: the 95% interval over whole games.",
             table=transfer_findings.matrix_table(
                 transfer_findings.statement_cells(by, detector, PAIR, result.cells, POOLED)
@@ -121,20 +140,20 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     for kind in (ONLINE, RETROSPECTIVE):
         meaning = "; ".join(f"{form}: {words}" for form, (of, words) in FORMS.items() if of == kind)
         table = transfer_findings.left_out_table(by, detector, result.cells, kind)
-        words = (transfer_findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")
+        words = tuple(map(say, (transfer_findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")))
         title = f"Each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-{kind}", title, words, _INTERVALS, table=table, file="cells.csv"))
     players = transfer_findings.player_table(by, detector, result.cells)
     title = f"Each {by} left out: players, after the whole game ({detector})"
     made.append(Section(f"{name}-players", title, _PLAYERS, _INTERVALS, table=players, file="cells.csv"))
-    parts = ("Parts of the games of each unit that is left out; a part without both classes is not shown.",)
+    parts = (say("Parts of the games of each unit that is left out; a part without both classes is not shown."),)
     for kind in (ONLINE, RETROSPECTIVE):
         slices = transfer_findings.slice_table(by, detector, result.slices, kind)
         title = f"Slices, each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-slices-{kind}", title, parts, _INTERVALS, table=slices, file="slices.csv"))
     labels = transfer_findings.label_table(by, detector, result.cells, result.settings["labels"])
     title = f"Each {by} left out: a few of its games labelled ({detector})"
-    made.append(Section(f"{name}-labels", title, _LABELS, _INTERVALS, table=labels, file="cells.csv"))
+    made.append(Section(f"{name}-labels", title, tuple(map(say, _LABELS)), _INTERVALS, table=labels, file="cells.csv"))
     if variants := [one for one in result.settings["ablations"] if one.startswith(f"{detector} without ")]:
         table = transfer_findings.ablation_table(by, [detector, *variants], result.headline)
         title = f"What each field brings ({by}, {detector})"
@@ -146,8 +165,14 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     )
     title = f"Other figures ({by}, {detector})"
     made.append(Section(f"{name}-other", title, beside, _INTERVALS, table=other, folded=True, file="cells.csv"))
-    kept = (found, *(section for section in made if section.table is not None and section.table.rows()))
-    return [replace(section, chapter=f"By {by}: {detector}") for section in kept]
+    kept = [section for section in made if section.table is not None and section.table.rows()]
+    worded = [replace(one, caption=say(one.caption), table=_in_words(one.table, result.units)) for one in kept]
+    return [replace(section, chapter=f"By {by}: {detector}") for section in (found, *worded)]
+
+
+def _in_words(table: Any, units: Units) -> Any:
+    """The table with columns in the words of the corpora."""
+    return table.rename({name: units.say(name) for name in table.columns}) if isinstance(table, pl.DataFrame) else table
 
 
 _POOLED = (
@@ -199,11 +224,9 @@ def _meta(result: TransferResult) -> str:
 
 def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
     """The matrix of AUROCs; units without any are left out of it."""
-    found = transfer_findings.statement_cells(by, detector, PAIR, result.cells)
-    cells = transfer_findings.matrix_cells(found)
-    everything = found["test"].unique().sort().to_list()
-    units = [unit for unit in everything if any(unit in cell for cell in cells)] or everything
-    return matrix(units, units, cells, "AUROC within games", middle=0.5, row_axis="trained on", column_axis="tested on")
+    words, cells = _cells_drawn(result, by, detector)
+    units = sorted({unit for cell in cells for unit in cell})
+    return matrix(units, units, cells, words, middle=0.5, row_axis="trained on", column_axis="tested on")
 
 
 def _figure(result: TransferResult, by: str, detector: str) -> str:
@@ -220,7 +243,7 @@ def transfer_lines(result: TransferResult) -> Iterator[str]:
     for by in result.settings["by"]:
         for detector in result.settings["detectors"]:
             yield f"\nby {by}, {detector}"
-            for sentence in sentences(by, detector, result.headline, result.cells):
+            for sentence in _sentences(result, by, detector):
                 yield _wrapped(sentence, "- ")
     notes = [*result.notes, *(f"empty: {reason}" for reason in empty_cells(result.cells))]
     yield ""

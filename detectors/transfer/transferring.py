@@ -14,6 +14,7 @@ import polars as pl
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import write
 from liescope.common.settings import split, takes
+from liescope.common.text import Units
 from liescope.detectors.detector_registry import detector_class, options_of, versions_of
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
@@ -53,7 +54,8 @@ class TransferResult:
     kind and by metric: "auroc_within" games, which detectors are judged by, "auroc" pooled over all, and those of
     players. choices: each setting tried, and the chosen one. scores: by, protocol, unit (learned from, or left out),
     detector, corpus, statement_id, score. players: the same after the whole game, with game_id and player. targets: by
-    corpus. sources: where the words come from. notes: what was left out. files: those of the report.
+    corpus. sources: where the words come from. units: what statements and games are called. notes: what was left out.
+    files: those of the report.
     """
 
     cells: pl.DataFrame
@@ -64,6 +66,7 @@ class TransferResult:
     players: pl.DataFrame
     targets: Mapping[str, str]
     sources: tuple[str, ...]
+    units: Units
     notes: tuple[str, ...]
     settings: Mapping[str, Any]
     files: tuple[Path, ...] = field(default=())
@@ -293,6 +296,7 @@ def _result(
         pl.concat(judged),
         table.targets,
         tuple(sorted(table.frame["source"].unique())),
+        table.units,
         table.notes,
         settings,
     )

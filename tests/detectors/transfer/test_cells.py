@@ -8,10 +8,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.statistics import GROUPS
+from liescope.common.text import Units
 from liescope.data_cards.tables import TABLES
+from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.transfer import TransferResult, transfer
-from liescope.detectors.transfer.cells import CONTROL, FORMS, ONLINE, _headline, forms
-from liescope.detectors.transfer.matrix import read_table
+from liescope.detectors.transfer.cells import CELLS, CONTROL, FORMS, HEADLINE, ONLINE, _headline, forms
+from liescope.detectors.transfer.matrix import PAIR, read_table
+from liescope.detectors.transfer.transfer_findings import sentences
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
 
@@ -187,3 +190,36 @@ def test_the_worst_cell_of_many_at_chance_has_an_interval_that_holds_chance_and_
     assert lo < worst < 0.5 < hi
     *_, alone = _headline(at_chance[:1])[:5]
     assert alone < 0.5
+
+
+_ON_AVERAGE = "does better than a coin on average, but is not shown to in the worst case"
+
+
+@pytest.mark.parametrize(
+    ("worst", "mean", "cells", "said"),
+    [
+        ((0.7, 0.6, 0.8), (0.8, 0.7, 0.9), 2, "does better than a coin, even in the worst case"),
+        ((0.7, 0.6, 0.8), (0.7, 0.6, 0.8), 1, "does better than a coin"),
+        ((0.5, 0.4, 0.6), (0.6, 0.55, 0.65), 3, _ON_AVERAGE),
+        ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), 2, "is not shown to do better than a coin"),
+        ((0.3, 0.2, 0.4), (0.6, 0.55, 0.65), 2, "does worse than a coin in the worst case"),
+        ((1.0, None, None), (1.0, None, None), 1, "cannot be judged from so few conversations"),
+    ],
+)
+def test_the_answer_claims_no_more_than_its_intervals_and_names_the_unit(
+    worst: tuple[float | None, ...], mean: tuple[float | None, ...], cells: int, said: str
+) -> None:
+    names = ("worst", "worst_lo", "worst_hi", "mean", "mean_lo", "mean_hi")
+    reached, nothing = dict(zip(names, (*worst, *mean), strict=True)), dict.fromkeys(names)
+    row = {"by": "model", "protocol": PAIR, "detector": "d", "train": "a", "test": "b", "cells": cells, "empty": 0}
+    headline = pl.DataFrame(
+        [
+            {**row, "kind": kind, "metric": metric, **(reached if (kind, metric) == (ONLINE, "auroc") else nothing)}
+            for kind in (ONLINE, "retrospective")
+            for metric in (WITHIN, "auroc")
+        ],
+        schema=HEADLINE,
+    )
+    (answer,) = sentences("model", "d", headline, pl.DataFrame(schema=CELLS), Units.of(["chat"]))
+    assert f"Trained on one model and tested on another, d {said}: it has an AUROC over all conversations of" in answer
+    assert "game" not in answer
