@@ -56,7 +56,7 @@ def sentences(
     found = [_answer(by, detector, protocol, rows, units) for protocol in protocols]
     if PAIR in protocols and (home := _at_home(by, detector, cells, units)):
         found.append(home)
-    beside = [words for protocol in protocols for words in _beside(by, protocol, rows, units)]
+    beside = dict.fromkeys(words for protocol in protocols for words in _beside(by, protocol, rows, units))
     control = _control(by, cells, units) if beside else ()
     return (*found, *beside, *control, *_named(by, rows, cells, units))
 
@@ -67,7 +67,7 @@ _NOWHERE = {
     LEFT_OUT: "No {by} could be left out of training: the appendix says why.",
 }
 _ONLY_POOLED = (
-    " No game that could be tested has both deceptive and honest statements, so that only the AUROC over all games is "
+    "No game that could be tested has both deceptive and honest statements, so that only the AUROC over all games is "
     "defined."
 )
 _Rows = Mapping[tuple[str, str, str], Mapping[str, Any]]
@@ -82,13 +82,12 @@ def _answer(by: str, detector: str, protocol: str, rows: _Rows, units: Units) ->
     within = "within games" if metric == WITHIN else "over all games"
     reached = units.say(f"it has an AUROC {within} of")
     said = f"{_WHERE[protocol].format(by=by)}, {detector} {_beats_chance(row, units)}: {reached} {_worst(row)}"
-    alone = "" if metric == WITHIN else units.say(_ONLY_POOLED)
-    return f"{said}, where 0.50 is chance.{alone}"
+    return f"{said}, where 0.50 is chance."
 
 
 def _beats_chance(row: Mapping[str, Any], units: Units) -> str:
     lo, hi = row["worst_lo"], row["worst_hi"]
-    if lo is None:
+    if lo is None or lo == hi:  # without an interval, or with one without width, which few games make
         return f"cannot be judged from so few {units.games}"
     if lo > _CHANCE:
         return "does better than a coin" + ("" if row["cells"] == 1 else ", even in the worst case")
@@ -100,7 +99,9 @@ def _beats_chance(row: Mapping[str, Any], units: Units) -> str:
 
 
 def _beside(by: str, protocol: str, rows: _Rows, units: Units) -> Iterator[str]:
-    """What scores after the whole game reach, and pooled figures."""
+    """What scores after the whole game reach, and pooled figures, or why there are no others."""
+    if rows[protocol, ONLINE, WITHIN]["worst"] is None and rows[protocol, ONLINE, POOLED]["worst"] is not None:
+        yield units.say(_ONLY_POOLED)
     later = rows[protocol, RETROSPECTIVE, WITHIN]
     if later["worst"] is not None:
         said = units.say("scores that use the whole game have an AUROC within games of")

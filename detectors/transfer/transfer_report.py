@@ -214,12 +214,12 @@ def _warnings(result: TransferResult) -> tuple[str, ...]:
 
 def _meta(result: TransferResult) -> str:
     targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
-    return (
-        f"Corpora and their targets: {targets}. Options were chosen on inner folds that leave units out too, by the "
-        f"AUROC within games; intervals are from {result.settings['draws']:,} resamples of whole games, seed "
-        f"{result.settings['seed']}, and from leaving games out. The interval of a worst cell allows "
-        "for its having been picked."
+    made = (
+        "Options were chosen on inner folds that leave units out too, by the AUROC within games where it is defined; "
+        f"intervals are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}, and "
+        "from leaving games out. The interval of a worst case allows for its having been picked."
     )
+    return f"Corpora and their targets: {targets}. {result.units.say(made)}"
 
 
 def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
