@@ -216,8 +216,8 @@ def _meta(result: TransferResult) -> str:
     targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
     made = (
         "Options were chosen on inner folds that leave units out too, by the AUROC within games where it is defined; "
-        f"intervals are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}, and "
-        "from leaving games out. The interval of a worst case allows for its having been picked."
+        f"intervals are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}, "
+        "and from leaving games out. The interval of a worst case allows for its having been picked."
     )
     return f"Corpora and their targets: {targets}. {result.units.say(made)}"
 
