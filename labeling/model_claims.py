@@ -1,5 +1,5 @@
 """Claims that a model found, each of which must quote the statement word for word and name what is in the game; and how
-far origins of claims, or two labels, agree.
+far origins of claims agree.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from liescope.common.agreement import Agreement, agreement
-from liescope.data_cards.tables import TARGETS, ClaimRow, StatementRow
+from liescope.common.agreement import agreement
+from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.games.game_registry import WORDS
@@ -128,16 +127,6 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
         if found:
             return found.span()
     return None
-
-
-LABELS = tuple(column.name for column in TARGETS.values())
-
-
-def label_agreement(statements: Iterable[StatementRow]) -> dict[tuple[str, str], Agreement]:
-    """Agreement between every two of the labels, in the order of `LABELS`."""
-    rows = list(statements)
-    columns = {name: [getattr(row, name) for row in rows] for name in LABELS}
-    return {(one, two): agreement(columns[one], columns[two]) for one, two in combinations(LABELS, 2)}
 
 
 @dataclass(frozen=True, slots=True)

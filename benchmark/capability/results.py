@@ -109,15 +109,10 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
     """The combinations with their predictions: the columns of the counts, observed (the mafia's win rate),
     predicted (its posterior mean), lo and hi (central 95% interval of the win rate of as many new games), inside.
     """
-    return predicted_cells(posterior, posterior.rows)
-
-
-def predicted_cells(posterior: Posterior, rows: pl.DataFrame) -> pl.DataFrame:
-    """`predictions` for other rows of the same shape, which the fit need not have seen."""
     random = np.random.default_rng(posterior.settings.seed)
     rho = posterior.rho(DRAWN_GAMES)
     found = []
-    for part, starts in blocks(rows):
+    for part, starts in blocks(posterior.rows):
         chances, games, cells = posterior.chances(part, DRAWN_GAMES), part["games"].to_numpy(), tally(part)
         totals = cells["games"].to_numpy()
         rates = np.add.reduceat(replicate(random, games, chances, rho), starts, axis=1) / totals

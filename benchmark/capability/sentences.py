@@ -30,8 +30,6 @@ from liescope.common.report.contents import with_interval
 from liescope.games.record import Source
 
 if TYPE_CHECKING:
-    from liescope.benchmark.fitting import ConditionFit
-if TYPE_CHECKING:
     from liescope.benchmark.capability.backend import Array
     from liescope.benchmark.capability.posterior import Posterior
     from liescope.benchmark.fitting import ConditionFit

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from liescope.benchmark.capability.posterior import Posterior
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 FEWEST = 3  # models whose scores can be correlated
 CORRELATIONS = pl.Schema(

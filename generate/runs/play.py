@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from liescope.common.report.contents import Report
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.common.agreement import agreement, from_counts
-from liescope.labeling.label import label_game
-from liescope.labeling.model_claims import LABELS, label_agreement
 
 labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
 
@@ -47,15 +45,6 @@ def test_agreement_is_symmetric_and_leaves_out_what_is_missing(pairs: list[tuple
 def test_columns_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
         agreement([True], [])
-
-
-def test_every_two_labels_of_a_game_are_compared(play) -> None:
-    rows = label_game(play(says={"Alice": "I am the detective.", "Bob": "I am the detective."})).statements
-    table = label_agreement(rows)
-    assert len(table) == 15  # of six labels
-    assert {name for pair in table for name in pair} == set(LABELS)
-    assert table["label_role", "label_claim"].counts == {(True, True): 1, (False, False): 1}
-    assert table["label_self", "label_peer"].pairs == 0
 
 
 def test_senders_and_receivers_of_diplomacy_barely_agree(shared_data: Path) -> None:
