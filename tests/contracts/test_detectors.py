@@ -26,6 +26,8 @@ from liescope.detectors.view.transcript import GameMoment, read_transcripts
 from tests.detectors.judge_stub import with_logprobs
 from tests.generate.players.openai.stub import Stub
 
+pytestmark = pytest.mark.slow
+
 OWN = "counting"
 KINDS = [*DETECTORS, OWN]
 ROOT = Path(__file__).parents[2]

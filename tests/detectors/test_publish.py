@@ -19,6 +19,8 @@ from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.model_card import model_card
 from tests.generate.corpus.stand_in import Hub, hubs
 
+pytestmark = pytest.mark.slow
+
 REPO = "me/detector"
 SAID = "I investigated Bob. He is the mafioso."
 # Publishes models one after another into one repository; after each, opens it as its card says: with Liescope, without.

@@ -16,6 +16,8 @@ import pytest
 
 import liescope
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 COMMANDS = """
 play two-truths --games 24 --player scripted:novice --player scripted:bold --assess --out r

@@ -22,6 +22,8 @@ from tests.generate.corpus.classes import as_classes
 from tests.generate.corpus.conftest import play_game, play_wolves, stream_of
 from tests.generate.corpus.stand_in import Hub, hubs
 
+pytestmark = pytest.mark.slow
+
 LOAD = """
 import json, sys, datasets
 folder, configs = sys.argv[1], sys.argv[2:]

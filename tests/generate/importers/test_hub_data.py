@@ -16,6 +16,8 @@ from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.stand_in import Hub, hubs
 from tests.generate.importers import inspect_log
 
+pytestmark = pytest.mark.slow
+
 TRAINED = "train", "tfidf", "--folds", "0"
 
 

@@ -29,6 +29,8 @@ from tests.generate.players.openai.batch_server import (
 )
 from tests.generate.players.openai.stub import Answer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 QUICK = {"QUIET": 0.05, "FIRST_POLL": 0.01, "LONGEST_POLL": 0.02, "FIRST_PAUSE": 0.01, "_FULL_PAUSE": 0.05}
 
