@@ -206,9 +206,16 @@ def _finished(declared: Declared, rows: pl.DataFrame, table: pl.DataFrame, colum
     if declared.also:
         others = rows.group_by(declared.by).agg(**declared.also)
         table = table.join(others, on=declared.by, how="left", nulls_equal=True)
+    return in_one_order(declared, table).select(*declared.by, *columns)
+
+
+def in_one_order(declared: Declared, table: pl.DataFrame) -> pl.DataFrame:
+    """The rows by what they are declared to be sorted by, then by every key in turn: each key by its declared order,
+    else by alphabet. So rows have one order, whatever order they were counted in.
+    """
     places = {key: in_order(key, values) for key, values in declared.order.items()}
-    by = [places.get(key, key) if isinstance(key, str) else key for key in declared.sort or declared.by]
-    return table.sort(by).select(*declared.by, *columns)
+    by = [places.get(key, key) if isinstance(key, str) else key for key in (*declared.sort, *declared.by)]
+    return table.sort(by)
 
 
 def _alike(declared: Means | Shares, figure: str) -> tuple[Correction, ...]:
