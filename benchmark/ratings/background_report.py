@@ -235,11 +235,6 @@ _SAME_GAMES = "Both methods score the same games, so agreement says nothing abou
 _FREE = "free lo to free hi: 95%, what endless games of these models would give, with chance taken off."
 
 
-def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Report:
-    """The background method on the games of one condition; see `part_of_conditions`."""
-    return part_of_conditions({"": cells}, {"": posterior} if posterior else {})
-
-
 def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Report:
     """Win rates and scores against backgrounds, their agreement with the capability model, and with each other between
     conditions.

@@ -12,7 +12,7 @@ from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.ratings.background_report import part, part_of_conditions
+from liescope.benchmark.ratings.background_report import part_of_conditions
 from liescope.benchmark.ratings.z_scores import DESIGN
 from liescope.common.report.contents import Report
 from liescope.common.report.html import page_html
@@ -48,7 +48,7 @@ def html(found: Report) -> str:
 
 
 def test_games_of_every_background_give_every_figure_of_the_method() -> None:
-    found = part(few(), fitted(few()))
+    found = part_of_conditions({"": few()}, {"": fitted(few())})
     assert names(found) == ["background", "background-agreement", *RATES]
     assert not found.missing
     assert all("<svg" in section.figure for section in found.sections)
@@ -86,7 +86,7 @@ def test_several_conditions_stand_beside_each_other_with_their_correlation() -> 
 )
 def test_what_these_games_cannot_show_is_said(rows: list[tuple[str, str, str, int, int]]) -> None:
     cells = pl.DataFrame(rows, published_counts().schema, orient="row")
-    found = part(cells)
+    found = part_of_conditions({"": cells}, {})
     assert list(found.missing) == [
         f"Scores against backgrounds, to {name}" for name in ("deceive", "detect", "disclose")
     ]
@@ -109,7 +109,7 @@ def test_two_models_have_scores_and_no_correlation() -> None:
 
 def test_twenty_games_are_enough_for_a_page_with_wide_intervals() -> None:
     rows = [(i, b, b, (n + m) % 3, 3) for n, i in enumerate("abc") for m, b in enumerate("ab")]
-    found = part(pl.DataFrame(rows, published_counts().schema, orient="row"))
+    found = part_of_conditions({"": pl.DataFrame(rows, published_counts().schema, orient="row")}, {})
     scores = found.tables["background"]
     assert scores["capability"].unique().to_list() == ["deceive"]
     assert ((scores["z_hi"] - scores["z_lo"]) > 1).all()
@@ -119,7 +119,7 @@ def test_twenty_games_are_enough_for_a_page_with_wide_intervals() -> None:
 
 def test_many_models_are_a_table_without_a_figure() -> None:
     rows = [(f"model {n:02}", "b", "b", n, 60) for n in range(30)]
-    found = part(pl.DataFrame(rows, published_counts().schema, orient="row"))
+    found = part_of_conditions({"": pl.DataFrame(rows, published_counts().schema, orient="row")}, {})
     assert names(found)[0] == "background"
     assert not any(section.figure for section in found.sections[:1])
     assert found.tables["background"].height == 30
