@@ -167,8 +167,8 @@ class BenchSettings(TypedDict, total=False):
     view: Annotated[
         Sequence[str],
         Setting(
-            "What of a statement kinds that learn here read: words, reasoning or both; may be repeated, to compare "
-            "views on the statements that keep reasoning.",
+            "What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or both; may "
+            "be repeated, to compare views on the statements that keep reasoning.",
             ("words",),
             shown="words",
             metavar="VIEW",

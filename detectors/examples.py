@@ -236,7 +236,11 @@ def moment_of(example: Example) -> GameMoment:
         return example.seen
     said = [*example.context, (example.speaker, example.text)]
     names = tuple(dict.fromkeys([*example.names, *(who for who, _ in said)]))
-    turns = tuple(TranscriptTurn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
+    thoughts = [*("" for _ in example.context), example.reasoning]
+    turns = tuple(
+        TranscriptTurn(SAID, who, text, key=f"{at}", reasoning=thought)
+        for at, ((who, text), thought) in enumerate(zip(said, thoughts, strict=True))
+    )
     return GameMoment(Transcript(example.game_id, names, turns))
 
 

@@ -74,13 +74,22 @@ def checked_view(name: str) -> View:
     return cast(View, name)
 
 
+def viewed(speaker: str, text: str, reasoning: str, view: str) -> list[tuple[str, str]]:
+    """What a view shows of a statement, as (who, what), a line each. No reasoning gets into a text in another way.
+
+    A view is of whoever is judged. What others thought holds what their role told them, as whom they checked or killed,
+    and that gives the judged one away, so that others are always shown by their words.
+    """
+    shown = [] if view == WORDS else [(f"{speaker} {THINKS}", reasoning)]
+    return shown if view == REASONING else [*shown, (speaker, text)]
+
+
 def textualize(example: Example, config: TextConfig) -> str:
     """The text of one example: earlier statements, oldest first, one per line, then the statement itself, what its
     speaker thought before it, or both, a line each.
     """
     turns = list(example.context[-config.context :]) if config.context else []
-    turns += [] if config.view == WORDS else [(f"{example.speaker} {THINKS}", example.reasoning)]
-    turns += [] if config.view == REASONING else [(example.speaker, example.text)]
+    turns += viewed(example.speaker, example.text, example.reasoning, config.view)
     tagged = config.speaker_tag or config.context > 0 or config.view == BOTH
     text = "\n".join(f"{who}: {clean(said)}" if tagged else clean(said) for who, said in turns)
     if config.mask_names:

@@ -46,6 +46,7 @@ from liescope.detectors.examples import (
     Example,
     Labelled,
     corpus_id,
+    keeps_reasoning,
     labelled,
     make_examples,
     read_statements,
@@ -305,10 +306,18 @@ def asked_here(
     one: BenchMaterial, plan: BenchPlan, progress: Progress
 ) -> tuple[list[ScoredBy], dict[str, float | None]]:
     kept = one.statements.filter(pl.col("split") == one.split) if one.split != ALL else one.statements
-    tables, facts = judge_statements(plan.judges, kept, {one.target: TextConfig()}, plan.seed, progress, False)
+    judges, thinks = plan.judges, kept.select(keeps_reasoning() & pl.col(target_column(one.target)).is_not_null())
+    if not thinks.to_series().any():
+        judges = replace(judges, views=tuple(view for view in judges.views if view == WORDS_ONLY))
+        if judges.specs and judges.views != plan.judges.views:
+            one.notes.append("judges were to be shown reasoning, and no labelled statement here keeps any")
+    tables, facts = judge_statements(judges, kept, {one.target: TextConfig()}, plan.seed, progress, False)
     one.notes += [words for judge in facts for words in judge.sentences()]
+    views = {judge.name: judge.view for judge in facts}
     found = [
-        ScoredBy(table["detector"][0], ASKED, table.select("statement_id", "score")) for table in tables if table.height
+        ScoredBy(name, ASKED, table.select("statement_id", "score"), view=views[name])
+        for table in tables
+        if table.height and (name := table["detector"][0])
     ]
     return found, {judge.name: judge.cost for judge in facts}
 

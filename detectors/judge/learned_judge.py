@@ -16,9 +16,17 @@ from scipy.special import expit, log_expit, logit
 
 from liescope.common.reading import read_json
 from liescope.detectors.detector import TRAIN_AGAIN
-from liescope.detectors.examples import Example, Roles, moment_of
+from liescope.detectors.examples import REASONING, WORDS, Example, Roles, moment_of
 from liescope.detectors.judge.prompt import Examples, GameExamples, JudgePrompt
-from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize
+from liescope.detectors.textualize import (
+    PLAYER_TOKEN,
+    TextConfig,
+    clean,
+    hide_roles,
+    replace_names,
+    textualize,
+    viewed,
+)
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -126,12 +134,26 @@ class ToldGame:
     called: dict[str, str]
 
 
-def game_text(moment: GameMoment, config: TextConfig) -> ToldGame:
+EVERYBODY = ""
+
+
+def asked_about(moment: GameMoment, view: str) -> tuple[str, ...]:
+    """Whom each question about a game is about: everybody at once where words are read. Where reasoning is, each player
+    who kept some, in a question of its own, so that nobody is judged by what others thought.
+    """
+    if view == WORDS:
+        return (EVERYBODY,)
+    thought = {turn.player for _, turn in moment.transcript.said(moment.upto) if turn.reasoning.strip()}
+    return tuple(name for name in moment.transcript.names if name in thought)
+
+
+def game_text(moment: GameMoment, config: TextConfig, judged: str = EVERYBODY) -> ToldGame:
     """A game as far as it is seen. With masked names, players are numbered in the order of their appearance, so that
-    neither a name nor its place at the table gives anything away.
+    neither a name nor its place at the table gives anything away. judged: of `asked_about`; whose statements the view
+    is of, while others are shown by their words.
     """
     game = moment.transcript
-    text = "\n".join(_lines(game.turns[: moment.upto]))
+    text = "\n".join(_lines(game.turns[: moment.upto], judged, config.view))
     called = {name: name for name in game.names}
     if config.mask_names:
         numbers: dict[str, str] = {}
@@ -144,11 +166,17 @@ def game_text(moment: GameMoment, config: TextConfig) -> ToldGame:
     return ToldGame(hide_roles(text) if config.mask_role_words else text, called)
 
 
-def _lines(turns: tuple[TranscriptTurn, ...]) -> Iterator[str]:
+def _lines(turns: tuple[TranscriptTurn, ...], judged: str, view: str) -> Iterator[str]:
     for turn in turns:
         if turn.kind == SAID:
             to = f" (to {', '.join(sorted(turn.audience - {turn.player}))} alone)" if turn.audience else ""
-            yield f"{turn.player}{to}: {clean(turn.text)}"
+            own = view if turn.player == judged else WORDS
+            kept = bool(turn.reasoning.strip())
+            if own == REASONING and not kept:  # its words never stand in for what it thought
+                yield f"{turn.player}{to} says what is not shown."
+                continue
+            for who, said in viewed(f"{turn.player}{to}", turn.text, turn.reasoning, own if kept else WORDS):
+                yield f"{who}: {clean(said)}"
         elif turn.kind == SILENT:
             yield f"{turn.player} says nothing."
         elif turn.kind == VOTED:
@@ -199,8 +227,16 @@ def shown_statements(
 
 
 def shown_games(moments: Mapping[str, GameMoment], roles: Mapping[str, Roles], text: TextConfig) -> GameExamples:
+    """Games with the truth about whom a question is about: everybody, or one player of each, a deceptive and an honest
+    one in turn where both can be asked about.
+    """
     shown = []
-    for key, moment in moments.items():
-        game = game_text(moment, text)
-        shown.append((game.text, tuple((game.called[name], lies) for name, lies in roles[key].items())))
+    for number, (key, moment) in enumerate(moments.items()):
+        known = roles[key]
+        asked = [name for name in asked_about(moment, text.view) if name == EVERYBODY or name in known]
+        wanted = number % 2 == 0
+        for judged in sorted(asked, key=lambda name: known.get(name) != wanted)[:1]:
+            game = game_text(moment, text, judged)
+            about = known if judged == EVERYBODY else {judged: known[judged]}
+            shown.append((game.text, tuple((game.called[name], lies) for name, lies in about.items())))
     return tuple(shown)

@@ -201,12 +201,15 @@ class _Examples(BaseModel):
 
 
 class _Whole(BaseModel):
-    """prompt: with {game}, {players} and {number}; number: with {count}, for a table where it is known how many."""
+    """prompt: with {game}, {players} and {number}; number: with {count}, for a table where it is known how many; views:
+    the same as prompt, about one player, by the name of a view of reasoning.
+    """
 
     model_config = _STRICT
 
     prompt: str = ""
     number: str = ""
+    views: dict[str, str] = {}
 
 
 class JudgePrompt(BaseModel):
@@ -237,11 +240,14 @@ class JudgePrompt(BaseModel):
         prompt = self.prompt if view == WORDS else self.views[view]
         return _filled(prompt, filled).strip().replace("{statement}", statement)
 
-    def render_game(self, game: str, players: Sequence[str], deceivers: int | None) -> str:
-        """The prompt for a game. deceivers: how many of the players deceive, None if not known."""
+    def render_game(self, game: str, players: Sequence[str], deceivers: int | None, view: str = WORDS) -> str:
+        """The prompt for a game. deceivers: how many of all at the table deceive, None if not known; view: what is
+        shown of the one player that it is about, where it is not about all.
+        """
         number = "" if deceivers is None else self.whole.number.replace("{count}", str(deceivers))
         filled = {"{players}": ", ".join(players), "{number}": number}
-        return _filled(self.whole.prompt, filled).strip().replace("{game}", game)
+        prompt = self.whole.prompt if view == WORDS else self.whole.views[view]
+        return _filled(prompt, filled).strip().replace("{game}", game)
 
     def after_examples(self, prompt: str, examples: Sequence[tuple[str, str]]) -> str:
         """The prompt with examples before it, each what is shown and the right answer."""
@@ -256,11 +262,13 @@ class JudgePrompt(BaseModel):
     def check_has(self, examples: bool, whole: bool, view: str = WORDS) -> None:
         """Raises BadData if the prompt lacks what these need."""
         wanted: dict[str, tuple[str, tuple[str, ...]]] = {}
-        if view != WORDS:
-            wanted[f"views.{view}"] = self.views.get(view, ""), ("{question}", "{statement}", "{answer}")
         if examples:
             wanted |= {"examples.one": (self.examples.one, ("{shown}", "{answer}"))}
-        if whole:
+        if view != WORDS and whole:
+            wanted[f"whole.views.{view}"] = self.whole.views.get(view, ""), ("{game}", "{players}")
+        elif view != WORDS:
+            wanted[f"views.{view}"] = self.views.get(view, ""), ("{question}", "{statement}", "{answer}")
+        elif whole:
             wanted |= {"whole.prompt": (self.whole.prompt, ("{game}", "{players}"))}
         for name, (text, parts) in wanted.items():
             if lacking := [part for part in parts if part not in text]:
@@ -322,8 +330,8 @@ class AboutStatement:
 
 @dataclass(frozen=True, slots=True)
 class AboutGame:
-    """game: as a judge reads it; players: as they are called there. The answer is the probability that each of the
-    players deceives; a reply that leaves one of them out is none.
+    """game: as a judge reads it; players: those asked about, as they are called there; view: what it shows of them. The
+    answer is the probability that each of the players deceives; a reply that leaves one of them out is none.
     """
 
     game: str
@@ -331,10 +339,12 @@ class AboutGame:
     deceivers: int | None
     prompt: JudgePrompt
     examples: GameExamples = ()
+    view: str = WORDS
 
     def words(self, stated: bool) -> str:  # noqa: ARG002
         given = [(shown, _object(lies)) for shown, lies in self.examples]
-        return self.prompt.after_examples(self.prompt.render_game(self.game, self.players, self.deceivers), given)
+        asked = self.prompt.render_game(self.game, self.players, self.deceivers, self.view)
+        return self.prompt.after_examples(asked, given)
 
     def read(self, reply: Completion, stated: bool) -> Mapping[str, float] | None:  # noqa: ARG002
         found = player_probabilities(reply.content, self.players)

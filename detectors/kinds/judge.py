@@ -7,7 +7,7 @@ are asked about to calibrate what it answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -18,7 +18,7 @@ from scipy.special import logit
 
 from liescope.common.errors import UsageError
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
-from liescope.detectors.examples import WORDS, Example, moment_of, roles_by_game
+from liescope.detectors.examples import Example, moment_of, roles_by_game
 from liescope.detectors.judge.judge_session import (
     AskingOptions,
     JudgeQuestion,
@@ -28,8 +28,10 @@ from liescope.detectors.judge.judge_session import (
     keeping_in,
 )
 from liescope.detectors.judge.learned_judge import (
+    EVERYBODY,
     LearnedJudge,
     PlattScaling,
+    asked_about,
     draw_statements,
     game_text,
     last_moments,
@@ -51,7 +53,7 @@ class JudgeOptions(AskingOptions):
     shots: int = Field(
         default=0, ge=0, le=64, description="examples in the prompt, of training games; half of them deceptive"
     )
-    whole: bool = Field(default=False, description="ask about all players of a game at once, not about a statement")
+    whole: bool = Field(default=False, description="ask about the players of a game, not about a statement")
     prompt: str = Field(default="", exclude=True, description="a TOML file with another prompt")
     fit_limit: int = Field(
         default=100, ge=0, le=100_000, description="requests that its calibration is learned from, 0 for none"
@@ -84,17 +86,16 @@ class JudgeDetector(Detector):
         return isinstance(options, JudgeOptions) and options.shots > 0
 
     def prepare(self) -> None:
-        if self.options.whole and self.text.view != WORDS:
-            raise UsageError("a judge of whole games reads what was said; leave out --whole, or the view")
         check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
         fit = min(self.options.fit_limit, len(learn))
         if self.options.whole:
             moments = [moment_of(example) for example in score]
-            fit = min(fit, len({example.game_id for example in learn}))
-            games = {id(moment.transcript) for moment in moments}
-            return fit + len({(id(m.transcript), m.upto) for m in moments}) + len(games)
+            online = {(id(m.transcript), m.upto): m for m in moments}
+            whole = {id(m.transcript): GameMoment(m.transcript) for m in moments}
+            most = sorted(map(self._count, last_moments(learn).values()), reverse=True)[: self.options.fit_limit]
+            return sum(most) + sum(map(self._count, (*online.values(), *whole.values())))
         # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
         return fit + len(score) + bool(learn)
 
@@ -149,14 +150,13 @@ class JudgeDetector(Detector):
         sides = [lies for known in roles.values() for lies in known.values()]
         shown = shown_games({key: moments[key] for key in examples_of}, roles, self.text)
         self._learned = learned.model_copy(update={"games": shown, "prevalence": float(np.mean(sides))})
-        asked = [self._about_game(moments[key]) for key in rest]
-        answers = self._ask([question for question, _ in asked], progress)
+        told = self._tell([moments[key] for key in rest], progress)
         self._calibrate(
             [
-                (answer[called[name]], lies)
-                for key, answer, (_, called) in zip(rest, answers, asked, strict=True)
-                if answer is not None
+                (answers[name], lies)
+                for key, answers in zip(rest, told, strict=True)
                 for name, lies in roles[key].items()
+                if name in answers
             ]
         )
 
@@ -187,15 +187,12 @@ class JudgeDetector(Detector):
         """For whole games: what it answers about each player, normalised in the game."""
         if not self.options.whole:
             return super().player_posteriors(moments, progress)
-        asked = [self._about_game(moment) for moment in moments]
-        found = list[Mapping[str, float]]()
-        answers = self._ask([question for question, _ in asked], progress)
-        for moment, answer, (_, called) in zip(moments, answers, asked, strict=True):
+        found, unknown = list[Mapping[str, float]](), float(logit(self._learned.prevalence))
+        for moment, told in zip(moments, self._tell(moments, progress), strict=True):
             names = moment.transcript.names
-            if answer is None:
-                odds = np.full(len(names), logit(self._learned.prevalence))
-            else:
-                odds = self._learned.calibration.log_odds(np.array([answer[called[name]] for name in names]))
+            odds = np.full(len(names), unknown)
+            known = [at for at, name in enumerate(names) if name in told]
+            odds[known] = self._learned.calibration.log_odds(np.array([told[names[at]] for at in known]))
             found.append(dict(zip(names, posterior(odds, moment.transcript.deceivers).tolist(), strict=True)))
         return found
 
@@ -208,11 +205,35 @@ class JudgeDetector(Detector):
             for example in examples
         ]
 
-    def _about_game(self, moment: GameMoment) -> tuple[AboutGame, Mapping[str, str]]:
-        """The question about a game, and by the name of each player what stands for it there."""
-        game, learned = game_text(moment, self.text), self._learned
-        players = tuple(sorted(game.called.values()))
-        return AboutGame(game.text, players, moment.transcript.deceivers, learned.prompt, learned.games), game.called
+    def _count(self, moment: GameMoment) -> int:
+        """How many questions a game takes."""
+        return len(asked_about(moment, self.text.view))
+
+    def _about_game(self, moment: GameMoment) -> Iterator[tuple[AboutGame, Mapping[str, str]]]:
+        """The questions about a game, and by the name of each player asked about what stands for it there."""
+        learned, view = self._learned, self.text.view
+        for judged in asked_about(moment, view):
+            game = game_text(moment, self.text, judged)
+            called = game.called if judged == EVERYBODY else {judged: game.called[judged]}
+            players = tuple(sorted(called.values()))
+            known = moment.transcript.deceivers
+            yield AboutGame(game.text, players, known, learned.prompt, learned.games, view), called
+
+    def _tell(self, moments: Sequence[GameMoment], progress: Progress) -> list[dict[str, float]]:
+        """By moment, what it answers about each player: without those it was not asked about, and those of whom no
+        answer could be used.
+        """
+        asked = [list(self._about_game(moment)) for moment in moments]
+        answers = iter(self._ask([question for each in asked for question, _ in each], progress))
+        return [
+            {
+                name: answer[token]
+                for _, called in each
+                if (answer := next(answers)) is not None
+                for name, token in called.items()
+            }
+            for each in asked
+        ]
 
     def _ask(self, questions: Sequence[JudgeQuestion[T]], progress: Progress) -> list[T | None]:
         """The answer to each question, each asked once however often it occurs; None for what could not be used."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Callable
 from math import log
 from pathlib import Path
@@ -10,19 +12,25 @@ from typing import Any
 
 import polars as pl
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.audit.audit_findings import PLAIN, SERIOUS, AuditResult, AuditRow
 from liescope.detectors.audit.reasoning import without_own_role
+from liescope.detectors.detector import Detector
+from liescope.detectors.detector_registry import make
 from liescope.detectors.evaluation.evaluation_report import report
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import MetricRow
 from liescope.detectors.evaluation.views import SIDE_BY_SIDE
-from liescope.detectors.examples import VIEWS, Example, read_statements
+from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
+from liescope.detectors.judge.learned_judge import game_text
 from liescope.detectors.judge.prompt import DEFAULT
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.textualize import TextConfig, View, textualize
+from liescope.detectors.view.transcript import SAID as SAYS
+from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.detectors.conftest import SHARED, Corpus, Rows
 from tests.detectors.judge_stub import material, prompt_of
 from tests.generate.players.openai.stub import Answer, Request, says
@@ -197,8 +205,135 @@ def test_a_judge_learns_from_what_it_is_shown_and_a_prompt_must_say_what_that_is
     own.write_text(DEFAULT.read_text().partition("[views]")[0])
     with pytest.raises(BadData, match=r"views\.reasoning"):
         liescope.train("judge", planted["told"], view="reasoning", out=tmp_path / "n", prompt=str(own), **options)
-    with pytest.raises(UsageError, match="whole games"):
-        liescope.train("judge", planted["told"], view="both", out=tmp_path / "n", whole=True, **options)
+    own.write_text(DEFAULT.read_text().partition("[whole.views]")[0])
+    options |= {"prompt": str(own), "whole": True}
+    with pytest.raises(BadData, match=r"whole\.views\.both"):
+        liescope.train("judge", planted["told"], view="both", out=tmp_path / "n", **options)
+
+
+def knows_seats(request: Request, _number: int) -> Answer:
+    """A judge of whole games that takes for a liar whoever's shown lines hold the tell."""
+    asked = prompt_of(request).rpartition(">>>")[2]
+    players = dict.fromkeys(re.findall(r"player\d+", asked))
+    lines = [line.partition(": ") for line in material(request).splitlines()]
+    own = {who: " ".join(text for name, _, text in lines if name.split()[0] == who) for who in players}
+    return says(json.dumps({who: 0.9 if TELL[True] in said else 0.1 for who, said in own.items()}))
+
+
+def learned_seats(stub: Any, corpus: Path, cache: Path, view: str, **options: Any) -> tuple[Detector, Labelled]:
+    games = read_transcripts(corpus)
+    train, test = (labelled(read_statements(corpus, [name]), "role", 0, games, view) for name in ("train", "test"))
+    given = {"model": f"openai:wise@{stub.url}", "whole": True, "fit_limit": 8, "cache": str(cache), **options}
+    judge = make("judge", TextConfig(view=view), given)
+    return judge.fit(train.examples, train.y, train.groups), test
+
+
+@pytest.mark.parametrize(
+    ("view", "least", "most"), [("words", 0.2, 0.8), ("reasoning", 0.95, 1.0), ("both", 0.95, 1.0)]
+)
+def test_a_judge_of_whole_games_finds_what_reasoning_gives_away_only_where_it_is_shown(
+    serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, least: float, most: float
+) -> None:
+    judge, test = learned_seats(serve(knows_seats), planted["told"], tmp_path, view)
+    known = read_statements(planted["told"], ["test"]).drop_nulls("reasoning")["statement_id"].to_list()
+    kept = [at for at, example in enumerate(test.examples) if example.statement_id in known][:60]
+    examples = [test.examples[at] for at in kept]
+    online = judge.predict_proba(examples)[:, 1]
+    whole = judge.predict_whole(examples)
+    assert least <= roc_auc_score(test.y[kept], online) <= most
+    assert least <= roc_auc_score(test.y[kept], whole) <= most
+
+
+@pytest.mark.parametrize("view", ["reasoning", "both"])
+@pytest.mark.parametrize("shots", [0, 2])
+def test_whoever_judges_a_player_of_a_game_is_never_shown_what_the_others_thought(
+    serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, shots: int
+) -> None:
+    stub = serve(knows_seats)
+    judge, test = learned_seats(stub, planted["told"], tmp_path, view, shots=shots)
+    most = judge.requests((), test.examples[:9])
+    fitted = len(stub.requests)
+    judge.predict_proba(test.examples[:9])
+    judge.predict_whole(test.examples[:9])
+    assert 0 < len(stub.requests) - fitted <= most
+    for request in stub.requests:
+        shown = prompt_of(request)
+        (asked,) = set(re.findall(r"question is about (player\d+) alone", shown))
+        thinkers = {line.split()[0] for line in material(request).splitlines() if " thinks: " in line}
+        assert thinkers == {asked}
+        for example in shown.split("<<<")[1:]:
+            assert len({line.split()[0] for line in example.splitlines() if " thinks: " in line}) == 1
+
+
+GAME = Transcript(
+    "g",
+    ("Anna", "Bob"),
+    (
+        TranscriptTurn(SAYS, "Anna", "I am calm.", reasoning="Bob is the mafioso, I checked."),
+        TranscriptTurn(SAYS, "Bob", "So am I.", reasoning="First."),
+        TranscriptTurn(SAYS, "Bob", "I know nothing."),
+        TranscriptTurn(SAYS, "Bob", "I saw it.", audience=frozenset({"Anna", "Bob"}), reasoning="Later."),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "upto", "lines"),
+    [
+        ("words", 2, ["player1: I am calm.", "player2: So am I."]),
+        ("reasoning", 2, ["player1: I am calm.", "player2 thinks: First."]),
+        ("both", 2, ["player1: I am calm.", "player2 thinks: First.", "player2: So am I."]),
+        (
+            "reasoning",
+            None,
+            [
+                "player1: I am calm.",
+                "player2 thinks: First.",
+                "player2 says what is not shown.",
+                "player2 (to player1 alone) thinks: Later.",
+            ],
+        ),
+    ],
+)
+def test_a_game_shows_what_the_judged_player_thought_up_to_the_moment_and_no_further(
+    view: View, upto: int | None, lines: list[str]
+) -> None:
+    assert game_text(GameMoment(GAME, upto), TextConfig(view=view), "Bob").text.splitlines() == lines
+
+
+def test_kept_replies_to_one_view_answer_no_question_of_another(
+    serve: Any, planted: dict[str, Path], tmp_path: Path
+) -> None:
+    stub = serve(knows_seats)
+    for view in VIEWS:
+        before = len(stub.requests)
+        learned_seats(stub, planted["told"], tmp_path, view)
+        made = len(stub.requests)
+        assert made > before
+        learned_seats(stub, planted["told"], tmp_path, view)
+        assert len(stub.requests) == made
+    assert len({prompt_of(request) for request in stub.requests}) == len(stub.requests)
+
+
+def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
+    serve: Any, planted: dict[str, Path], tmp_path: Path
+) -> None:
+    stub = serve(knows_seats)
+    judge, _ = learned_seats(stub, planted["told"], tmp_path, "reasoning")
+    alone = [
+        Example("", "", "Bob", "", "hello", ("Anna", "Bob"), (("Anna", "we talk"),), reasoning=f"I {word} them.")
+        for word in TELL.values()
+    ]
+    lie, truth = judge.predict_proba(alone)[:, 1]
+    assert lie > 0.5 > truth
+    assert "hello" not in material(stub.requests[-1])
+
+
+def test_follow_up_questions_refuse_a_view_of_reasoning(serve: Any, planted: dict[str, Path], tmp_path: Path) -> None:
+    stub = serve(knows_seats)
+    with pytest.raises(UsageError, match="follow-up reads what was said, never the reasoning behind it"):
+        liescope.train("follow-up", planted["told"], view="both", out=tmp_path / "n", model=f"openai:wise@{stub.url}")
+    assert not stub.requests
 
 
 def side_by_side(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> MetricRow:

@@ -28,8 +28,8 @@ from liescope.benchmark.bench.bench_result import (
 )
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
-from tests.detectors.judge_stub import with_logprobs
-from tests.generate.players.openai.stub import Stub
+from tests.detectors.judge_stub import material, with_logprobs
+from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 FILLER = ("the", "figures", "of", "this", "year", "are", "in", "my", "report", "as", "you", "asked", "last", "week")
 EACH = 60  # conversations of a task
@@ -362,6 +362,31 @@ def test_views_are_compared_on_the_statements_that_keep_reasoning(tmp_path: Path
     assert value(found, "tfidf", GROUPS_OUT) < 0.75
     assert found.places["tfidf (reasoning)", GROUPS_OUT] < found.places["tfidf", GROUPS_OUT]
     assert any("that keep some" in note for note in found.notes)
+
+
+def thinks_aloud(request: Request, _number: int) -> Answer:
+    """A judge that takes for a lie what it is shown to be meant as one."""
+    return says(f"{0.9 if 'mislead' in material(request) else 0.1}")
+
+
+def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) -> None:
+    stub = Stub(thinks_aloud)
+    written(reasoned(conversations({"bare": ("", "")}, judged=False)), tmp_path / "chats.jsonl")
+    written(conversations({"bare": ("", "")}, seed=3, judged=False), tmp_path / "silent.jsonl")
+    silent = ONE.replace('"chats"', '"silent"').replace("chats.jsonl", "silent.jsonl")
+    named, views = [f"judge:openai:wise@{stub.url}"], ["words", "reasoning"]
+    try:
+        found = liescope.bench(
+            named, suite=suite_file(tmp_path, ONE + silent), judge_cache=tmp_path / "cache", draws=50, view=views
+        )
+    finally:
+        stub.close()
+    chats, without = found.data
+    shown = {name: value(chats, name, ASKED) for name, how in chats.places if how == ASKED}
+    assert len(shown) == 2
+    assert {"reasoning" in name: figure for name, figure in shown.items()} == {True: 1.0, False: 0.5}
+    assert not any("reasoning" in name for name, _ in without.places)
+    assert any("no labelled statement here keeps any" in note for note in without.notes)
 
 
 def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_path: Path) -> None:
