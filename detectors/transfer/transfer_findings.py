@@ -90,12 +90,12 @@ def _beats_chance(row: Mapping[str, Any], units: Units) -> str:
     if lo is None or lo == hi:  # without an interval, or with one without width, which few games make
         return f"cannot be judged from so few {units.games}"
     if lo > _CHANCE:
-        return "does better than a coin" + ("" if row["cells"] == 1 else ", even in the worst case")
+        return "does better than chance" + ("" if row["cells"] == 1 else ", even in the worst case")
     if hi < _CHANCE:
-        return "does worse than a coin" + ("" if row["cells"] == 1 else " in the worst case")
+        return "does worse than chance" + ("" if row["cells"] == 1 else " in the worst case")
     if row["cells"] > 1 and row["mean_lo"] is not None and row["mean_lo"] > _CHANCE:
-        return "does better than a coin on average, but is not shown to in the worst case"
-    return "is not shown to do better than a coin"
+        return "does better than chance on average, but is not shown to in the worst case"
+    return "is not shown to do better than chance"
 
 
 def _beside(by: str, protocol: str, rows: _Rows, units: Units) -> Iterator[str]:

@@ -192,18 +192,18 @@ def test_the_worst_cell_of_many_at_chance_has_an_interval_that_holds_chance_and_
     assert alone < 0.5
 
 
-_ON_AVERAGE = "does better than a coin on average, but is not shown to in the worst case"
+_ON_AVERAGE = "does better than chance on average, but is not shown to in the worst case"
 
 
 @pytest.mark.parametrize(
     ("worst", "mean", "cells", "said"),
     [
-        ((0.7, 0.6, 0.8), (0.8, 0.7, 0.9), 2, "does better than a coin, even in the worst case"),
-        ((0.7, 0.6, 0.8), (0.7, 0.6, 0.8), 1, "does better than a coin"),
+        ((0.7, 0.6, 0.8), (0.8, 0.7, 0.9), 2, "does better than chance, even in the worst case"),
+        ((0.7, 0.6, 0.8), (0.7, 0.6, 0.8), 1, "does better than chance"),
         ((0.5, 0.4, 0.6), (0.6, 0.55, 0.65), 3, _ON_AVERAGE),
-        ((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), 2, "is not shown to do better than a coin"),
+        ((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), 2, "is not shown to do better than chance"),
         ((0.6, 0.6, 0.6), (0.6, 0.6, 0.6), 2, "cannot be judged from so few conversations"),
-        ((0.3, 0.2, 0.4), (0.6, 0.55, 0.65), 2, "does worse than a coin in the worst case"),
+        ((0.3, 0.2, 0.4), (0.6, 0.55, 0.65), 2, "does worse than chance in the worst case"),
         ((1.0, None, None), (1.0, None, None), 1, "cannot be judged from so few conversations"),
     ],
 )
