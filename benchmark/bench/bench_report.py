@@ -91,9 +91,10 @@ def _about_words(result: BenchResult) -> str:
         if found.solved
     ]
     moral = (
-        f"They surely exceed {SOLVED:.2f} on {'; '.join(solved)}: a high score there may need no reading for lies."
+        f"Their whole interval lies above {SOLVED:.2f} on {'; '.join(solved)}: a high score there may reflect word "
+        "choice, not deception."
         if solved
-        else f"Nowhere do they surely exceed {SOLVED:.2f}."
+        else f"On none of these does their whole interval lie above {SOLVED:.2f}."
     )
     reached = "; ".join(words for _, words in told[:3]) + ("; …" if len(told) > 3 else "")
     return f"Word counts alone, learned on other groups of the same data, reach an AUROC of {reached}. {moral}"
@@ -118,14 +119,15 @@ def _best(found: Found) -> str:
     if beside is not None and beside.value is not None and beside.lo is not None and beside.hi is not None:
         clear = beside.lo > 0 or beside.hi < 0
         words = (
-            f"; it is {'ahead of' if beside.value > 0 else 'behind'} words alone by {with_interval(*_positive(beside))}"
+            f"; {'ahead of' if beside.value > 0 else 'behind'} words alone by {with_interval(*_positive(beside))} "
+            "on the statements that both scored"
             if clear
-            else "; that it does better than words alone is not shown"
+            else "; it is not shown to do better than words alone"
         )
     if len(ranked) == 1:
         return f"{said}{words}."
     if not equal:
-        return f"{said}, surely ahead of the other {len(ranked) - 1}{words}."
+        return f"{said}, more than chance explains ahead of each of the other {len(ranked) - 1}{words}."
     names = ", ".join(_name(row) for row in equal[:3]) + (f" and {len(equal) - 3} more" if len(equal) > 3 else "")
     return f"{said}, but chance may explain its lead over {names}{words}."
 
@@ -154,7 +156,7 @@ def _notes(result: BenchResult) -> Iterator[str]:
         )
     yield (
         "Detectors that learned here know the data set's other groups, tasks or models; those as trained know none of "
-        "it. Judges that came with the data were asked by its authors, with prompts of theirs."
+        "it. Judges that came with the data were run by its authors, with their own prompts."
     )
 
 
@@ -168,7 +170,10 @@ def partial(found: Found) -> str:
     if not lacking:
         return ""
     said = "; ".join(f"on {task}, {', '.join(dict.fromkeys(names))}" for task, names in lacking.items())
-    return f"No scores: {said}. Their means are over their other tasks; places and leads compare shared statements."
+    return (
+        f"No scores: {said}. Their means are over their other tasks. Places and leads compare each pair on the "
+        "statements that both scored, so that a lower mean can have the better place."
+    )
 
 
 def ranking(found: Found) -> list[tuple[BenchRow, int | None]]:
@@ -191,7 +196,7 @@ def _sections(result: BenchResult, found: Found) -> Iterator[Section]:
     )
     yield Section(
         f"{slug}-ranking",
-        "Who tells lies from the truth here",
+        "Ranking",
         tuple(filter(None, (found.data.about, partial(found)))),
         _READING.format(unit=_UNIT[found.within], draws=result.draws),
         table=Table.of(table, _RANKING),
@@ -205,8 +210,8 @@ def _sections(result: BenchResult, found: Found) -> Iterator[Section]:
             f"{slug}-tasks",
             "By task",
             (
-                f"“Words do it” marks a task on which words alone (groups left out) surely exceed {SOLVED:.2f}. "
-                "A column tells what is learned on other tasks apart from what knows the task.",
+                "“Solved by words” marks a task on which the whole interval of words alone (groups left out) lies "
+                f"above {SOLVED:.2f}.",
             ),
             "AUROC within each task with its 95% interval.",
             table=Table(["detector", *names], rows),
@@ -218,8 +223,8 @@ def _sections(result: BenchResult, found: Found) -> Iterator[Section]:
         "What words alone do",
         (
             "TF-IDF of the statement and of its first words, and its length, learned on the other groups of this data "
-            "set (or on its other tasks) and read for nothing else. What they reach, a detector may have reached in "
-            "the same way.",
+            "set (or on its other tasks), with no other input. What they reach, a detector may have reached in the "
+            "same way.",
         ),
         table=Table(
             ["what is known", "learned on", "AUROC"],
@@ -245,7 +250,7 @@ def _learned_on(row: BenchRow) -> str:
 def _task_heading(found: Found, task: str) -> str:
     row = found.row(WORDS, GROUPS_OUT, WITHIN, task)
     groups = f", {row.groups} groups" if row else ""
-    return f"{task}{groups}{' – words do it' if task in found.solved else ''}"
+    return f"{task}{groups}{' – solved by words' if task in found.solved else ''}"
 
 
 def _cell(found: Found, row: BenchRow, task: str) -> str:
@@ -254,7 +259,7 @@ def _cell(found: Found, row: BenchRow, task: str) -> str:
 
 
 _RANKING = (
-    Column("place", help="1 plus how many are surely better; floors have none"),
+    Column("place", help="1 plus how many are better by more than chance explains; floors have none"),
     Column("detector"),
     Column("how"),
     Column("auroc", "AUROC", "z.3f", interval=True),

@@ -151,7 +151,7 @@ def test_the_folder_holds_all_figures_as_page_table_and_data(folder: Path, bench
     assert held["data"][0]["sha256"] == sha256(chats.read_bytes()).hexdigest()
     assert pl.read_csv(out / "bench.csv").height == benched.rows.height
     page = (out / "report.html").read_text()
-    assert "words do it" in page
+    assert "solved by words" in page
 
 
 def test_a_leaderboard_shows_each_detector_by_the_task_that_it_does_worst(benched: BenchResult, tmp_path: Path) -> None:
