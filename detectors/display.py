@@ -120,11 +120,11 @@ def show_training(result: TrainResult) -> None:
 
 
 def show_evaluation(result: EvaluationResult) -> None:
-    """The answer in words; then detectors and controls, with how the detectors differ from the players."""
+    """Warnings; the answer in words; detectors and controls; how the detectors differ from the players."""
     console = _console()
-    console.print(Text(plain(" ".join(sentences(result)))))
     for warning in result.warnings:
         console.print(Text(plain(f"warning: {warning}"), style="bold red"), soft_wrap=not console.is_terminal)
+    console.print(Text(plain(" ".join(sentences(result)))))
     _show_rows(console, result.rows, result.within, units(result))
     _show_pairs(console, result.rows, result.within)
     for target in result.without_label:

@@ -68,7 +68,7 @@ def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
     assert "tfidf, test: cannot be used on these: it gives no verdict on any" in shown(evaluation, capsys, **values)
     rows = tuple(replace(row, value=values.get(row.metric, row.value)) for row in evaluation.rows)
     (verdicts,) = (s for s in target_sections(replace(evaluation, rows=rows), "role") if s.name == "role-verdicts")
-    assert "tfidf cannot be used on test:promised=90%: it gives no verdict on any of these statements." in (
+    assert "tfidf cannot be used here: it gives no verdict on any of these statements (test split: 90% promised)." in (
         verdicts.paragraphs
     )
 

@@ -11,7 +11,7 @@ from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ForkMeta
 from liescope.generate.runs.game_text import proof_words, verdict_words
-from liescope.labeling.label import NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
+from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
 from liescope.labeling.ledger import LIE, MISTAKE, NO_CLAIMS_READ, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 from liescope.web.event_words import Look
 from liescope.web.view.drawing import Arrow, Node, Panel, Strip
@@ -309,7 +309,7 @@ def claim(row: ClaimRow, text: str, events: Mapping[int, Event], anchors: Mappin
     )
 
 
-_ABSENT = frozenset({NO_ROLE, NO_CLAIMS_READ, NOT_IN_SOURCE, NOT_STATED})
+_ABSENT = frozenset({NO_ROLE, NO_CLAIMS_READ, NOT_IN_SOURCE, NOT_STATED, CONTEXT})
 """Why nobody could have labelled a statement so."""
 _LABELS = {
     "gold": ("Source", "deceptive", "honest"),

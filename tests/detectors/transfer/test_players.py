@@ -121,8 +121,8 @@ def test_after_the_whole_game_is_a_kind_of_its_own_beside_online_and_the_pairs_c
         ("retrospective", "whole game"),
     }
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
-    assert "; after the whole game " in words
-    assert "in the seat of a villager names one who deceives" in words
+    assert "; of scores that use the whole game, " in words
+    assert "a detector in a villager's seat names a deceiver" in words
 
 
 def seats(*rows: tuple[int, str, bool | None, bool, float]) -> pl.DataFrame:

@@ -301,7 +301,7 @@ def test_nothing_that_is_printed_holds_a_terminals_escapes(
     ]
     typer.main.get_command(app).main([str(word) for word in words], prog_name="liescope", standalone_mode=False)
     printed = capsys.readouterr()
-    assert "3 could not be read" in printed.out
+    assert "3 could not be imported" in printed.out
     assert not {"\x1b", "\x07", "\u202e"} & {*printed.out}
     assert max(map(len, printed.out.splitlines())) <= 200
 

@@ -12,7 +12,7 @@ from liescope.generate.runs.journal import Journal
 
 NAMES = ("Ann", "Bob", "Cat", "Dan")
 GAMES = 3
-TOKEN = re.compile(r"zq\w+")
+TOKEN = re.compile(r"zq[a-z]{3}\w*")  # and not a random key that begins alike
 
 
 def make(folder: Path) -> list[GameRecord]:
