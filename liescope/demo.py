@@ -30,7 +30,7 @@ def demo(out: Path, games: int, seed: int) -> None:
     trained = [model for model in models if (model / "model.json").exists()]
     lacking += [
         _step("evaluate", trained, corpus, observers=True, out=reports / "detectors"),
-        _step("fit", run, out=reports / "capability"),
+        _step("fit", run, out=reports / "capability", overwrite=True),
     ]
     print("\nThe players were scripts: the results show how the tool works and say nothing\nabout models.\n")
     made = dict(_made(out))
