@@ -39,7 +39,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluateReport:
     """A report.json: the models held out, the detector evaluated and its kind, and the rows."""
 
     held_out: tuple[str, ...]
@@ -61,15 +61,15 @@ class Evaluated:
         sys.exit(f"the report on {self.name!r} has no row {wanted}; evaluate with --observers")
 
 
-def read(path: Path) -> Evaluated:
+def read(path: Path) -> EvaluateReport:
     data = json.loads(path.read_text(encoding="utf-8"))
     if len(data["models"]) != 1:
         sys.exit(f"{path} holds {len(data['models'])} detectors; the picture shows one")
     [(name, model)] = data["models"].items()
-    return Evaluated(tuple(data["hold_out"]), data["split"], name, model["kind"], data["rows"])
+    return EvaluateReport(tuple(data["hold_out"]), data["split"], name, model["kind"], data["rows"])
 
 
-def draw(axes: Axes, reports: list[Evaluated], series: list[Series], title: str) -> None:
+def draw(axes: Axes, reports: list[EvaluateReport], series: list[Series], title: str) -> None:
     """A row for each report, in it a symbol with its interval for each series."""
     for one in series:
         figures = [report.figure(one.detector, one.metric) for report in reports]
@@ -91,7 +91,7 @@ def draw(axes: Axes, reports: list[Evaluated], series: list[Series], title: str)
     axes.legend(loc="lower left", bbox_to_anchor=(-0.53, 1.0), ncols=2, frameon=False, fontsize=9.5, borderaxespad=0.2)
 
 
-def picture(reports: list[Evaluated]) -> Figure:
+def picture(reports: list[EvaluateReport]) -> Figure:
     """Two panels, narrow enough for a phone: AUROC within games, and the mafioso named from the villager's seat."""
     detector = f"{KINDS[reports[0].kind]} detector"
     own, length = (COLOURS["blue"], "o"), (COLOURS["orange"], "D")
