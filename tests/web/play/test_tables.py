@@ -134,7 +134,7 @@ def test_a_game_that_failed_waits_until_its_player_can_answer_again(
 def test_what_somebody_does_on_their_page_says_that_they_are_there(
     tmp_path: Path, serve: Callable[..., Server], new_context: Callable[..., Any]
 ) -> None:
-    words = ("liescope", "serve", "--out", str(tmp_path / "out"), "--game", "werewolf", "--people", "1")
+    words = ("liescope", "serve", "--out", str(tmp_path / "out"), "--game", "mini-mafia", "--people", "1")
     server = serve(*words, "--port", "{port}")
     (mine,) = said(server, "seat")
     page = new_context().new_page()
