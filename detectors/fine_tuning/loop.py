@@ -108,8 +108,8 @@ class FineTuningOptions(DetectorOptions):
         default=0.1,
         ge=0,
         lt=1,
-        description="share of the games kept aside to choose the number of steps, before all are learned from; 0 for "
-        "no choice",
+        description="share of the games kept aside to choose the number of steps, before all are learned from; 0, or "
+        "one epoch, for no choice",
     )
     patience: int = Field(
         default=2,
@@ -139,6 +139,11 @@ class FineTuningOptions(DetectorOptions):
         exclude=True,
         description="what the training is reported to, as in tensorboard,mlflow,wandb",
     )
+
+    @property
+    def aside(self) -> float:
+        """`held_out`, or 0 for a training of one pass: there is one number of steps to choose from."""
+        return self.held_out if self.epochs > 1 else 0.0
 
 
 Losses = list[dict[str, float]]

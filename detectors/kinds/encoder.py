@@ -139,7 +139,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         self.notes = read.notes
         known = label_rows(examples, y, others)
         rows = self._rows(read.texts)
-        learn, check = held_out_rows(examples, y, groups, o.held_out, o.seed)
+        learn, check = held_out_rows(examples, y, groups, o.aside, o.seed)
         every = [{**row, "labels": labels} for row, labels in zip(rows, known.tolist(), strict=True)]
         known[:, 1:] = UNKNOWN  # the number of steps is the target's
         aside = [{**rows[i], "labels": known[i].tolist()} for i in check]

@@ -126,6 +126,16 @@ def collate(tables: Sequence[CandidateTable], tokenizer: Any) -> dict[str, Any]:
     return {**batch, "labels": torch.tensor(seated)}
 
 
+def measured(tables: Sequence[CandidateTable]) -> list[dict[str, Any]]:
+    """Tables as the Trainer groups them, so that little of a batch is padding: with the longest of their rows."""
+    return [{"input_ids": max((row["input_ids"] for row in one.rows), key=len), "table": one} for one in tables]
+
+
+def collate_measured(items: Sequence[dict[str, Any]], tokenizer: Any) -> dict[str, Any]:
+    """`collate` of what `measured` made."""
+    return collate([item["table"] for item in items], tokenizer)
+
+
 def table_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
     """Minus the log-likelihood of the answers, by candidate."""
     import torch
@@ -177,7 +187,7 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         progress: Progress = silent,
     ) -> Self:
         o = self.options
-        learn, check = held_out_rows(examples, y, groups, o.held_out, o.seed, whole_games=True)
+        learn, check = held_out_rows(examples, y, groups, o.aside, o.seed, whole_games=True)
         whole, *parts = (
             lesson([examples[i] for i in rows], y[rows], o.moments) for rows in (np.arange(len(y)), learn, check)
         )
@@ -210,9 +220,20 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
                 f"{cut:,} of {len(whole.candidates):,} views hold more words of the candidate than the encoder reads; "
                 "their middle was left out",
             )
-        items = Items(every, learn, check, partial(collate, tokenizer=self._tokenizer))
+        collated = partial(collate_measured, tokenizer=self._tokenizer)
+        items = Items(measured(every), measured(learn), measured(check), collated)
         o, trackers = self.options, self._trackers()
-        self._finish(fine_tune(self._begin, items, table_loss, o, o.batch_size, progress, trackers), aside)
+        tuned = fine_tune(
+            self._begin,
+            items,
+            table_loss,
+            o,
+            o.batch_size,
+            progress,
+            trackers,
+            train_sampling_strategy="group_by_length",
+        )
+        self._finish(tuned, aside)
         self._offset = 0.0
         if (whole.tables.deceivers >= 0).all():  # nothing that was learned says where a score alone stands
             self._offset = prevalent(self.scores(whole.candidates, progress), whole.tables)

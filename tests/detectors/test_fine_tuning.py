@@ -157,6 +157,12 @@ def test_the_steps_are_chosen_where_the_loss_on_what_is_kept_aside_is_least_and_
     assert found[1] == found[0][: first_worse + 1]
 
 
+def test_of_one_pass_there_is_no_number_of_steps_to_choose(data: Labelled, fit: Any) -> None:
+    detector = fit(max_steps=0, epochs=1.0, held_out=0.1)
+    assert detector.chosen is None
+    assert max(point["step"] for point in detector.losses) == -(-len(data.y) // detector.options.batch_size)
+
+
 def test_the_first_of_the_best_steps_is_chosen_and_a_loss_that_is_no_number_ends_the_training() -> None:
     history = [{"step": 1, "eval_loss": 1.0}, {"step": 2, "eval_loss": 0.5}, {"step": 3, "loss": 0.1}]
     assert best_step([*history, {"step": 4, "eval_loss": 0.5}]) == 2
@@ -246,7 +252,7 @@ def test_curves_for_tensorboard_outlive_the_training_one_run_for_each_and_are_no
         where = tmp_path / "board"
         monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(where))
     monkeypatch.setenv("WANDB_API_KEY", "a-key-of-somebody")
-    options = {"encoder": str(tiny_encoder), "batch_size": 16, "epochs": 1.0, "report_to": "tensorboard"}
+    options = {"encoder": str(tiny_encoder), "batch_size": 16, "epochs": 2.0, "report_to": "tensorboard"}
     made = train("encoder", four, out=tmp_path / "m", folds=2, **options)
     assert [path.name.rpartition("-")[2] for path in sorted(where.iterdir())] == ["choosing", "learning"] * 3
     for run in where.iterdir():

@@ -24,6 +24,7 @@ from liescope.detectors.kinds.game_encoder import (
     UNTOLD,
     CandidateTable,
     add_marks,
+    collate,
     fit_views,
     game_text,
     table_loss,
@@ -33,7 +34,7 @@ from liescope.detectors.textualize import GAP, TextConfig
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
 from liescope.detectors.view.claim_graph import claim_graph
 from liescope.detectors.view.transcript import SAID, VOTED, GameMoment, Transcript, TranscriptTurn, read_transcripts
-from tests.detectors.conftest import NAMES, SHARED, Corpus
+from tests.detectors.conftest import NAMES, SHARED, Corpus, Rows
 
 LIMIT = 48
 _said = st.tuples(st.sampled_from(NAMES), st.lists(st.sampled_from([*SHARED, *NAMES, "."]), max_size=12).map(" ".join))
@@ -146,6 +147,29 @@ def test_where_nobody_says_how_many_deceive_the_mean_probability_is_their_share(
     loose = [GameMoment(replace(game, deceivers=None)) for game in games.values()]
     found = [p for players in detector.player_posteriors(loose) for p in players.values()]
     assert np.mean(found) == pytest.approx(1 / 4, abs=1e-3)
+
+
+def test_games_of_one_length_are_learned_together_so_that_little_is_padding(
+    make_corpus: Corpus, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spread: list[int] = []
+
+    def watched(tables: Any, tokenizer: Any) -> Any:
+        longest = [max(len(row["input_ids"]) for row in table.rows) for table in tables]
+        spread.append(max(longest) - min(longest))
+        return collate(tables, tokenizer)
+
+    def long(rows: Rows) -> None:
+        for row in rows["statements"]:
+            if int(row["game_id"].rpartition("-")[2] or 0) % 2:
+                row["text"] = f"{row['text']} {' '.join(SHARED * 4)}"
+
+    corpus = make_corpus(games=150, change=long)
+    data = labelled(read_statements(corpus, ["train"]), "role", 0, read_transcripts(corpus))
+    monkeypatch.setattr("liescope.detectors.kinds.game_encoder.collate", watched)
+    options = {"encoder": str(tiny_encoder), "epochs": 1.0, "moments": 0, "batch_size": 2, "fields": "own"}
+    make("game-encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
+    assert np.mean([tokens > 16 for tokens in spread]) < 0.2  # half of them, if drawn at random
 
 
 def test_fields_are_named_once_each() -> None:
