@@ -204,10 +204,11 @@ def evaluate(
 @with_settings(TransferSettings, declared_options(), kinds=Kinds("detector", "Kinds of detector", kind_lines))
 def transfer(
     *,
-    corpora: Annotated[list[str], typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")],
+    corpora: Annotated[list[str] | None, typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")] = None,
     by: Annotated[
-        list[str], typer.Option(metavar="UNIT", help="The units: model, game, corpus or source; may be repeated.")
-    ],
+        list[str] | None,
+        typer.Option(metavar="UNIT", help="The units: model, game, corpus, source or task; may be repeated."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for the report. The same command goes on where it stopped.")],
     given: Given,
     as_json: AsJson = False,
@@ -218,11 +219,12 @@ def transfer(
     not given is chosen on inner folds that leave units out too.
 
     Example: liescope transfer corpus/first --by model --out reports/transfer
+    Example: liescope transfer --suite games --data downloads --detector linear --out reports/across
     """
     from liescope.detectors.transfer.transfer_report import transfer_lines
     from liescope.detectors.transfer.transferring import transfer as run
 
-    say(run(corpora, by=by, out=out, progress=True, **given), as_json, transfer_lines)
+    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, transfer_lines)
 
 
 @app.command()

@@ -144,6 +144,11 @@ class EvaluateSettings(TypedDict, total=False):
 class TransferSettings(TypedDict, total=False):
     """What `transfer` takes, beside the options of the detectors."""
 
+    suite: Annotated[
+        AnyPath | None,
+        Setting("Data sets in place of corpora: chat, games, all, or a TOML file of your own.", metavar="SUITE"),
+    ]
+    data: Annotated[AnyPath | None, Setting("The folder with the files of the suite.", shown="the working folder")]
     detector: Annotated[
         Sequence[str],
         Setting("A kind of detector; may be repeated.", ("tfidf",), shown="tfidf", metavar="KIND", choices=DETECTORS),

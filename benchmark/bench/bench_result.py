@@ -13,7 +13,7 @@ import polars as pl
 from liescope.detectors.evaluation.metrics import LEVELS, WITHIN
 
 if TYPE_CHECKING:
-    from liescope.benchmark.bench.suite import SuiteData
+    from liescope.detectors.suite import SuiteData
 
 AS_TRAINED, ASKED, CAME = "as trained", "asked here", "came with the data"
 GROUPS_OUT, TASK_OUT, MODEL_OUT = "groups left out", "task left out", "model left out"

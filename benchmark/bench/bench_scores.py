@@ -24,7 +24,6 @@ from liescope.benchmark.bench.bench_result import (
     WORDS,
 )
 from liescope.benchmark.bench.contenders import Contenders
-from liescope.benchmark.bench.suite import NotHad, SuiteData
 from liescope.common.errors import UsageError
 from liescope.common.model_names import is_named, one_name
 from liescope.common.statistics import Floats
@@ -55,6 +54,7 @@ from liescope.detectors.examples import (
 )
 from liescope.detectors.folds import fold_of
 from liescope.detectors.material import check_may_train
+from liescope.detectors.suite import NotHad, SuiteData
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts

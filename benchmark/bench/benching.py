@@ -24,7 +24,7 @@ from liescope.generate.corpus import pack
 from liescope.generate.players.run_limits import limits_of
 
 if TYPE_CHECKING:
-    from liescope.benchmark.bench.suite import Control, Suite
+    from liescope.detectors.suite import Control, Suite
 
 LEAVE_OUT = {"task": TASK_OUT, "model": MODEL_OUT}
 
@@ -74,7 +74,7 @@ def bench(
     from liescope.benchmark.bench.bench_scores import BenchPlan
     from liescope.benchmark.bench.contenders import contenders
     from liescope.benchmark.bench.measure import measure
-    from liescope.benchmark.bench.suite import NotHad, opened, read_suite
+    from liescope.detectors.suite import NotHad, opened, read_suite
 
     own = resolve(BenchSettings, settings)
     if unknown := sorted(set(own["leave_out"]) - set(LEAVE_OUT)):
@@ -127,7 +127,7 @@ def bench(
 
 def _control(suite: Suite) -> tuple[pl.DataFrame | None, str]:
     """The statements of the control set, or why there are none."""
-    from liescope.benchmark.bench.suite import NotHad
+    from liescope.detectors.suite import NotHad
 
     if suite.control is None:
         return None, "the suite names no control set"
@@ -138,7 +138,7 @@ def _control(suite: Suite) -> tuple[pl.DataFrame | None, str]:
 
 
 def _statements(control: Control, folder: Path) -> pl.DataFrame:
-    from liescope.benchmark.bench.suite import control_records
+    from liescope.detectors.suite import control_records
 
     records = control_records(control, folder)
     with TemporaryDirectory(prefix="liescope-") as scratch:

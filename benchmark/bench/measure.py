@@ -32,7 +32,6 @@ from liescope.benchmark.bench.bench_scores import (
     read_data,
 )
 from liescope.benchmark.bench.contenders import Contenders
-from liescope.benchmark.bench.suite import SuiteCorpus, SuiteData
 from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, codes, estimate, game_weights
 from liescope.detectors.detector import Progress
 from liescope.detectors.evaluation.metrics import (
@@ -56,6 +55,7 @@ from liescope.detectors.evaluation.score_rows import (
 from liescope.detectors.examples import WORDS as WORDS_ONLY
 from liescope.detectors.examples import make_examples
 from liescope.detectors.likeness import is_long, near_copies, normal
+from liescope.detectors.suite import SuiteCorpus, SuiteData
 
 
 def measure(data: SuiteData, found: SuiteCorpus, who: Contenders, plan: BenchPlan, progress: Progress) -> Found:

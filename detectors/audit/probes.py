@@ -147,7 +147,7 @@ def texts_of(examples: Sequence[Example]) -> Iterator[tuple[str, list[str]]]:
         yield name, [textualize(example, config) for example in examples]
     yield OPENINGS, [opening(textualize(example, TextConfig()), OPENING) for example in examples]
     yield TAGGED, [textualize(example, TextConfig(mask_names=False, speaker_tag=True)) for example in examples]
-    if any(others := [_others(example) for example in examples]):
+    if any(others := [others_said(example) for example in examples]):
         yield OTHERS, others
 
 
@@ -156,7 +156,7 @@ def opening(text: str, words: int) -> str:
     return " ".join(text.split()[:words])
 
 
-def _others(example: Example) -> str:
+def others_said(example: Example) -> str:
     """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
     said = tuple(turn for turn in example.context if turn[0] != example.speaker)
     return textualize(replace(example, text="", context=said), TextConfig(context=CONTEXT)) if said else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -40,13 +41,14 @@ _FACTS = b"liescope"
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """score: (n,) of the rows that the fit scores, in [0, 1]; players: of the players of their games; choice: of the
-    options; reason: why there are no scores, else empty.
+    options; reason: why there are no scores, else empty; cpu_seconds: of choosing, learning and scoring.
     """
 
     score: NDArray[np.float64]
     players: NDArray[np.float64]
     choice: Choice
     reason: str = ""
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class Store:
             every = found["score"].to_numpy().astype(np.float64)
             score, players = np.split(every, [len(every) - found["statement_id"].null_count])
             tried = tuple((setting, value) for setting, value in facts["choice"].pop("tried"))
-            done = Fitted(score, players, Choice(**facts["choice"], tried=tried), facts["reason"])
+            choice = Choice(**facts["choice"], tried=tried)
+            done = Fitted(score, players, choice, facts["reason"], float(facts["cpu_seconds"]))
         except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
             return None
         lengths = (len(score), len(players)) == (len(fit.score), len(table.seats(fit.score)))
@@ -78,7 +81,7 @@ class Store:
         seated = table.players[table.seats(fit.score)[: len(done.players)]].select("corpus", "game_id", "player")
         every = pl.Series("score", np.concatenate([done.score, done.players]), dtype=pl.Float64)
         scored = pl.concat([said, seated], how="diagonal").with_columns(every)
-        facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason})
+        facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason, "cpu_seconds": done.cpu_seconds})
         partial = self.folder / f".{key}.partial"
         arrow = scored.to_arrow()
         pq.write_table(arrow.replace_schema_metadata({_FACTS: facts.encode()}), partial, compression="zstd")
@@ -244,7 +247,8 @@ class Scores:
 
     score: (n,), NaN where there is none; players: of every player of the table, after the whole game; unheard: (n,),
     whether no model of the statement's table spoke in a game that the detector learned from; reasons: why statements
-    have no score; choices: of each fit, with how many statements it learned from.
+    have no score; choices: of each fit, with how many statements it learned from; cpu_seconds: of all fits, None of
+    floors and judges; is_detector: False of floors and judges.
     """
 
     by: str
@@ -256,6 +260,8 @@ class Scores:
     unheard: NDArray[np.bool_]
     reasons: tuple[str, ...]
     choices: tuple[tuple[Choice, int], ...]
+    cpu_seconds: float | None = None
+    is_detector: bool = True
 
 
 def fit_all(
@@ -305,6 +311,7 @@ def without_labels(table: TransferTable, fits: Sequence[Fit], scores: Sequence[S
 
 
 def _fit(table: TransferTable, fit: Fit, recipe: CellRecipe) -> Fitted:
+    began = time.process_time()
     choice = choose(table, fit.learn, fit.by, recipe)
     detector = recipe.made(choice.setting)
     examples = table.examples(detector.text.context)
@@ -313,12 +320,16 @@ def _fit(table: TransferTable, fit: Fit, recipe: CellRecipe) -> Fitted:
         (scores,) = recipe.detector.try_each([detector], learn, table.y[fit.learn], table.games[fit.learn], score)
     except UsageError as error:
         return Fitted(np.empty(0), np.empty(0), choice, str(error))
-    return Fitted(scores, _players(detector, score, scores), choice)
+    players = players_of(score, scores, detector)
+    return Fitted(scores, players, choice, cpu_seconds=time.process_time() - began)
 
 
-def _players(detector: Detector, examples: Sequence[Example], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def players_of(
+    examples: Sequence[Example], scores: NDArray[np.float64], detector: Detector | None = None
+) -> NDArray[np.float64]:
     """The posterior of the players of scored games at their end, game after game; of those whose target is the role.
-    Where it follows from the scores of statements, nothing is predicted again.
+    Where it follows from the scores of statements, nothing is predicted again. detector: what gave the scores, if it is
+    one.
     """
     scored: dict[str, tuple[GameMoment, dict[int, float]]] = {}
     for example, score in zip(examples, scores.tolist(), strict=True):
@@ -327,7 +338,7 @@ def _players(detector: Detector, examples: Sequence[Example], scores: NDArray[np
             _, own = scored.setdefault(example.game_id, (GameMoment(game), {}))
             own[game.place(example.statement_id)] = score
     moments = [moment for moment, _ in scored.values()]
-    if detector.judges_players:
+    if detector is not None and detector.judges_players:
         found = detector.player_posteriors(moments)
     else:
         found = posteriors_of_scores(moments, [own for _, own in scored.values()])
@@ -353,4 +364,5 @@ def _scores(
         *(by, protocol, unit, detector, score, players, unheard),
         tuple(dict.fromkeys(done.reason for _, done in parts if done.reason)),
         tuple((done.choice, len(fit.learn)) for fit, done in parts if not done.reason),
+        sum(done.cpu_seconds for _, done in parts),
     )

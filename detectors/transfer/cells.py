@@ -32,6 +32,7 @@ from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored, pooled
 from liescope.detectors.evaluation.score_rows import log_odds
 from liescope.detectors.transfer.cell_fits import Scores
 from liescope.detectors.transfer.matrix import (
+    LEFT_OUT,
     PAIR,
     UNITS,
     Rows,
@@ -240,13 +241,14 @@ def _so_far(group: str | list[str]) -> pl.Expr:
     return pl.col("odds").cum_sum().over(group) / pl.col("odds").cum_count().over(group)
 
 
-WHERE = ("by", "protocol", "train", "test", "detector", "target")
+WHERE = ("by", "protocol", "family", "train", "test", "detector", "target")
 CELLS = {**dict.fromkeys((*WHERE, "kind", "score", "metric"), pl.String), **FIGURE}
 SLICES = {**dict.fromkeys((*WHERE, "slice", "kind", "score", "metric"), pl.String), **FIGURE}
 HEADLINE = {
-    **dict.fromkeys(("by", "protocol", "detector", "kind", "metric", "train", "test"), pl.String),
+    **dict.fromkeys(("by", "protocol", "detector", "family", "kind", "metric", "train", "test"), pl.String),
     **dict.fromkeys(("worst", "worst_lo", "worst_hi", "mean", "mean_lo", "mean_hi"), pl.Float64),
     **dict.fromkeys(("cells", "empty"), pl.Int64),
+    "cpu_seconds": pl.Float64,
 }
 
 WITHIN_ROLE, OVER_ROLE = "auroc_within_role", "auroc_minus_role_oracle"
@@ -260,6 +262,22 @@ SLICE_WORDS = {
 }
 EVERYTHING = "all the rest"
 
+MAIN_FIGURE = "main"
+"""The one figure by which detectors are compared on a unit: see `main_figure`."""
+
+
+def main_figure(table: TransferTable, by: str, unit: str, kind: str) -> tuple[str, str]:
+    """(form of the score, metric) by which detectors are compared on a unit: after the whole game, the AUROC of its
+    players within games; that of its statements within games, online and where the target is not the role; over all of
+    them where no game has both classes, as in conversations of one task.
+    """
+    if kind == RETROSPECTIVE and unit in table.players[UNITS[by]]:
+        return WHOLE_GAME, PLAYER_WITHIN
+    its = table.frame.filter(pl.Series(table.column(UNITS[by]) == unit), pl.col("y").is_not_null())
+    both = its.select((pl.col("y").n_unique().over("game_id") > 1).any()).item()
+    return STATEMENT, WITHIN if both else POOLED
+
+
 _Cell = tuple[str, str, Floats | None, int]  # train, test, its values and the number of games that they rest on
 
 
@@ -267,8 +285,8 @@ _Cell = tuple[str, str, Floats | None, int]  # train, test, its values and the n
 class Figures:
     """cells: every cell with its figures; slices: parts of the games of units at home and left out; headline: the worst
     cell off the diagonal and the mean of those cells, by unit, protocol, detector, kind of score (`MAIN`) and metric,
-    the AUROC within games first. The interval of a worst cell allows for its having been picked. The columns are
-    `CELLS`, `SLICES` and `HEADLINE`.
+    the AUROC within games first, with the CPU seconds of all its fits; of `MAIN_FIGURE` for each family of corpora. The
+    interval of a worst cell allows for its having been picked. The columns are `CELLS`, `SLICES` and `HEADLINE`.
     """
 
     cells: pl.DataFrame
@@ -284,8 +302,12 @@ def figures(
     cells: list[dict[str, Any]] = []
     slices: list[dict[str, Any]] = []
     off: dict[tuple[str, ...], list[_Cell]] = {}
+    seconds: dict[tuple[str, ...], float | None] = {}
     for done, part in enumerate(scores):
         progress("figures of each detector", done, len(scores))
+        here = (part.by, part.protocol, part.detector)
+        spent = seconds.get(here, 0.0)
+        seconds[here] = None if spent is None or part.cpu_seconds is None else spent + part.cpu_seconds
         units = table.column(UNITS[part.by])
         made = forms(table, part.score, part.players)
         for test in names_of(units) if part.protocol == PAIR else [part.unit]:
@@ -293,26 +315,37 @@ def figures(
             mine = units == test
             why = _why(table, part, mine, train, test)
             target = " and ".join(table.frame.filter(mine)["target"].unique().sort())
-            where = dict(zip(WHERE, (part.by, part.protocol, train, test, part.detector, target), strict=True))
+            family = " and ".join(table.frame.filter(mine)["family"].unique().sort())
+            where = dict(zip(WHERE, (part.by, part.protocol, family, train, test, part.detector, target), strict=True))
             rows = np.flatnonzero(mine & table.labelled & ~np.isnan(part.score))
             main: dict[tuple[str, str], tuple[Floats | None, int]] = {}
-            here = (part.by, part.protocol, part.detector)
+            its_cells: list[dict[str, Any]] = []
             for name, metric, its, values in _figures_of(table, measure, made, rows, why):
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
                 reason = why or _undefined(table, its, f"{test}{_PARTS.get(metric, '')}", metric)
                 values = None if reason else values
                 span = (-1.0, 1.0) if metric == OVER_ROLE else PROPORTION
-                cells.append({**where, **own, **measure.statements(its, values, reason, span)})
+                its_cells.append({**where, **own, **measure.statements(its, values, reason, span)})
                 main[name, metric] = values, len(np.unique(measure.game[its]))
-            for kind, form in MAIN.items() if train != test else ():
+            for kind, form in MAIN.items() if train != test and part.is_detector else ():
                 for metric in (WITHIN, POOLED):
                     cell = (train, test, *main.get((form, metric), (None, 0)))
-                    off.setdefault((*here, kind, metric), []).append(cell)
+                    off.setdefault((*here, "", kind, metric), []).append(cell)
             for found, values, games in player_figures(table, measure, part.players, part.by, test):
-                cells.append({**where, **found})
-                if train != test:
-                    off.setdefault((*here, found["kind"], found["metric"]), []).append((train, test, values, games))
-            for name, within in _slices(table, part.unheard) if part.protocol != PAIR or train == test else ():
+                its_cells.append({**where, **found})
+                main[found["score"], found["metric"]] = values, games
+                if train != test and part.is_detector:
+                    off.setdefault((*here, "", found["kind"], found["metric"]), []).append((train, test, values, games))
+            for kind in MAIN if part.protocol == LEFT_OUT else ():
+                figure = main_figure(table, part.by, test, kind)
+                off.setdefault((*here, family, kind, MAIN_FIGURE), []).append(
+                    (train, test, *main.get(figure, (None, 0)))
+                )
+                chosen = (cell for cell in its_cells if (cell["score"], cell["metric"]) == figure)
+                cells += [{**cell, "kind": kind, "metric": MAIN_FIGURE} for cell in chosen]
+            cells += its_cells if part.is_detector else ()
+            parted = part.is_detector and (part.protocol != PAIR or train == test)
+            for name, within in _slices(table, part.unheard) if parted else ():
                 for kind, form in MAIN.items():
                     its = _defined(rows[within[rows]], made[form])
                     for metric, resting, values in _auroc(measure, its, made[form], table.y):
@@ -321,7 +354,9 @@ def figures(
                         found = measure.statements(resting, None if reason else values, reason)
                         slices.append({**where, **own, **found})
     progress("figures of each detector", len(scores), len(scores))
-    headline = [dict(zip(HEADLINE, (*key, *_headline(found)), strict=True)) for key, found in off.items()]
+    headline = [
+        dict(zip(HEADLINE, (*key, *_headline(found), seconds[key[:3]]), strict=True)) for key, found in off.items()
+    ]
     frames = ((cells, CELLS), (slices, SLICES), (headline, HEADLINE))
     return Figures(*(pl.DataFrame(rows, schema=schema) for rows, schema in frames))
 

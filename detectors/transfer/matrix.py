@@ -50,8 +50,8 @@ def who_spoke(source: str) -> pl.Expr:
 
 def read_players(folder: Path, name: str) -> pl.DataFrame:
     """The players of all games of a corpus, in order of their games: corpus, game_id (with its corpus), game,
-    speaker_model and source, as in the table of statements; player, deceives (null where it is not known), villager
-    (whether its role is to know nothing) and killed (at night; whom the table votes out is not).
+    task, speaker_model and source, as in the table of statements; player, deceives (null where it is not known),
+    villager (whether its role is to know nothing) and killed (at night; whom the table votes out is not).
     """
     corpus, seat = pl.lit(name), pl.col("seat").struct
     games = collected(read(folder, "games").select("game_id", "game", seat="seats"), folder)
@@ -61,6 +61,7 @@ def read_players(folder: Path, name: str) -> pl.DataFrame:
         corpus.alias("corpus"),
         pl.concat_str(corpus, pl.lit("/"), "game_id").alias("game_id"),
         "game",
+        task=corpus,
         speaker_model=seat.field("model"),
         source=seat.field("source"),
         player=seat.field("name"),
@@ -103,8 +104,26 @@ def _named(candidates: pl.DataFrame) -> pl.DataFrame:
 
 Rows = NDArray[np.int64]
 
-UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source"}
-"""The units that can be left out: the column of the table that names each statement's unit."""
+TASK = "task"
+UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
+"""The units that can be left out: the column of the table that names each statement's unit. The task is that of a text
+or a conversation, and the corpus where a corpus names no tasks.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCorpus:
+    """A corpus of a table. name: in it; target: its label, "" for the usual one; family: detectors are trained on
+    corpora of the same family; learn: False for one that they are only tested on; games: how many of its games are
+    read, drawn the same way each time, 0 for all.
+    """
+
+    corpus: str | os.PathLike[str]
+    name: str
+    target: str = ""
+    family: str = ""
+    learn: bool = True
+    games: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +133,18 @@ class TransferTable:
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
-    label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it), seat
-    (the speaker's row in players), and, of its game: models (of its seats) and self_play (both null where people sit),
-    silent and disclosed (null where they are not defined).
+    label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
+    task, family and learn (of its corpus), position (in its game), seat (the speaker's row in players), and, of its
+    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
+    not defined).
     players: those of the games whose target is the role, game after game; see `read_players`.
-    transcripts: by game_id; targets: of each corpus; notes: what was left out.
+    judges: the ratings of language models that came with the corpora, which sat in no game: corpus, statement_id,
+    judge, score. transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 
     frame: pl.DataFrame
     players: pl.DataFrame
+    judges: pl.DataFrame
     transcripts: Mapping[str, Transcript]
     targets: Mapping[str, str]
     notes: tuple[str, ...]
@@ -162,7 +184,7 @@ class TransferTable:
     def learnable(self) -> NDArray[np.bool_]:
         """(n,): whether the target is known, and a detector may learn it."""
         known: NDArray[np.bool_] = (
-            self.frame.select(pl.col("y").is_not_null() & ~pl.col("canary")).to_series().to_numpy()
+            self.frame.select(pl.col("y").is_not_null() & ~pl.col("canary") & pl.col("learn")).to_series().to_numpy()
         )
         return known
 
@@ -172,29 +194,35 @@ class TransferTable:
         return self.frame["y"].fill_null(value=False).to_numpy()
 
 
-def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence[str]) -> TransferTable:
+def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: str | Sequence[str]) -> TransferTable:
     """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart; each
-    corpus's usual target where none is given.
+    corpus's own or usual target where none is given.
 
     Raises UsageError for two corpora of one name, a target of a corpus that is not given, a game that is in two of the
     corpora, or nothing that may be learned from; UnknownName for a target; BadData for a damaged corpus.
     """
-    names = [corpus_name(corpus) for corpus in corpora]
+    every = [one if isinstance(one, TableCorpus) else TableCorpus(one, corpus_name(one)) for one in corpora]
+    names = [one.name for one in every]
     if not names:
         raise UsageError("name at least one corpus")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
     asked, targets = _targets(names, [target] if isinstance(target, str) else target), dict[str, str]()
     frames, seated, notes, transcripts = list[pl.DataFrame](), list[pl.DataFrame](), [], dict[str, Transcript]()
-    marked = list[pl.DataFrame]()
-    for corpus, name in zip(corpora, names, strict=True):
-        with as_corpus(corpus) as folder:
+    marked, judges = list[pl.DataFrame](), list[pl.DataFrame]()
+    for one in every:
+        name = one.name
+        with as_corpus(one.corpus) as folder:
             check(folder)
-            targets[name] = asked[name] or usual_target(folder)
+            targets[name] = asked[name] or one.target or usual_target(folder)
             marked.append(canaries(folder))
-            frame, counts = _read(folder, name, targets[name], marked[-1]), label_counts(read_statements(folder))
+            frame, counts = _read(folder, one, targets[name], marked[-1]), label_counts(read_statements(folder))
             own = read_transcripts(folder)
             players = read_players(folder, name)
+            judges.append(_judges(folder, name))
+        if one.games:
+            drawn = _drawn(frame["game_id"], one.games)
+            frame, players = (part.filter(pl.col("game_id").is_in(drawn.implode())) for part in (frame, players))
         transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
         known = frame["y"].count()
         if known < frame.height:
@@ -213,12 +241,25 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
         raise UsageError(f"{carry_a_canary(pl.concat(marked))}: {NOT_TO_BE_LEARNED}")
     models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
     notes += taken_as_one(models)
-    one = pl.col("speaker_model").replace(one_name(models))
+    named = pl.col("speaker_model").replace(one_name(models))
     each = pl.col("models").list.eval(pl.element().replace(one_name(models)))
-    table, players = table.with_columns(one, each), players.with_columns(one)
+    table, players = table.with_columns(named, each), players.with_columns(named)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
     table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
-    return TransferTable(table, players, transcripts, targets, tuple(notes))
+    return TransferTable(table, players, pl.concat(judges), transcripts, targets, tuple(notes))
+
+
+def _judges(folder: Path, name: str) -> pl.DataFrame:
+    ratings = read(folder, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
+    means = ratings.group_by("statement_id", "observer").agg(score=pl.col("suspicion").mean().cast(pl.Float64))
+    found = means.select(pl.lit(name).alias("corpus"), "statement_id", pl.col("observer").alias("judge"), "score")
+    return collected(found.sort("judge", "statement_id"), folder)
+
+
+def _drawn(games: pl.Series, most: int) -> pl.Series:
+    """Some of the games, by a hash of their ids, so that every run and machine draws the same."""
+    ids = sorted(games.unique(), key=lambda game: hashlib.sha256(game.encode(errors="replace")).digest())
+    return pl.Series("game_id", ids[:most], dtype=pl.String)
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
@@ -236,9 +277,9 @@ def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
     return {name: own.get(name, general) for name in names}
 
 
-def _read(folder: Path, name: str, target: str, marked: pl.DataFrame) -> pl.DataFrame:
+def _read(folder: Path, one: TableCorpus, target: str, marked: pl.DataFrame) -> pl.DataFrame:
     """One corpus, with the columns of `Table.frame` and those that examples are made of. marked: its `canaries`."""
-    corpus = pl.lit(name)
+    corpus = pl.lit(one.name)
     game_id = pl.concat_str(corpus, pl.lit("/"), "game_id")
     games = _games(folder)
     statements = read_statements(folder).join(games, on="game_id", how="left", maintain_order="left")
@@ -249,7 +290,10 @@ def _read(folder: Path, name: str, target: str, marked: pl.DataFrame) -> pl.Data
         pl.concat_str(corpus, pl.lit("/"), "siblings").alias("siblings"),
         *("game", "speaker", "speaker_model"),
         who_spoke("source"),
-        *("text", "names", "audience", "label_role"),
+        *("text", "names", "audience", "label_role", "position"),
+        task=pl.coalesce("task", corpus),
+        family=pl.lit(one.family),
+        learn=pl.lit(one.learn),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
         canary=pl.col("game_id").is_in(marked["game_id"].implode()),
@@ -302,6 +346,7 @@ def _check_apart(table: pl.DataFrame) -> None:
             )
 
 
+ONLY_TESTED = "the suite says that detectors are only tested on it"
 PAIR, LEFT_OUT = "pair", "left out"
 PROTOCOLS = (PAIR, LEFT_OUT)
 _LABELLED = "left out, {} labelled games"
@@ -331,12 +376,13 @@ def plan(table: TransferTable, by: str, seed: int, labels: Sequence[int] = ()) -
     """Every fit that the cells of one kind of unit need. labels: how many games of a unit that is left out to learn
     from, each time.
     """
-    units, games, known = table.column(UNITS[by]), table.games, table.labelled
+    units, games, known, families = table.column(UNITS[by]), table.games, table.labelled, table.column("family")
     for unit in names_of(units):
         yield from _from_one(table, by, unit, np.flatnonzero((units == unit) & known), seed)
     for unit in names_of(units):
         its_games = np.isin(games, np.unique(games[units == unit]))
-        rest = np.flatnonzero(~its_games & known)
+        kin = np.isin(families, np.unique(families[units == unit]))
+        rest = np.flatnonzero(~its_games & kin & known)
         yield _fit(table, by, LEFT_OUT, unit, rest, np.flatnonzero(its_games))
         if labels:
             yield from _with_labels(table, by, unit, rest, its_games, labels, seed)
@@ -405,7 +451,8 @@ def _fit(table: TransferTable, by: str, protocol: str, unit: str, known: Rows, s
     what = unit if protocol == PAIR else f"what is left without {unit}"
     why = why_one_class(table.y[learn], what)
     if len(known) and not len(learn):
-        why = f"{what}: all of it carries a canary, so that nothing is learned from it"
+        marked = table.frame[known]["canary"].all()
+        why = f"{what}: {'all of it carries a canary, so that nothing is learned from it' if marked else ONLY_TESTED}"
     elif protocol == LEFT_OUT and len(score) == table.frame.height:
         why = f"{unit} speaks everywhere, so that nothing is left to learn from"
     return Fit(by, protocol, unit, learn, score, why)

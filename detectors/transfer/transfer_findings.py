@@ -16,6 +16,7 @@ from liescope.detectors.transfer.cells import (
     FORMS,
     K_OF_N,
     MAIN,
+    MAIN_FIGURE,
     NAMES,
     NAMES_HALF,
     NAMES_VILLAGER,
@@ -212,6 +213,33 @@ def left_out_table(by: str, detector: str, cells: pl.DataFrame, kind: str) -> pl
         why = {"why empty": paired["why"]} if paired["why"] else {}
         rows.append({"left out": test, **counts, **named, **beside, **why})
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def families(by: str, headline: pl.DataFrame) -> list[str]:
+    """The families of the units that are left out; one without a name where there are none."""
+    return headline.filter((pl.col("by") == by) & (pl.col("metric") == MAIN_FIGURE))["family"].unique().sort().to_list()
+
+
+def side_by_side(by: str, family: str, kind: str, cells: pl.DataFrame, headline: pl.DataFrame) -> pl.DataFrame:
+    """A row each detector, floor and judge, a column each unit that is left out, with the `MAIN_FIGURE` of a kind."""
+    here = (pl.col("by") == by) & (pl.col("kind") == kind)
+    rows = headline.filter(here & (pl.col("family") == family) & (pl.col("metric") == MAIN_FIGURE))
+    found = cells.filter(here & (pl.col("family") == family) & (pl.col("metric") == MAIN_FIGURE))
+    value = {(row["detector"], row["test"]): row for row in found.to_dicts()}
+    units = sorted({unit for _, unit in value})
+    return pl.DataFrame(
+        [
+            {
+                "detector": row["detector"],
+                **{unit: _cell(value.get((row["detector"], unit))) for unit in units},
+                "mean": _cell({"value": row["mean"], "lo": row["mean_lo"], "hi": row["mean_hi"]}),
+                "worst": _cell({"value": row["worst"], "lo": row["worst_lo"], "hi": row["worst_hi"]}),
+                "CPU seconds": None if row["cpu_seconds"] is None else round(row["cpu_seconds"]),
+            }
+            for row in rows.to_dicts()
+        ],
+        infer_schema_length=None,
+    )
 
 
 def other_figures(by: str, detector: str, cells: pl.DataFrame) -> pl.DataFrame:

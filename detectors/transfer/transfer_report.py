@@ -21,6 +21,7 @@ from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.transfer import transfer_findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
+from liescope.detectors.transfer.floors import FLOORS
 from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR
 from liescope.detectors.transfer.transfer_findings import empty_cells, sentences
 from liescope.detectors.transfer.transferring import TransferResult
@@ -59,7 +60,8 @@ def open_report(out: Path) -> Iterator[Path]:
 def report(result: TransferResult) -> Report:
     """The report: the first unit and detector on top, sections for each."""
     by, detector = _parts(result)[0]
-    sections = [section for part in _parts(result) for section in _sections(result, *part)]
+    sections = [section for unit in result.settings["by"] for section in _side_by_side(result, unit)]
+    sections += [section for part in _parts(result) for section in _sections(result, *part)]
     drawn = [(f"matrix_{by}_{detector}", _matrix(result, by, detector)) for by, detector in _drawn(result)]
     return Report(
         title=f"Transfer: {', '.join(result.targets)}",
@@ -105,6 +107,38 @@ def _cells_drawn(result: TransferResult, by: str, detector: str) -> tuple[str, d
 
 def _alt(result: TransferResult, by: str, detector: str) -> str:
     return _ALT.format(auroc=_cells_drawn(result, by, detector)[0], detector=detector, by=by)
+
+
+def _side_by_side(result: TransferResult, by: str) -> list[Section]:
+    """Every detector, floor and judge, a row each, on every unit that is left out."""
+    made: list[Section] = []
+    for family in transfer_findings.families(by, result.headline):
+        shown: list[tuple[object, ...]] = []
+        for kind in (RETROSPECTIVE, ONLINE):
+            table = transfer_findings.side_by_side(by, family, kind, result.cells, result.headline)
+            if kind == ONLINE and table.rows() == shown:  # conversations have no players to judge at the end
+                continue
+            shown = table.rows()
+            of = f" of {family}" if family else ""
+            title = f"Each {by}{of} left out, side by side: {_TIMES[kind]}"
+            words = (_SIDE_BY_SIDE[kind], _FLOORS)
+            made.append(Section(f"{by}-{family or 'all'}-{kind}", title, words, table=table, file="cells.csv"))
+    return made
+
+
+_TIMES = {RETROSPECTIVE: "after the whole game", ONLINE: "while it is played"}
+_SIDE_BY_SIDE = {
+    RETROSPECTIVE: "AUROC of the players within games, after the whole game; of single statements where the target is "
+    "one of statements, and over all of a unit's where no game has both classes, as with conversations.",
+    ONLINE: "AUROC of single statements within games, by what was said so far; over all of a unit's where no game has "
+    "both classes.",
+}
+_FLOORS = (
+    "In brackets: the 95% interval over whole games; that of the worst allows for its having been picked. The mean is "
+    "over the units. Floors learn from what detectors learn from: "
+    + "; ".join(f"{name}: {what}" for name, what in FLOORS.items())
+    + ". A scorer that knows only how many deceive in each game has 0.50 by definition. Judges came with the data."
+)
 
 
 def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:

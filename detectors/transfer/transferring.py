@@ -15,19 +15,24 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import write
 from liescope.common.settings import split, takes
 from liescope.common.text import Units
+from liescope.detectors.detector import Progress
 from liescope.detectors.detector_registry import detector_class, options_of, versions_of
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
+from liescope.detectors.suite import NotHad, Suite, opened, read_suite
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cell_fits import CellRecipe, Scores, Store, fit_all, settings_text, without_labels
 from liescope.detectors.transfer.cells import Figures, figures
+from liescope.detectors.transfer.floors import floor_scores, judge_scores
 from liescope.detectors.transfer.matrix import (
     LEFT_OUT,
     PAIR,
     PROTOCOLS,
+    TASK,
     UNITS,
     Fit,
+    TableCorpus,
     TransferTable,
     names_of,
     plan,
@@ -100,9 +105,9 @@ def worst_rows(headline: pl.DataFrame) -> list[dict[str, Any]]:
 
 @takes(TransferSettings, others="options")
 def transfer(
-    corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] = (),
     *,
-    by: str | Sequence[str],
+    by: str | Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
     **settings: Any,
@@ -116,9 +121,10 @@ def transfer(
     Parameters
     ----------
     corpora : path, or several
-        Corpus folders, corpora on the Hub, or runs.
+        Corpus folders, corpora on the Hub, or runs; none with a suite.
     by : str, or several
-        The units: "model" (who speaks), "game" (the rules), "corpus", "source".
+        The units: "model" (who speaks), "game" (the rules), "corpus", "source", "task" (of a conversation or text; a
+        corpus where it names none). With a suite, "task" if none is given.
     out : str or path, optional
         A folder for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
     progress : bool
@@ -132,7 +138,8 @@ def transfer(
     UnknownName
         For a unit, detector, target or protocol.
     UsageError
-        For options, corpora that share a game, units of which there is only one, or an `out` that holds something else.
+        For options, corpora that share a game, units of which there is only one, an `out` that holds something else, or
+        a suite of which too little is at hand.
     BadData
         For a damaged corpus.
     MissingExtra
@@ -144,11 +151,25 @@ def transfer(
     """
     own, options = split(TransferSettings, settings)
     mask_role_words, draws, seed = own["mask_role_words"], own["draws"], own["seed"]
-    kinds, recipes = _listed(by), _recipes(_listed(own["detector"]), own["context"], mask_role_words, seed, options)
+    suite = (
+        None
+        if own["suite"] is None
+        else read_suite(os.fspath(own["suite"]), Path(own["data"]) if own["data"] else None)
+    )
+    given = [corpora] if isinstance(corpora, str | os.PathLike) else list(corpora)
+    if bool(given) == bool(suite):
+        raise UsageError("name corpora, or a --suite in their place")
+    if not by and not suite:
+        raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
+    kinds, recipes = (
+        _listed(by or TASK),
+        _recipes(_listed(own["detector"]), own["context"], mask_role_words, seed, options),
+    )
     for kind in kinds:
         if kind not in UNITS:
             raise UnknownName("unit", kind, UNITS)
-    only = [name.replace("-", " ") for name in _listed(own["protocols"])] or list(PROTOCOLS)
+    every = (LEFT_OUT,) if suite else PROTOCOLS
+    only = [name.replace("-", " ") for name in _listed(own["protocols"])] or list(every)
     few = sorted(set(_numbers(own["labels"])))
     if few and (few[0] < 1 or LEFT_OUT not in only):
         raise UsageError("--labels takes numbers of games from 1, for units that are left out")
@@ -163,13 +184,16 @@ def transfer(
             from liescope.detectors.transfer.transfer_report import open_report
 
             store = Store(stack.enter_context(open_report(Path(out))))
-        table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, own["target"])
+        show = stack.enter_context(shown(progress))
+        parts, missing = _at_hand(suite, stack, show) if suite else (given, ())
+        table = read_table(parts, own["target"])
+        table = replace(table, notes=(*missing, *table.notes))
         for kind in kinds:
             _check_units(table, kind)
         fits = [fit for kind in kinds for fit in _planned(table, kind, seed, only, few)]
-        show = stack.enter_context(shown(progress))
         scores = fit_all(table, fits, recipes, store, show)
         scores += without_labels(table, fits, scores)
+        scores += [*floor_scores(table, fits, seed, show), *judge_scores(table, fits)]
         found = figures(table, scores, draws, seed, show)
         result = _result(table, scores, found, _settings(kinds, recipes, only, few, mask_role_words, draws, seed))
         if out is None:
@@ -177,6 +201,23 @@ def transfer(
         from liescope.detectors.transfer.transfer_report import report
 
         return replace(result, files=tuple(write(report(result), Path(out), within=True)))
+
+
+def _at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
+    """The data sets of a suite as corpora, until the stack is closed, and why others cannot be had here."""
+    found, missing = list[TableCorpus](), list[str]()
+    for number, data in enumerate(suite.data):
+        progress(f"data sets of {suite.name}", number, len(suite.data))
+        try:
+            corpus = stack.enter_context(opened(data, suite.folder)).corpus
+        except NotHad as error:
+            missing.append(f"{data.name} is left out: {error}")
+            continue
+        found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
+    progress(f"data sets of {suite.name}", len(suite.data), len(suite.data))
+    if not found:
+        raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
+    return found, missing
 
 
 def _planned(table: TransferTable, by: str, seed: int, only: Sequence[str], labels: Sequence[int]) -> list[Fit]:
@@ -274,7 +315,7 @@ def _result(
     said, seated = table.frame.select("corpus", "statement_id"), table.players.select("corpus", "game_id", "player")
     scored, judged = list[pl.DataFrame](), list[pl.DataFrame]()
     choices: list[dict[str, Any]] = []
-    for part in scores:
+    for part in (part for part in scores if part.is_detector):
         where = {"by": part.by, "protocol": part.protocol, "unit": part.unit, "detector": part.detector}
         names = [pl.lit(value).alias(name) for name, value in where.items()]
         for found, keys, score in ((scored, said, part.score), (judged, seated, part.players)):

@@ -41,7 +41,8 @@ class SuiteData(_Part):
     format: of `liescope import`, or `corpus`. hub: its id on the Hub, USER/NAME or USER/NAME:CONFIG; file: paths below
     the folder of data; one of the two. sha256: of its first file. options, files: of the importer, such as the columns
     of label, text and group; files are paths below the same folder. target: the label, the usual one if empty. split:
-    what is scored, if not everything that no model has seen.
+    what `bench` scores, if not everything that no model has seen. family, learn, games: `transfer` trains detectors on
+    the data sets of one family alone, only tests them where learn is false, and draws so many of the games, 0 for all.
     """
 
     name: _Name
@@ -56,6 +57,9 @@ class SuiteData(_Part):
     files: dict[str, str] = {}
     target: str = ""
     split: str = ""
+    family: str = ""
+    learn: bool = True
+    games: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
     def _one_place(self) -> SuiteData:
