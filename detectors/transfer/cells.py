@@ -338,9 +338,9 @@ def figures(
                     off.setdefault((*here, "", found["kind"], found["metric"]), []).append((train, test, values, games))
             for kind in MAIN if part.protocol == LEFT_OUT else ():
                 figure = main_figure(table, part.by, test, kind)
-                off.setdefault((*here, family, kind, MAIN_FIGURE), []).append(
-                    (train, test, *main.get(figure, (None, 0)))
-                )
+                if table.frame.filter(mine)["learn"].any():
+                    cell = (train, test, *main.get(figure, (None, 0)))
+                    off.setdefault((*here, family, kind, MAIN_FIGURE), []).append(cell)
                 chosen = (cell for cell in its_cells if (cell["score"], cell["metric"]) == figure)
                 cells += [{**cell, "kind": kind, "metric": MAIN_FIGURE} for cell in chosen]
             cells += its_cells if part.is_detector else ()

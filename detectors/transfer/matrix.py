@@ -230,6 +230,8 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
                 f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
                 + ("" if known else f"; {labels_there_are(counts)}")
             )
+        if not one.learn:
+            notes.append(f"{name}: detectors are only tested on it, so that no mean and no worst case counts it")
         if words := carry_a_canary(marked[-1]):
             notes.append(f"{name}: {words}, so that they are tested on and not learned from: {NOBODY_TRAINS}")
         frames.append(frame)
