@@ -22,6 +22,7 @@ DETECTORS: Registry[type[Detector]] = Registry(
         "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
         "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
         "linear": "liescope.detectors.kinds.linear:LinearDetector",
+        "table": "liescope.detectors.kinds.table:TableDetector",
         "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
         "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
         "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",

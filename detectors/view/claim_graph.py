@@ -133,7 +133,7 @@ def _of_player(player: str, links: Sequence[Tie]) -> Iterator[str]:
                 yield f"about:{link.sort}<accused"
         if _is_seer(link):
             seers.add(link.source)
-        if _against(link) and player in (link.source, link.target):
+        if is_against(link) and player in (link.source, link.target):
             (accused if link.source == player else accusers).add(link.target if link.source == player else link.source)
 
 
@@ -150,7 +150,7 @@ def _of_table(player: str, links: Sequence[Tie]) -> Iterator[str]:
         yield f"seers:{min(len(seers), _MANY)}"
     else:
         yield "no seer"
-    against = [link for link in links if _against(link) and link.source != link.target]
+    against = [link for link in links if is_against(link) and link.source != link.target]
     for who, whom in {(link.source, link.target): None for link in against}:
         if who == player:
             met = any(link.source == whom and link.target == who for link in against)
@@ -205,5 +205,11 @@ def _is_seer(link: Tie) -> bool:
     return link.source == link.target and link.value == SEER
 
 
-def _against(link: Tie) -> bool:
+def is_against(link: Tie) -> bool:
+    """Whether a claim or a vote speaks against its target."""
     return link.value == EVIL or link.kind in (VOTED, "vote")
+
+
+def is_support(link: Tie) -> bool:
+    """Whether a claim speaks for its target."""
+    return link.value == GOOD
