@@ -56,7 +56,13 @@ _PROPOSE = Setting(
 @with_settings(TrainSettings, declared_options(), kinds=Kinds("kind", "Kinds of detector", kind_lines))
 def train(
     *,
-    kind: Annotated[str, typer.Argument(help="The kind of detector.", autocompletion=lambda: list(DETECTORS))],
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="The kind of detector; without one, linear for roles, else tfidf.",
+            autocompletion=lambda: list(DETECTORS),
+        ),
+    ] = None,
     corpus: Corpus,
     out: Annotated[Path, typer.Option(help="The folder for the model.")],
     given: Given,
@@ -65,6 +71,8 @@ def train(
     """Train a lie detector on the training split of a corpus.
 
     It is saved with its card and its out-of-fold scores, by game.
+
+    Example: liescope train --corpus corpus/mini --out models/mini
 
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
@@ -219,6 +227,7 @@ def transfer(
     not given is chosen on inner folds that leave units out too.
 
     Example: liescope transfer corpus/first --by model --out reports/transfer
+
     Example: liescope transfer --suite games --data downloads --detector linear --out reports/across
     """
     from liescope.detectors.transfer.transfer_report import transfer_lines

@@ -20,7 +20,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
 from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, Judged, judge_games
-from liescope.detectors.detector import Detector, Progress, silent
+from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.detector_registry import detector_class, make, preset_options, versions_of
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.evaluation.metrics import choose_thresholds
@@ -119,7 +119,7 @@ class TrainResult:
 
 @takes(TrainSettings, others="options")
 def train(
-    kind: str,
+    kind: str | None,
     corpus: Any,
     labels: Iterable[Any] | None = None,
     *,
@@ -135,8 +135,8 @@ def train(
 
     Parameters
     ----------
-    kind : str
-        "tfidf", "embedding", "encoder" or any other in the registry.
+    kind : str, optional
+        "tfidf", "embedding", "encoder" or any other in the registry; `usual_kind` if None.
     corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
         does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
@@ -171,20 +171,41 @@ def train(
     >>> liescope.train("tfidf", texts, labels, groups=speakers, out="models/own")
     """
     own, options = split(TrainSettings, settings)
-    preset, context, folds = own["preset"], own["context"], own["folds"]
-    options = {**(preset_options(kind, preset) if preset else {}), **options}
+    with shown(progress and is_first()) as show:
+        if kind is not None:
+            recipe = _recipe(kind, own, options)
+            return train_recipe(corpus, Path(out), recipe, own["overwrite"], show, labels, groups)
+        if own["target"]:
+            target_column(own["target"])
+        check_free(Path(out), own["overwrite"])
+        with corpus_of(corpus, labels, groups) as folder:
+            check(folder)
+            recipe = _recipe(usual_kind(own["target"] or usual_target(folder), own["preset"]), own, options)
+            return train_recipe(folder, Path(out), recipe, own["overwrite"], show, name=source_name(corpus))
+
+
+def usual_kind(target: str, preset: str | None = None) -> str:
+    """The kind that is trained where nobody names one: for who deceives in a game, `linear`, or with the preset `best`
+    the `ensemble`; for single statements, texts and conversations, `tfidf`.
+    """
+    if target != ROLE:
+        return "tfidf"
+    return "ensemble" if preset == "best" else "linear"
+
+
+def _recipe(kind: str, own: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
+    """own: the settings of `TrainSettings`."""
+    options = {**(preset_options(kind, own["preset"]) if own["preset"] else {}), **options}
     usual = options.pop("context", 0)
     text = TextConfig(
-        context=usual if context is None else context,
+        context=usual if own["context"] is None else own["context"],
         mask_names=own["mask_names"],
         mask_role_words=own["mask_role_words"],
         speaker_tag=own["speaker_tag"],
         view=checked_view(own["view"]),
     )
-    chosen = detector_class(kind).folds if folds is None else folds
-    recipe = Recipe(kind, own["target"] or "", text, options, chosen, own["seed"], own["keep_lost"], own["calibrate"])
-    with shown(progress and is_first()) as show:
-        return train_recipe(corpus, Path(out), recipe, own["overwrite"], show, labels, groups)
+    folds = detector_class(kind).folds if own["folds"] is None else own["folds"]
+    return Recipe(kind, own["target"] or "", text, options, folds, own["seed"], own["keep_lost"], own["calibrate"])
 
 
 def train_recipe(
@@ -195,8 +216,9 @@ def train_recipe(
     progress: Progress = silent,
     labels: Iterable[Any] | None = None,
     groups: Iterable[Any] | None = None,
+    name: str = "",
 ) -> TrainResult:
-    """`train`, with its settings in a recipe."""
+    """`train`, with its settings in a recipe. name: of the corpus, if it is not that of its folder."""
     if recipe.folds == 1 or recipe.folds < 0:
         raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
     if recipe.calibrate not in METHODS:
@@ -213,7 +235,8 @@ def train_recipe(
             check_may_train(folder)
             recipe = replace(recipe, target=recipe.target or usual_target(folder))
             with _folder_for(out) as fresh:
-                material = read_material(folder, source_name(corpus), recipe.target, recipe.text, recipe.keep_lost)
+                name = name or source_name(corpus)
+                material = read_material(folder, name, recipe.target, recipe.text, recipe.keep_lost)
                 recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
                 detector.keep_curves_in(recipe.curves)
                 return train_on(material, recipe, detector, out, fresh, progress, began=began)

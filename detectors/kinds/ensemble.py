@@ -1,4 +1,5 @@
-"""Several detectors of any kind as one, stacked out of fold by game.
+"""Several detectors of any kind as one, stacked on what they did not learn from: games of other rules where there are
+some, else other games.
 
 A logistic regression over the members' log-odds with weights that are not negative (Wolpert 1992, "Stacked
 generalization"; Breiman 1996, "Stacked regressions"). Where it is no better than their mean, the mean is used.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -20,7 +22,7 @@ from liescope.common.reading import Reading, read_json
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.detector_registry import DETECTORS, detector_class
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.folds import INNER_FOLDS, by_game
+from liescope.detectors.folds import INNER_FOLDS, Rows, by_game, by_unit
 from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.joint_posterior import Bools, Floats, SeatedCandidates, logits_of
@@ -65,31 +67,42 @@ class Stack(BaseModel):
     @classmethod
     def chosen(cls, folds: Sequence[MemberLogits], members: int) -> Self:
         """The stack of answers out of fold, if it has a lower log loss on each fold, fitted on the others, than the
-        mean has; else the mean. folds: the answers of each fold, none for the mean.
+        mean has; else the mean. folds: the answers of each fold, which count alike; none for the mean.
         """
-        floor = cls.mean(members)
+        floor, alike = cls.mean(members), _alike(folds)
         if len(folds) < 2:
             return floor
-        stacked = sum(cls.fitted([*folds[:at], *folds[at + 1 :]], members).loss(fold) for at, fold in enumerate(folds))
-        return cls.fitted(folds, members) if stacked < sum(map(floor.loss, folds)) else floor
+        stacked = [cls.fitted([*folds[:at], *folds[at + 1 :]], members).loss(fold) for at, fold in enumerate(folds)]
+        return cls.fitted(folds, members) if alike @ stacked < alike @ [floor.loss(fold) for fold in folds] else floor
 
     @classmethod
     def fitted(cls, folds: Sequence[MemberLogits], members: int) -> Self:
         """The weights, none negative, and the offset with the largest likelihood of all answers."""
         from scipy.optimize import minimize
 
+        alike = _alike(folds)
+
         def loss(at: Floats) -> tuple[float, Floats]:
             apart = at[:-1] - 1 / members
             value, slope = _HELD_BACK * float(apart @ apart) / 2, np.append(_HELD_BACK * apart, 0.0)
-            for fold in folds:
+            for fold, weight in zip(folds, alike, strict=True):
                 more, gradient = fold.tables.loss(fold.logits @ at[:-1] + at[-1], fold.true, fold.false)
-                value, slope = value + more, slope + np.append(fold.logits.T @ gradient, gradient.sum())
+                more_slope = np.append(fold.logits.T @ gradient, gradient.sum())
+                value, slope = value + weight * more, slope + weight * more_slope
             return value, slope
 
         start = np.append(np.full(members, 1 / members), 0.0)
         bounds = [(0.0, None)] * members + [(None, None)]
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
         return cls(weights=tuple(found[:-1]), offset=found[-1])
+
+
+def _alike(folds: Sequence[MemberLogits]) -> Floats:
+    """(folds,): what each table of a fold weighs, so that a fold of few tables counts as much as one of many; 1 on
+    average over all tables.
+    """
+    tables = np.array([len(fold.tables.place) for fold in folds], dtype=np.float64)
+    return tables.sum() / len(folds) / tables if len(folds) else tables
 
 
 _FEWEST, _MOST = 2, 16
@@ -195,6 +208,7 @@ class EnsembleDetector(Detector):
     reads_reasoning = True
     folds = 3
     packages = ("scikit-learn", "scipy")
+    presets = MappingProxyType({"best": {"members": "linear:claim_weight=0.1;table;tfidf"}})
     needs = "It asks its members, named under `members` below, and takes whatever each of them takes."
 
     options: EnsembleOptions
@@ -234,7 +248,7 @@ class EnsembleDetector(Detector):
         progress: Progress = silent,
     ) -> Self:
         players, statements = list[MemberLogits](), list[MemberLogits]()
-        for learn, away in by_game(groups, y, np.arange(len(y)), self.options.seed):
+        for learn, away in _folds(examples, y, groups, self.options.seed):
             part = [examples[i] for i in learn]
             members = [one.fit(part, y[learn], groups[learn], progress) for one in self._untrained()]
             whole = [i for i in away if examples[i].target == ROLE]
@@ -322,6 +336,18 @@ class EnsembleDetector(Detector):
             return ("the mean of the members' log-odds is used; no weights did better on held-out games",)
         each = (f"{one.kind} {weight:.2f}" for one, weight in zip(self._members, stack.weights, strict=True))
         return (f"members' log-odds are weighed by held-out games: {', '.join(each)}",)
+
+
+def _folds(
+    examples: Sequence[Example], y: NDArray[np.bool_], groups: NDArray[np.str_], seed: int
+) -> list[tuple[Rows, Rows]]:
+    """By rules of the game, so that weights are what members are worth in a game of other rules, where there are
+    several; else by game.
+    """
+    rows = np.arange(len(y))
+    rules = np.array([one.seen.transcript.rules if one.seen else "" for one in examples])
+    away = by_unit(rules, groups, y, rows)
+    return away if len(away) > 1 else by_game(groups, y, rows, seed)
 
 
 _SAVED = TypeAdapter(dict[str, Stack])

@@ -19,7 +19,9 @@ from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.ensemble import EnsembleDetector, Member, MemberLogits, Stack, read_members
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.joint_posterior import SeatedCandidates
+from liescope.detectors.view.transcript import Transcript
 from tests.detectors.test_whole_game import fitted, habit, planted
+from tests.detectors.test_whole_game import labelled as of_games
 
 MIXED = "linear:strength=1.0;tfidf:words=1"
 
@@ -152,3 +154,41 @@ def test_a_saved_ensemble_is_its_members_in_folders_and_is_no_less_careful(mixed
         (tmp_path / "stacks.json").write_text(json.dumps(odd), encoding="utf-8")
         with pytest.raises(BadData, match=r"stacks\.json"):
             load_parts("ensemble", tmp_path, mixed.text, given)
+
+
+def test_members_are_weighed_in_games_of_rules_that_they_did_not_learn() -> None:
+    """A word tells who deceives in each of three games, and another word in each: worth much at home, nothing away.
+    Who accuses back is worth the same everywhere.
+    """
+    told: list[tuple[Transcript, set[str]]] = []
+    rng = Random(4)
+    for rules, words in {
+        "north": ("velvet", "copper"),
+        "south": ("copper", "silver"),
+        "west": ("silver", "velvet"),
+    }.items():
+        for number in range(50):
+            game, lying = habit(number, rng, 1)
+            turns = [replace(turn, text=f"{turn.text} {words[turn.player not in lying]}") for turn in game.turns]
+            told.append((replace(game, game_id=f"{rules}{number}", rules=rules, turns=tuple(turns)), lying))
+    away = fitted("ensemble", of_games(told), members="tfidf;table:strength=1")
+    home = fitted("ensemble", of_games(told[:50]), members="tfidf;table:strength=1")
+    assert isinstance(away, EnsembleDetector)
+    assert isinstance(home, EnsembleDetector)
+    assert away._players.weights[0] < away._players.weights[1]
+    assert home._players.weights[0] > home._players.weights[1]
+
+
+def test_a_fold_of_few_games_counts_as_much_as_one_of_many() -> None:
+    """The first member is right in the many games of one fold, the second in the few of the other."""
+
+    def answers(games: int, right: int) -> MemberLogits:
+        lies = np.tile([True, False, False], games)
+        logits = np.zeros((3 * games, 2))
+        logits[:, right] = np.where(lies, 2.0, -2.0)
+        logits[:, 1 - right] = np.where(np.roll(lies, 1), 2.0, -2.0)
+        tables = SeatedCandidates.of([3] * games, [1] * games)
+        return MemberLogits(logits, tables, lies, ~lies)
+
+    first, second = Stack.fitted([answers(400, 0), answers(20, 1)], 2).weights
+    assert first == pytest.approx(second, abs=1e-3)

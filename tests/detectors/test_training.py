@@ -212,3 +212,16 @@ def test_a_preset_gives_the_options_that_are_not_given(corpus: Path, tmp_path: P
         train("tfidf", corpus, out=tmp_path / "odd", preset="huge")
     with pytest.raises(UsageError, match="observers has no presets; these kinds have them: tfidf, "):
         train("observers", corpus, out=tmp_path / "odd", preset="best")
+
+
+def test_without_a_kind_roles_take_a_whole_game_and_single_statements_their_words(corpus: Path, tmp_path: Path) -> None:
+    roles = train(None, corpus, out=tmp_path / "roles", folds=0)
+    assert (roles.file.kind, roles.file.corpus.name) == ("linear", corpus.name)
+    best = train(None, corpus, out=tmp_path / "best", folds=0, preset="best")
+    assert best.file.kind == "ensemble"
+    assert [part.partition(":")[0] for part in best.file.options["members"].split(";")] == ["linear", "table", "tfidf"]
+    assert train(None, corpus, out=tmp_path / "claims", target="claim", folds=0).file.kind == "tfidf"
+    own = train(None, ["so it is", "no way"] * 30, [True, False] * 30, out=tmp_path / "own", folds=0)
+    assert (own.file.kind, own.file.target) == ("tfidf", "gold")
+    with pytest.raises(UsageError, match="--chars"):
+        train(None, corpus, out=tmp_path / "wrong", folds=0, chars=3)
