@@ -208,7 +208,13 @@ class EnsembleDetector(Detector):
     reads_reasoning = True
     folds = 3
     packages = ("scikit-learn", "scipy")
-    presets = MappingProxyType({"best": {"members": "linear:claim_weight=0.1;table;tfidf"}})
+    presets = MappingProxyType(
+        {
+            "best": {"members": "linear:claim_weight=0.1;table;tfidf"},
+            "fast": {"members": "linear:moments=0;table"},
+            "tiny": {"members": "table;tfidf:words=1"},
+        }
+    )
     needs = "It asks its members, named under `members` below, and takes whatever each of them takes."
 
     options: EnsembleOptions

@@ -186,8 +186,9 @@ def settings_text(setting: Mapping[str, Any]) -> str:
 
 
 def choose(table: TransferTable, learn: Rows, by: str, recipe: CellRecipe) -> Choice:
-    """The setting with the best mean AUROC over the inner folds of the rows that are learned from; the first of the
-    grid where nothing tells them apart.
+    """The first setting of the grid whose mean AUROC over the inner folds of the rows that are learned from is within
+    one standard error of the best (Breiman et al. 1984, "Classification and regression trees", section 3.4.3): settings
+    stand in order, those that hold a detector back most first, and few folds of unlike units tell little.
     """
     settings = recipe.settings()
     if len(settings) < 2:
@@ -195,10 +196,20 @@ def choose(table: TransferTable, learn: Rows, by: str, recipe: CellRecipe) -> Ch
     left_out, folds = inner_folds(table, learn, by, recipe.seed)
     if not folds:
         return Choice(settings[0], "", ())
-    found = np.mean([_try(table, recipe, settings, *fold) for fold in folds], axis=0)
-    best = int(np.nanargmax(found)) if np.isfinite(found).any() else 0
+    each = np.array([_try(table, recipe, settings, *fold) for fold in folds])
+    found = each.mean(axis=0)
     tried = zip(settings, (float(value) if np.isfinite(value) else None for value in found), strict=True)
-    return Choice(settings[best], left_out, tuple(tried))
+    return Choice(settings[_first_of_the_best(each)], left_out, tuple(tried))
+
+
+def _first_of_the_best(each: NDArray[np.float64]) -> int:
+    """each: (folds, settings), NaN where a setting could not be fitted; the first where none could."""
+    found = each.mean(axis=0)
+    if not np.isfinite(found).any():
+        return 0
+    behind = each[:, [np.nanargmax(found)]] - each
+    error = behind.std(axis=0, ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.zeros(each.shape[1])
+    return int(np.flatnonzero(behind.mean(axis=0) <= error)[0])
 
 
 def inner_folds(table: TransferTable, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:

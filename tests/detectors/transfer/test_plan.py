@@ -17,7 +17,7 @@ from liescope.detectors.detector import silent
 from liescope.detectors.material import canaries
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.cell_fits import CellRecipe, fit_all, inner_folds
+from liescope.detectors.transfer.cell_fits import CellRecipe, _first_of_the_best, fit_all, inner_folds
 from liescope.detectors.transfer.matrix import LEFT_OUT, UNITS, TransferTable, plan, read_table
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.transfer.conftest import Planted, mixed
@@ -244,3 +244,20 @@ def test_the_label_of_the_source_is_learned_where_there_is_no_other(tmp_path: Pa
     found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", draws=10, context=0, strength=1.0)
     assert found.targets == {"one": "gold", "two": "gold"}
     assert found.cells["value"].count()
+
+
+@pytest.mark.parametrize(
+    ("each", "chosen"),
+    [
+        ([[0.70, 0.72], [0.72, 0.71], [0.71, 0.73]], 0),  # better by less than its standard error: the first stands
+        ([[0.60, 0.72], [0.62, 0.71], [0.61, 0.73]], 1),
+        ([[0.70, np.nan], [0.72, np.nan], [0.71, np.nan]], 0),
+        ([[np.nan, 0.6, 0.6], [np.nan, 0.7, 0.7], [0.8, 0.5, 0.5]], 1),
+        ([[np.nan, np.nan], [np.nan, np.nan]], 0),
+        ([[0.6, 0.7]], 1),
+    ],
+)
+def test_what_holds_a_detector_back_less_must_be_better_by_more_than_a_standard_error(
+    each: list[list[float]], chosen: int
+) -> None:
+    assert _first_of_the_best(np.array(each)) == chosen
