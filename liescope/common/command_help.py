@@ -150,7 +150,7 @@ class Command(TyperCommand):
             if each.param_type_name == "argument":
                 chooses = kinds is not None and kinds.parameter == each.name and len(named) == 1
                 name = named[0] if chooses else _argument(each, types)
-                yield name if each.required else f"[{name}]"
+                yield name if each.required or chooses else f"[{name}]"
         yield from (_left(each, types) for each in self.params if _is_option(each) and each.required)
         yield "[OPTIONS]"
 

@@ -110,7 +110,7 @@ def test_without_a_command_there_is_the_help_of_all(page: Help) -> None:
 
 def test_the_usage_of_a_kind_names_it(page: Help) -> None:
     assert page("train", "linear", "--help")[0].startswith("Usage: liescope train linear --corpus CORPUS --out PATH")
-    assert page("train", "--help")[0].startswith("Usage: liescope train KIND ")
+    assert page("train", "--help")[0].startswith("Usage: liescope train [KIND] ")
 
 
 @pytest.mark.parametrize("columns", [20, 40, 140])
