@@ -34,6 +34,7 @@ class AskKind(StrEnum):
     NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
     FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
     TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
+    BELIEFS = "beliefs"  # whether the claims in options are true, as a form {claim: (one of BELIEVED,)}
     SUSPECT = "suspect"  # how likely each player in options deceives, as a form {name: (0 to 1,)}; asks readers alone
 
 
@@ -41,7 +42,15 @@ ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 )
-FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.SUSPECT})
+FORMS = frozenset(
+    {
+        *(AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON),
+        *(AskKind.FIND_CLAIMS, AskKind.BELIEFS, AskKind.SUSPECT),
+    }
+)
+BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
+BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
+"""What somebody may believe of a claim."""
 
 
 class EventKind(StrEnum):
@@ -79,6 +88,9 @@ class EventKind(StrEnum):
         "roles_named"  # the actor, who named roles or in whose seat a judge did; data: judge, roles {name: role}
     )
     CLAIMS_FOUND = "claims_found"  # the actor; about its statement; data: judge, claims that the judge found in it
+    BELIEFS = (
+        "beliefs"  # the actor; about its statement; data: judge (its own model), beliefs {claim: what it believes}
+    )
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 

@@ -81,6 +81,7 @@ class EventData(TypedDict, total=False):
     assessment: AssessmentData
     kind: str
     roles: dict[str, list[str]]
+    beliefs: dict[str, list[str]]
     tags: dict[str, list[str]]
     winner: str
 

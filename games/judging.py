@@ -10,9 +10,10 @@ likely it is that each player does, in games with such roles.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from liescope.common.errors import UsageError
@@ -30,13 +31,15 @@ LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 class JudgeSpec:
     """What the judge is asked. share: the share of statements to assess, from every seat; 0 for none. roles: name
     everybody's role, from each surviving seat, before the judge learns who won. lessons: tag the lessons learned.
-    claims: list the claims in each statement.
+    claims: list the claims in each statement. beliefs: the speakers themselves, asked afresh from what they knew before
+    each statement, say whether they believe the claims that they then made; nobody judges.
     """
 
     share: float = 1.0
     roles: bool = False
     lessons: bool = False
     claims: bool = False
+    beliefs: bool = False
 
     @property
     def rates(self) -> bool:
@@ -50,18 +53,26 @@ class _Frozen(TableSpec):
         return {role: self.roles.count(role) for role in dict.fromkeys(self.roles)}
 
 
+_NO_CLAIMS: Mapping[int, Sequence[str]] = MappingProxyType({})
+
+
 class Judging(Game):
-    """The judging of one recorded game by the named judge."""
+    """The judging of one recorded game by the named judge. made: by the statement's index, the claims in it, in their
+    normal form, of which their speaker is asked.
+    """
 
     name: ClassVar[str] = "judging"
 
-    def __init__(self, frozen: GameRecord, spec: JudgeSpec, judge: str) -> None:
+    def __init__(
+        self, frozen: GameRecord, spec: JudgeSpec, judge: str, made: Mapping[int, Sequence[str]] = _NO_CLAIMS
+    ) -> None:
         names = tuple(seat.name for seat in frozen.seats)
         roles = tuple(seat.role for seat in frozen.seats)
         super().__init__(_Frozen(names=names, roles=roles), frozen.seed or 0, frozen.game_id)
         self.frozen = frozen
         self.spec = spec
         self.judge = judge
+        self._made = made
         self._seats = {seat.role: seat for seat in frozen.seats}
         self._judged: list[dict[str, Any]] = []
 
@@ -76,6 +87,8 @@ class Judging(Game):
             self.day = event.day
             if event.kind is EventKind.END and self.spec.roles:
                 yield from self._name_roles()
+            if event.index in self._made:
+                yield from self._believe(event, self._made[event.index])
             self.events.append(event)
             if event.kind in LEAVES and event.target in self.alive:
                 self.alive.remove(event.target)
@@ -130,6 +143,15 @@ class Judging(Game):
         names = ("kind", "subject", "object", "polarity", "quote")
         claims = [dict(zip(names, fields, strict=True)) for fields in facts["data"].get("claims", {}).values()]
         self._keep({**facts, "data": {**facts["data"], "claims": claims}})
+
+    def _believe(self, statement: Event, made: Sequence[str]) -> Generator[Asks, Replies, None]:
+        """Before the statement is on the record, so that nobody is reminded of what it said."""
+        ask = self.ask(statement.actor or "", AskKind.BELIEFS, statement.phase, options=tuple(made))
+        (reply,) = yield self.batch([ask])
+        facts = _filled(EventKind.BELIEFS, ask, reply, "beliefs")
+        about = {"about": statement.index, "day": self.day}
+        own = {"judge": self.frozen.seat(ask.seat).model}  # as all that was asked afterwards, though of the speaker
+        self._judged.append({**facts, **about, "data": {**facts["data"], **own}})
 
     def _keep(self, facts: dict[str, Any]) -> None:
         self._judged.append({**facts, "day": self.day, "data": {**facts["data"], "judge": self.judge}})

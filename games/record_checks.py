@@ -236,6 +236,7 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.LESSON: _Kind(actor=True, facts={"kind": _is_lesson_kind}),
     EventKind.ROLES_NAMED: _Kind(actor=True, facts={"roles": _are_roles}),
     EventKind.CLAIMS_FOUND: _Kind(actor=True, about=EventKind.STATEMENT, facts={"claims": _are_claims}),
+    EventKind.BELIEFS: _Kind(actor=True, about=EventKind.STATEMENT, facts={"beliefs": _is_form}),
     EventKind.LESSON_TAGS: _Kind(actor=True, about=EventKind.LESSON, facts={"tags": _is_form}),
 }
 _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that several kinds may have

@@ -62,6 +62,9 @@ GUILTY = (
 )
 
 
+_NORMAL = re.compile(r"(?P<denied>not )?(?P<kind>\w+)\((?P<subject>[^()]*)\)(?:=(?P<object>.*))?")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Promise:
     """A kind of promise: words that commit their speaker to an act. kind: its name; act: the event that keeps or breaks
@@ -164,3 +167,35 @@ class FoundClaim:
     def value(self) -> str:
         """The object, after "not " in a denial."""
         return f"{NOT}{self.object}" if self.denied else self.object
+
+    @property
+    def normal(self) -> str:
+        """The claim as one text, such as "role(Alice)=detective", "not guilt(Bob)=werewolf", "investigation(Bob)"."""
+        return normal_form(self.kind, self.subject, self.object, self.denied)
+
+    @classmethod
+    def of(cls, normal: str) -> FoundClaim:
+        """The claim in its normal form, without a place in a text. Raises ValueError for what is none."""
+        found = _NORMAL.fullmatch(normal)
+        if found is None:
+            raise ValueError(f"{normal!r} is no claim")
+        return cls(found["kind"], found["subject"], found["object"] or "", bool(found["denied"]), 0, 0)
+
+    def sentence(self, speaker: str) -> str:
+        """The claim as a sentence that nobody says. speaker: who made it."""
+        no = "not " if self.denied else ""
+        if self.kind == "protection":
+            return f"{speaker} {'did not protect' if self.denied else 'protected'} {self.subject}."
+        if self.kind == "investigation":
+            found = f" and found: {no}{self.object}" if self.object else ""
+            return f"{speaker} investigated {self.subject}{found}."
+        if self.kind == "role":
+            return f"The role of {self.subject} is {no}{self.object}."
+        return (
+            f"{self.subject} is {no}one of the {self.object}." if self.object else f"{self.subject} is {no}{self.kind}."
+        )
+
+
+def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
+    """A claim as one text; see `FoundClaim.normal`."""
+    return f"{'not ' if denied else ''}{kind}({subject}){f'={object}' if object else ''}"

@@ -1,9 +1,9 @@
 """All labels of one recorded game: the rows for its statements, ratings and votes.
 
-The five labels come from their own sources and are never combined: the role, the claims checked against the log, the
-promises checked against the acts that followed, the speaker's own report, the peers' ratings. A missing label is None,
-with its reason in another field. In a game that a judge rated afterwards, report and ratings are the judge's, and the
-players' own are not used.
+The labels come from their own sources and are never combined: the role, the claims checked against the log, the
+promises checked against the acts that followed, what the speaker believes of its claims, its own report, the peers'
+ratings. A missing label is None, with its reason in another field. In a game that a judge rated afterwards, report and
+ratings are the judge's, and the players' own are not used.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from liescope.games.table_rules import START, smooth
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, vote_rows
+from liescope.labeling.beliefs import belief_labels
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
 
@@ -93,13 +94,19 @@ def statement_rows(
         by_statement[rating.statement_id].append(rating)
     reports = {event.about: event for event in _assessments(record, EventKind.SELF_REPORT)}
     unasked = _unasked(record)
+    beliefs = belief_labels(record, unasked)
     fates = [event for event in record.events if event.kind in FATES]
     statements = []
     for position, event in enumerate(_statements(record).values(), 1):
         key = statement_id(record.game_id, event.index)
         gone = {fate.target for fate in fates if fate.index < event.index}
         alive = tuple(name for name in seats if name not in gone)
-        views = _own_view(reports.get(event.index), unasked) | _peers_view(by_statement[key], unasked)
+        label, why = beliefs[event.index]
+        views = (
+            {"label_belief": label, "label_belief_null": why}
+            | _own_view(reports.get(event.index), unasked)
+            | _peers_view(by_statement[key], unasked)
+        )
         statements.append(_statement(record, event, key, position, seats, alive, labels[key], views))
     return tuple(_with_transcripts(statements) if transcript else statements)
 

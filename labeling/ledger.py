@@ -26,7 +26,7 @@ from liescope.games.core import Event, EventKind, Phase
 from liescope.games.facts import ClaimData
 from liescope.games.game_registry import GAMES, WORDS
 from liescope.games.record import GameRecord
-from liescope.games.vocabulary import PROMISES, FoundClaim, Promise
+from liescope.games.vocabulary import PROMISES, FoundClaim, Promise, normal_form
 from liescope.labeling.claims import find_claims
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.model_claims import model_claims
@@ -72,11 +72,6 @@ NO_SETTLED_PROMISE = "no promise that an act kept or broke"
 def statement_id(game_id: str, index: int) -> str:
     """The id of the statement that is the game's event `index`."""
     return f"{game_id}:{index}"
-
-
-def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
-    """A claim as one text, such as "role(Alice)=detective", "not guilt(Bob)=werewolf" and "investigation(Bob)"."""
-    return f"{'not ' if denied else ''}{kind}({subject}){f'={object}' if object else ''}"
 
 
 def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
@@ -140,13 +135,14 @@ def _standing(
 
 
 def _on_its_word(claim: FoundClaim, said: Event, event: Event, other: FoundClaim, teams: dict[str, str]) -> bool:
-    """Whether another player's earlier claim, heard by the speaker, says as much as this one, whatever its kind."""
-    return (
-        other.subject == claim.subject
-        and _told(event, said)
-        and bool(other.object)
-        and (other.value == claim.value or (not other.denied and holds(claim.value, other.object, teams)))
-    )
+    """Whether another player's earlier claim, heard by the speaker, says as much as this one."""
+    return _told(event, said) and says_as_much(other, claim, teams)
+
+
+def says_as_much(one: FoundClaim, other: FoundClaim, teams: dict[str, str]) -> bool:
+    """Whether one claim says at least what the other does, whatever its kind."""
+    same = one.subject == other.subject and bool(one.object)
+    return same and (one.value == other.value or (not one.denied and holds(other.value, one.object, teams)))
 
 
 def _told(event: Event, said: Event) -> bool:

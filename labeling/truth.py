@@ -15,12 +15,13 @@ anything an investigation leaves open about a player, its speaker does not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from liescope.games.core import Event, EventKind
 from liescope.games.game_registry import find_game
+from liescope.games.playable import PlayableGame
 from liescope.games.record import GameRecord
 from liescope.games.vocabulary import NOT, FoundClaim
 
@@ -105,32 +106,48 @@ def holds(value: str, role: str, teams: dict[str, str]) -> bool:
 
 def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, frozenset[str]]:
     """For each player, the roles it may have, given what `observer` saw in the events before index `until`."""
-    teams = teams_in_play(record)
-    own = record.seat(observer).role
-    game = find_game(record.game)
+    seen = [event for event in record.events[:until] if event.seen_by(observer)]
+    roles = {seat.name: seat.role for seat in record.seats}
+    return _left(observer, roles, teams_in_play(record), find_game(record.game), seen)
+
+
+def roles_left(observer: str, game: str, view: Sequence[Event]) -> dict[str, frozenset[str]]:
+    """The same from the observer's own view, in which no other role is on record."""
+    rules, setup = find_game(game), next((event for event in view if event.kind is EventKind.SETUP), None)
+    if setup is None:
+        return {}
+    cards = {role for role, count in setup.data.get("composition", {}).items() if count}
+    teams = {role: team for role, team in rules.teams.items() if role in cards}
+    own = next((event.data["role"] for event in view if event.kind is EventKind.ROLE and event.actor == observer), "")
+    return _left(observer, {**dict.fromkeys(setup.data["names"], ""), observer: own}, teams, rules, view)
+
+
+def _left(
+    observer: str, roles: Mapping[str, str], teams: dict[str, str], game: PlayableGame, seen: Sequence[Event]
+) -> dict[str, frozenset[str]]:
+    """roles: by player, "" where it is not on record; seen: by the observer."""
+    own = roles[observer]
     composition: dict[str, int] = {}
-    possible = {seat.name: frozenset(teams) for seat in record.seats}
+    possible = {name: frozenset(teams) for name in roles}
     exiled: list[str] = []
     protected = ""
-    for event in record.events[:until]:
-        if not event.seen_by(observer):
-            continue
+    for event in seen:
         if event.kind is EventKind.SETUP:
             composition = dict(event.data.get("composition", {}))
         elif event.kind is EventKind.PARTNERS:
             partners = event.data.get("names", ())
-            possible = {name: roles & {own} if name in partners else roles - {own} for name, roles in possible.items()}
-            if seen := event.data.get("seen"):
-                composition[seen] = composition.get(seen, 1) - 1
+            possible = {name: held & {own} if name in partners else held - {own} for name, held in possible.items()}
+            if card := event.data.get("seen"):
+                composition[card] = composition.get(card, 1) - 1
         elif event.kind is EventKind.INVESTIGATION and event.target:
-            result = event.data.get("role", record.seat(event.target).role)
+            result = event.data.get("role", roles[event.target])
             possible[event.target] &= {role for role in teams if holds(result, role, teams)}
         elif event.kind is EventKind.PROTECTION and event.target:
             protected = event.target
         elif event.kind is EventKind.QUIET and protected and composition.get(game.protector) == 1:
             possible[protected] -= game.killers
         elif event.kind is EventKind.DISCOVERY and event.actor and observer == event.target:
-            possible[event.actor] &= {record.seat(event.actor).role}
+            possible[event.actor] &= {roles[event.actor]} if roles[event.actor] else game.investigators
         elif event.kind is EventKind.DEATH and event.target:
             revealed = event.data.get("role")
             possible[event.target] = frozenset({revealed}) if revealed else possible[event.target] - game.killers

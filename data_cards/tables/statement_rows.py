@@ -98,6 +98,16 @@ class StatementRow:
         ),
     ]
     label_promise_null: Annotated[str, Meaning("why label_promise is null, else empty", elsewhere=None)]
+    label_belief: Annotated[
+        bool | None,
+        Meaning(
+            "the speaker, asked afresh, believes a claim in the statement to be false",
+            reason="label_belief_null",
+            classes=HONESTY,
+            elsewhere=None,
+        ),
+    ]
+    label_belief_null: Annotated[str, Meaning("why label_belief is null, else empty", elsewhere=None)]
     label_gold: Annotated[
         bool | None,
         Meaning(

@@ -9,7 +9,9 @@ from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import SCRIPTS
 from liescope.games.record import Source
 from liescope.games.script.persona import Persona, Skills, draws, parse_spec
+from liescope.games.vocabulary import FoundClaim
 from liescope.generate.players.player_protocol import PlayerContext
+from liescope.labeling.beliefs import believed
 from liescope.labeling.claims import find_claims
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
@@ -30,6 +32,7 @@ class ScriptedPlayer:
         self.model = model
         self.skills = skills
         self._who = Persona(model, skills, find_claims)
+        self._game = game
         self._script = SCRIPTS[game]
 
     async def prepare(self) -> None:
@@ -41,6 +44,9 @@ class ScriptedPlayer:
 
     def say(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """The same without an event loop."""
+        if ask.kind is AskKind.BELIEFS:
+            every = {claim: believed(FoundClaim.of(claim), ask.seat, self._game, view) for claim in ask.options}
+            return Reply(form={claim: (verdict,) for claim, verdict in every.items()})
         if ask.kind is not AskKind.TAG_LESSON:
             return self._script(self._who, ask, view)
         lesson = next((event.text for event in reversed(view) if event.index == ask.about), None)

@@ -50,6 +50,7 @@ _ANSWERS = {
     AskKind.NAME_ROLES: Range(20, 40, 100),
     AskKind.TAG_LESSON: Range(15, 25, 60),
     AskKind.FIND_CLAIMS: Range(20, 90, 300),
+    AskKind.BELIEFS: Range(8, 20, 120),
 }
 
 
@@ -188,7 +189,6 @@ def asked_model(spec: str, files: Mapping[str, str]) -> AskedModel | None:
 
 SAMPLED = 8  # games of each way to play
 _PROFILE = "steady"
-_EVERYBODY = ""  # the group of all seats of a judged game
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +291,10 @@ def forecast_label(
     sample = _judged(job, asked)
     left = len(job) - len(so_far.ended)
     about = {"game": job.game, "judged": str(run), "judge": asked}
-    shares = {asked: [_Share(sample, _EVERYBODY, left)]}
-    models = {asked: asked_model(asked, job.plan.files)}
-    chain = sample.chain([_EVERYBODY]) if left and models[asked] else 0
+    shares = {one: [_Share(sample, one, left)] for one in job.plan.specs}
+    models = {one: asked_model(one, job.plan.files) for one in job.plan.specs}
+    paid = [one for one, model in models.items() if model]
+    chain = sample.chain(paid) if left and paid else 0
     return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
 
 
@@ -314,7 +315,7 @@ def _judged(job: JudgingJob, judge: str) -> SampledGames:
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
     for place in spread(len(games), SAMPLED):
         judged = job.begin(games[place], {judge: script})
-        sample.play(judged, _silent, render, lambda _: _EVERYBODY)
+        sample.play(judged, _silent, render, job.seats(games[place], judged.game).__getitem__)
     return sample
 
 

@@ -205,6 +205,7 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.ACT: (f"{f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"{_namer(event, who)}: {_form(event.data.get('roles', {}))}", _LABEL),
+        EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
         EventKind.LESSON_TAGS: (f"{_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
@@ -246,6 +247,9 @@ def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterat
     line.append(role, _LIE if row.label_role else _LABEL)
     if row.planted_type:
         line.append_text(_text(f" · meant {row.planted_type}", _SECRET))
+    if row.label_belief is not None:
+        believes = "a claim here to be false" if row.label_belief else "what it claims"
+        line.append_text(_text(f" · believes {believes}", _SECRET))
     yield line
     outside = [rating for rating in ratings if judged and not rating.observer_role]
     for rating in outside:

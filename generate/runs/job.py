@@ -29,10 +29,11 @@ from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
-from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued
+from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued, planned_game
 from liescope.generate.runs.plan_games import templates_for
 from liescope.generate.runs.run_folder import PLAN_FILE, handed_on
 from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
+from liescope.labeling.beliefs import claims_made
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 Chain = Sequence[int]  # numbers of games that are played one after the other
@@ -107,6 +108,10 @@ class Job(ABC):
 
     def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         return self.plan.chains(ended)
+
+    def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
+        """The player's spec in each seat that may be asked."""
+        return self.plan.seats(planned, game.roles)
 
     def kept(self) -> Mapping[str, Mapping[str, str]]:
         """Texts besides templates that the journal keeps, by hash and name."""
@@ -251,12 +256,13 @@ class JudgingJob(Job):
     def of(
         cls, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full", out: Path | None = None
     ) -> JudgingJob:
-        """The judging of a run into a folder, which may hold its beginning.
+        """The judging of a run into a folder, which may hold its beginning. judge: "" where speakers are asked about
+        what they believe.
 
         Raises UsageError for a run without finished games, for one that holds judged games, and for a spec that asks
         for nothing; BadData for a run that cannot be read.
         """
-        if not (spec.rates or spec.claims):
+        if not (spec.rates or spec.claims or spec.beliefs):
             raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
         with Journal.open(source) as journal:
             if JudgePlan.KEY in journal.plan:
@@ -268,15 +274,17 @@ class JudgingJob(Job):
                 raise UsageError(f"{source} holds no finished game to judge")
             game = journal.record(done[0][1]).game
             templates = templates_for(prompts, game, out)
+            speakers = _speakers(journal) if spec.beliefs else ()
             plan = JudgePlan(
                 judged=source.resolve().name,
                 origin=short_hash(journal.plan),
                 game=game,
                 judge=judge,
                 asked=spec,
+                speakers=speakers,
                 prompts=templates.name,
                 templates=templates.hash,
-                files=files_of([judge]),
+                files=files_of(speakers or [judge]),
                 **handed_on(journal.plan),
             )
         return cls(plan, templates, source)
@@ -303,7 +311,18 @@ class JudgingJob(Job):
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
         with Journal.open(self._source, checked=True) as journal:
             frozen = journal.record(planned.game_id)
-        return Session(Judging(frozen, self.plan.asked, players[self.plan.judge].model))
+            asked = _asked(journal, frozen) if self.plan.asked.beliefs else {}
+        if not self.plan.asked.beliefs:
+            return Session(Judging(frozen, self.plan.asked, players[self.plan.judge].model))
+        made = {at: claims for at, claims in claims_made(frozen).items() if frozen.events[at].actor in asked}
+        return Session(Judging(frozen, self.plan.asked, "", made))
+
+    def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
+        if not self.plan.asked.beliefs:
+            return super().seats(planned, game)
+        assert isinstance(game, Judging)
+        with Journal.open(self._source, checked=True) as journal:
+            return _asked(journal, game.frozen)
 
     async def end(
         self,
@@ -322,3 +341,25 @@ class JudgingJob(Job):
         if (self._source / PLAN_FILE).exists():
             with Journal.open(self._source, checked=True) as journal:
                 self._games = dict(journal.done())
+
+
+_SILENT = ("human:", "replay:")  # the beginnings of specs of those who are not asked again
+
+
+def _speakers(journal: Journal) -> tuple[str, ...]:
+    """The players of a run that can be asked what they believe. Raises UsageError if there are none."""
+    if Plan.KEY not in journal.plan:
+        raise UsageError(f"{journal.path} holds no games that were played here from their start; nobody can be asked")
+    found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(_SILENT))
+    if not found:
+        raise UsageError(
+            f"only people and recordings play in {journal.path}, and these are not asked what they believe"
+        )
+    return found
+
+
+def _asked(journal: Journal, game: GameRecord) -> dict[str, str]:
+    """The specs of the seats of a game whose players can be asked."""
+    plan, planned = planned_game(journal, game.game_id)
+    specs = plan.seats(planned, {seat.name: seat.role for seat in game.seats})
+    return {name: spec for name, spec in specs.items() if not spec.startswith(_SILENT)}

@@ -32,6 +32,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest, number_in
 from liescope.generate.runs.plan_games import stored_templates
 from liescope.generate.runs.run_plan import Group, JudgePlan, Plan, PlannedGame, RunPlan
+from liescope.labeling.beliefs import claims_made
 
 FILE = "moment.json"
 MOST_CONTINUATIONS = 1_000_000  # of each group
@@ -342,7 +343,11 @@ def _judging(journal: Journal, judged: GameRecord) -> Game:
     # A source may hold the ratings of judges of its own.
     played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
     frozen = replace(judged, events=tuple(played))
-    return Judging(frozen, plan.asked, judge) if plan.read is None else Reader(frozen, plan.read, judge)
+    if plan.read is not None:
+        return Reader(frozen, plan.read, judge)
+    asked = {event.about for event in judged.events if event.kind is EventKind.BELIEFS}
+    made = {at: claims for at, claims in claims_made(frozen).items() if at in asked} if asked else {}
+    return Judging(frozen, plan.asked, judge, made)
 
 
 SENT, RENDERED = "as it was sent", "rendered again"

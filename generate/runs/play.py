@@ -284,6 +284,9 @@ class RatingSettings(TypedDict, total=False):
     share: Annotated[float, Setting("Share of the statements to rate, 0 for none.", 1.0, at_least=0, at_most=1)]
     roles: Annotated[bool, Setting("Name everybody's role, from each seat that lived to the end.", False)]
     lessons: Annotated[bool, Setting("Tag the lessons that jesters drew.", False)]
+    beliefs: Annotated[
+        bool, Setting("Ask the speakers themselves, afresh, whether they believe the claims that they made.", False)
+    ]
     prompts: Annotated[str, like(PlanSettings, "prompts")]
 
 
@@ -302,7 +305,8 @@ def label(
     **settings: Unpack[LabelSettings],
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
-    model list the claims in their statements, seeing nothing but the statement and the names.
+    model list the claims in their statements, seeing nothing but the statement and the names. Or ask the players
+    themselves (`beliefs`), from what each knew before a statement, whether they believe the claims that they made.
 
     The judged games become a separate run; the run they come from is only read.
 
@@ -315,7 +319,7 @@ def label(
     claims_by : str, optional
         Instead of a judge, the model that lists claims, "openai:MODEL".
     out : str or path, optional
-        The folder of the judged games, by default RUN-by-JUDGE or RUN-claims-by-MODEL.
+        The folder of the judged games, by default RUN-by-JUDGE, RUN-claims-by-MODEL or RUN-beliefs.
     progress : bool
         Show a live display on standard error.
     **settings
@@ -348,23 +352,29 @@ def judging_of(
     settings: RatingSettings,
 ) -> tuple[Path, str, JudgeSpec]:
     """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
-    if (judge is None) == (claims_by is None):
-        raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
+    if [judge is not None, claims_by is not None, settings["beliefs"]].count(True) != 1:
+        raise UsageError(
+            "give one of --judge, to rate the games, --claims-by, to have a model list their claims, and --beliefs, to "
+            "ask the speakers what they believe"
+        )
     if claims_by is not None and not claims_by.startswith("openai:"):
         raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
     rated = JudgeSpec(settings["share"], settings["roles"], settings["lessons"])
-    spec = rated if claims_by is None else JudgeSpec(0.0, claims=True)
+    spec = rated if judge else JudgeSpec(0.0, claims=claims_by is not None, beliefs=settings["beliefs"])
     asked = judge or claims_by or ""
-    folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
+    folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
     if folder.resolve() == source.resolve():
         raise UsageError("the judged games need a folder of their own; choose another --out")
     return folder, asked, spec
 
 
+_LINKS = {(False, False): "by", (False, True): "claims-by", (True, False): "beliefs"}
+
+
 def default_folder(run: Path, judge: str, link: str = "by") -> Path:
-    """The folder next to the run, named after the judge without the address of an endpoint."""
+    """The folder next to the run, named after the judge, if there is one, without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
-    return run.with_name(f"{run.resolve().name}-{link}-{slug}")
+    return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
 
 
 @dataclass(frozen=True, slots=True)

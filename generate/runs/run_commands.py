@@ -242,7 +242,8 @@ def label(
 
     A judge takes each seat in turn and sees what the seat saw at that moment. The judged games form a separate run, for
     show, build and analyse. Stop at any time; the same command resumes. With --claims-by, a model lists the claims in
-    each statement, and its agreement with the rules is printed.
+    each statement, and its agreement with the rules is printed. With --beliefs, each player is asked what it believed
+    of the claims that it made.
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """

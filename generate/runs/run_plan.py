@@ -371,8 +371,8 @@ def short_hash(plan: Mapping[str, Any]) -> str:
 
 class JudgePlan(RunPlan):
     """Recorded games that a judge, or people, judge. judged: the run's name; origin: a hash of its plan; judge: who
-    judges; asked: for what; read: what people see, None for a judge in every seat; games: those that people read;
-    consent: what they agreed to.
+    judges; speakers: instead of a judge, the players who are asked about their own statements; asked: for what; read:
+    what people see, None for a judge in every seat; games: those that people read; consent: what they agreed to.
     """
 
     KEY = "judged"
@@ -382,6 +382,7 @@ class JudgePlan(RunPlan):
     origin: str
     judge: str
     asked: JudgeSpec
+    speakers: tuple[str, ...] = ()
     prompts: str = ""
     templates: str = ""
     terms: dict[str, Any] = Field(default_factory=dict)
@@ -392,7 +393,7 @@ class JudgePlan(RunPlan):
 
     @property
     def specs(self) -> tuple[str, ...]:
-        return (self.judge,)
+        return self.speakers or (self.judge,)
 
     def __len__(self) -> int:
         return len(self.games)

@@ -117,7 +117,7 @@ class Scheduler:
 
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
-MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
+MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS}
 # asks whose answers do not affect the game
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has
@@ -302,7 +302,7 @@ class _Run:
     async def _game(self, planned: PlannedGame) -> GameRecord:
         session = self.job.begin(planned, self.players)
         game = session.game
-        seats = {name: self.players[spec] for name, spec in self.job.plan.seats(planned, game.roles).items()}
+        seats = {name: self.players[spec] for name, spec in self.job.seats(planned, game).items()}
         answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
         failure = ""
         try:

@@ -27,6 +27,7 @@ MEASURED = frozenset(
         EventKind.LESSON,
         EventKind.ROLES_NAMED,
         EventKind.CLAIMS_FOUND,
+        EventKind.BELIEFS,
         EventKind.LESSON_TAGS,
     }
 )

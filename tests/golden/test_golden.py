@@ -135,6 +135,7 @@ def test_together_the_games_show_every_kind_of_event() -> None:
     assert {kind.value for kind in EventKind} - {
         EventKind.ACT,
         EventKind.CLAIMS_FOUND,
+        EventKind.BELIEFS,
     } <= kinds  # those of imports and of models asked
     assert {"fallback", "tied", "cut", "private", "notes"} <= flags
 

@@ -14,7 +14,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from liescope.games.core import Ask, AskKind, Assessment, LessonKind, Reply
+from liescope.games.core import (
+    BELIEVED,
+    BELIEVED_FALSE,
+    BELIEVED_TRUE,
+    CANNOT_KNOW,
+    Ask,
+    AskKind,
+    Assessment,
+    LessonKind,
+    Reply,
+)
 from liescope.games.game_registry import GAMES
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.generate.players.parsing.choice import Answer, unfence, visible
@@ -114,6 +124,8 @@ def read_form(ask: Ask, text: str) -> Reply:
     if ask.kind is AskKind.FIND_CLAIMS:
         return _claims(text)
     notes: list[str] = []
+    if ask.kind is AskKind.BELIEFS:
+        return _form(_beliefs(text, ask.options, notes) or None, notes, "no sentence is called true, false or unknown")
     data = _unwrapped(find_object(text, notes))
     if ask.kind is AskKind.NAME_ROLES:
         roles = _roles(data.items() if data is not None else _lines(text, notes), ask.options)
@@ -179,6 +191,60 @@ def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
     if found:
         notes.append("roles line by line")
     return found
+
+
+_VERDICTS = {
+    CANNOT_KNOW: r"can ?not (?:know|tell|say|be known|be sure)|can't (?:know|tell|say|be sure)|do(?:n't| not) know|"
+    r"un(?:known|sure|certain|decidable|determined)|not (?:sure|certain|known)|no way (?:to|of) know\w*",
+    BELIEVED_FALSE: r"false|untrue|incorrect|not (?:true|correct)|wrong|a lie|no",
+    BELIEVED_TRUE: r"true|correct|yes|accurate",
+}
+_VERDICT = re.compile(
+    "|".join(rf"(?P<_{at}>(?<![\w'])(?:{words})(?![\w']))" for at, words in enumerate(_VERDICTS.values()))
+)
+_NUMBERED = re.compile(r"(?m)^\W*(?:(?:sentence|claim|statement)\W{0,3})?(\d{1,2})\W+(.{1,300})$", re.IGNORECASE)
+
+
+def _beliefs(text: str, claims: Sequence[str], notes: list[str]) -> dict[str, tuple[str, ...]]:
+    """By claim, what is believed of it: from an object by numbers, else from numbered lines, else, of a single claim,
+    from the first word that says so.
+    """
+    data = _unwrapped(find_object(text, notes))
+    if data is not None:
+        pairs = [(re.sub(r"\D", "", str(name)), _said(value)) for name, value in data.items()]
+        if len(claims) == 1 and not any(number for number, _ in pairs):
+            pairs = [("1", said) for _, said in pairs if said]
+    elif lines := _NUMBERED.findall(text):
+        notes.append("beliefs line by line")
+        pairs = [(number, _verdict(words)) for number, words in lines]
+    else:
+        notes.append("a belief in plain words")
+        pairs = [("1", _verdict(text))] if len(claims) == 1 else []
+    found: dict[str, tuple[str, ...]] = {}
+    for number, verdict in pairs:
+        if verdict and number and 1 <= int(number[:4]) <= len(claims):
+            found.setdefault(claims[int(number[:4]) - 1], (verdict,))
+    return found
+
+
+def _said(value: Any) -> str:
+    """A verdict in a field: a word, a boolean, null for what cannot be known, or an object that holds one."""
+    match value:
+        case bool():
+            return BELIEVED_TRUE if value else BELIEVED_FALSE
+        case None:
+            return CANNOT_KNOW
+        case dict():
+            return next((verdict for part in value.values() if (verdict := _said(part))), "")
+        case str():
+            return _verdict(value)
+    return ""
+
+
+def _verdict(text: str) -> str:
+    """The first verdict in some words; "" without any."""
+    found = _VERDICT.search(text[:LONGEST_FIELD].casefold().replace("\u2019", "'"))
+    return list(_VERDICTS)[int((found.lastgroup or "_0")[1:])] if found else ""
 
 
 def _tags(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -412,6 +478,9 @@ def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
     if ask.kind is AskKind.TAG_LESSON:
         categories = {"type": "array", "items": {"type": "string", "enum": list(CATEGORIES)}}
         return _strict("tags", {"categories": categories, "order": {"type": "integer", "enum": list(ORDERS)}})
+    if ask.kind is AskKind.BELIEFS:
+        verdict = {"type": "string", "enum": list(BELIEVED)}
+        return _strict("beliefs", {str(number): verdict for number in range(1, len(ask.options) + 1)})
     if ask.kind is AskKind.FIND_CLAIMS:
         fields = dict.fromkeys(FIELDS, _TEXT)
         claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}

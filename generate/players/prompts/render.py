@@ -24,6 +24,7 @@ from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quoted
 from liescope.games.record import Source, record
 from liescope.games.session import Session, drive
+from liescope.games.vocabulary import FoundClaim
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 
@@ -76,7 +77,10 @@ FIXED: dict[str, Any] = {
     "categories": tuple(CATEGORIES.items()),
     "orders": tuple(ORDERS.items()),
 }  # variables common to all questions
-SHARED = {AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"})}
+SHARED = {
+    AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"}),
+    AskKind.BELIEFS: frozenset({"name", "day", "phase", "claims"}),
+}
 """Questions with one template for all games, which a set may replace."""
 
 EXAMPLE: dict[str, Any] = {
@@ -90,6 +94,7 @@ EXAMPLE: dict[str, Any] = {
     "options": "Bob, Charlie",
     "speaker": "Bob",
     "statement": "I am a villager.",
+    "claims": ("Bob is one of the mafia.", "The role of Alice is detective."),
     **FIXED,
 }
 """A value for each variable of the questions, for trying out templates."""
@@ -165,6 +170,8 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
         "options": ", ".join(ask.options),
         **FIXED,
     }
+    if ask.kind is AskKind.BELIEFS:
+        facts["claims"] = tuple(FoundClaim.of(claim).sentence(ask.seat) for claim in ask.options)
     if ask.about is not None:
         about = next(event for event in reversed(view) if event.index == ask.about)
         facts |= {"speaker": about.actor, "statement": quoted(about.text)}
@@ -211,7 +218,7 @@ def read_templates(where: str | Path, game: str) -> Templates:
     family, folder = PROMPTS[game], template_folder(where, game)
     own = {name: read_template(folder, name) or "" for name in template_files(folder)}
     shared = {
-        HERE / f"{AskKind.FIND_CLAIMS}.jinja",
+        *(HERE / f"{name}.jinja" for name in SHARED),
         *(family.folder / family.sets[0] / f"{name}.jinja" for name in family.judges),
     }
     standard = {
@@ -240,7 +247,7 @@ def compiled(found: Templates, game: str) -> Prompts:
     own = GuardedTemplates(found.sources.get)
     standard = GuardedTemplates(lambda name: found.sources.get(f"{STANDARD}{name}"))
     templates = {}
-    for name in (*family.variables, AskKind.FIND_CLAIMS):
+    for name in (*family.variables, *SHARED):
         file = f"{name}.jinja"
         if file in found.sources:
             templates[name] = own, _load(own, found.where / file, found.sources[file], family, name)
@@ -264,7 +271,7 @@ def try_out(prompts: Prompts, game: str, folder: Path) -> None:
 
 def _load(environment: GuardedTemplates, path: Path, source: str, family: PromptFamily, name: str) -> Template:
     """One template, checked by rendering it once."""
-    known, example = family.variables.get(name) or SHARED[AskKind.FIND_CLAIMS], {**EXAMPLE, **family.example}
+    known, example = family.variables.get(name) or SHARED[AskKind(name)], {**EXAMPLE, **family.example}
     try:
         unknown = meta.find_undeclared_variables(environment.parse(source)) - known
         if unknown:

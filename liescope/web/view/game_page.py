@@ -47,6 +47,7 @@ _BROUGHT = {
     AskKind.REFLECTION: "reflection",
     AskKind.NAME_ROLES: "roles_named",
     AskKind.FIND_CLAIMS: "claims_found",
+    AskKind.BELIEFS: "beliefs",
     AskKind.TAG_LESSON: "lesson_tags",
 }
 _KIND_OF = {kind.value: (name,) for kind, name in _BROUGHT.items()} | {AskKind.EXPLAINED_VOTE.value: ("vote", "words")}
@@ -91,7 +92,9 @@ def _brought(record: GameRecord) -> Sequence[Event]:
 # What the seats tell: who sits there, and what each knew before the game.
 _AT_TABLE = frozenset({EventKind.SETUP, EventKind.ROLE})
 _KNOWN = frozenset({EventKind.PARTNERS, EventKind.LESSONS})
-_SECRET = frozenset({EventKind.ROLES_NAMED, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION})
+_SECRET = frozenset(
+    {EventKind.ROLES_NAMED, EventKind.BELIEFS, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION}
+)
 
 
 def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (frozen)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from liescope.games.core import FORMS, Ask, AskKind, Assessment, Event, Reply
+from liescope.games.core import BELIEVED, FORMS, Ask, AskKind, Assessment, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 
@@ -67,6 +67,8 @@ def reply_to(ask: Ask, model: str) -> Reply:
         return Reply(problem="nothing legible", raw="%$#")
     if ask.kind is AskKind.REFLECTION:
         return Reply(form={"to_do": (random.choice(LESSONS),), "to_avoid": (random.choice(LESSONS),)}, raw="{}")
+    if ask.kind is AskKind.BELIEFS:
+        return Reply(form={claim: (random.choice(BELIEVED),) for claim in ask.options}, raw="{}")
     if ask.kind in FORMS:
         return Reply(form=dict.fromkeys(ask.options, ("villager",)) or {"order": ("2",)}, raw="{}")
     if ask.kind is AskKind.EXPLAINED_VOTE:
@@ -74,5 +76,6 @@ def reply_to(ask: Ask, model: str) -> Reply:
     if ask.options:
         return Reply(choice=random.choice(ask.options), raw="a name")
     if ask.kind is AskKind.SPEAK:
-        return Reply(text=f"I have {random.randrange(1000)} reasons to trust Bob.", notes=("no quotes",), raw="words")
+        words = f"I have {random.randrange(1000)} reasons to trust Bob. I am a villager."
+        return Reply(text=words, notes=("no quotes",), raw="words")
     return Reply(assessment=Assessment(random.random() < 0.5, "omission", 0.5, 0.25, "so"), raw="{}")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from liescope import cli
 from liescope.common.errors import BudgetSpent, PlayerFailed
-from liescope.games.core import Ask, EventKind
+from liescope.games.core import Ask, Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
+from liescope.labeling.beliefs import claims_made
+from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.runs.fakes import FakeEndpoint
 
 WOLVES = ["--villagers", "2", "--werewolves", "1", "--debate-turns", "1", "--defence-turns", "1"]
@@ -161,3 +164,47 @@ def test_another_judge_or_play_in_the_same_folder_is_refused(played: Path, capsy
     assert "does not hold a plan of judged games" in capsys.readouterr().err
     assert say("label", folder, "--judge", "fake:judge", "--out", played.with_name("twice")) == 1
     assert "holds judged games; give the run" in capsys.readouterr().err
+
+
+def beliefs(run: Path) -> list[tuple[GameRecord, list[Event]]]:
+    return [(game, [event for event in game.events if event.kind is EventKind.BELIEFS]) for game in records(run)]
+
+
+def test_each_speaker_is_asked_once_about_what_it_claimed_and_its_other_labels_stay(
+    played: Path, endpoint: FakeEndpoint
+) -> None:
+    assert say("label", played, "--beliefs") == 0
+    folder = played.with_name("first-beliefs")
+    asked = len(endpoint.asked)
+    assert asked == len(set(endpoint.asked)) > 0
+    assert say("label", played, "--beliefs") == 0
+    assert len(endpoint.asked) == asked
+    labelled = 0
+    for before, (after, added) in zip(records(played), beliefs(folder), strict=True):
+        assert "judge" not in after.meta
+        made = claims_made(before)
+        assert [event.about for event in added] == list(made)
+        assert all(event.data["judge"] == before.seat(event.actor or "").model for event in added)
+        assert all(event.actor == before.events[event.about or 0].actor for event in added)
+        rows = {row.statement_id: row for row in label_game(after).statements}
+        for old in label_game(before).statements:
+            new = rows[old.statement_id]
+            labelled += new.label_belief is not None
+            assert replace(new, label_belief=None, label_belief_null=NOT_ASKED) == old
+    assert labelled > 0
+
+
+def test_only_one_of_judge_claims_and_beliefs_is_asked_for(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say("label", played, "--beliefs", "--judge", "fake:judge") == 1
+    assert "give one of --judge" in capsys.readouterr().err
+    assert say("label", played) == 1
+    assert "--beliefs, to ask the speakers" in capsys.readouterr().err
+
+
+def test_what_asking_for_beliefs_takes_is_told_beforehand(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say("play", "mini-mafia", "--player", "scripted:steady", "--games", 3, "--out", run) == 0
+    capsys.readouterr()
+    assert say("label", run, "--beliefs", "--dry-run", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["games"]["left"] == 3
+    assert not run.with_name("first-beliefs").exists()

@@ -69,3 +69,51 @@ def test_tags_that_are_known_are_read(make_ask) -> None:
     assert read_reply(ask, text).form == {"categories": ("wolf_mimicry", "aggression"), "order": ("3",)}
     assert read_reply(ask, '{"categories": [], "order": 9}').form == {"categories": ()}
     assert read_reply(ask, '{"mood": "good"}').problem
+
+
+BOB, CY = "guilt(Bob)=mafia", "role(Cy)=detective"
+
+
+@pytest.mark.parametrize(
+    ("text", "beliefs"),
+    [
+        ('{"1": "true", "2": "cannot know"}', {BOB: "true", CY: "cannot know"}),
+        ('```json\n{"1": "False", "2": "True"}\n```', {BOB: "false", CY: "true"}),
+        ('{"answers": {"1": false, "2": null}}', {BOB: "false", CY: "cannot know"}),
+        ('{"sentence_1": {"answer": "true", "why": "so"}, "sentence_2": "unknown"}', {BOB: "true", CY: "cannot know"}),
+        ("1. **False** - I looked, and he is a villager.\n2. **Cannot know**", {BOB: "false", CY: "cannot know"}),
+        ("My honest answer:\n\n1: I believe this is false because I am the true mafioso.\n2: I can\u2019t tell.",
+         {BOB: "false", CY: "cannot know"}),
+        ("**Sentence 1:** not true\n**Sentence 2:** true", {BOB: "false", CY: "true"}),
+        ('<think>Bob is lying, so false?</think>{"1": "true"}', {BOB: "true"}),
+        ('{"2": "true", "7": "false"}', {CY: "true"}),
+    ],
+)  # fmt: skip
+def test_beliefs_are_read_by_number(make_ask, text: str, beliefs: dict[str, str]) -> None:
+    ask = replace(make_ask(AskKind.BELIEFS), options=(BOB, CY))
+    assert read_reply(ask, text).form == {claim: (verdict,) for claim, verdict in beliefs.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("False.", "false"),
+        ("I believe this is **false**, because the true mafioso is Cy.", "false"),
+        ("True", "true"),
+        ("I don't know.", "cannot know"),
+        ('{"answer": "cannot know"}', "cannot know"),
+        ("It is not certain, but it may be true.", "cannot know"),
+    ],
+)
+def test_a_belief_in_a_single_claim_needs_no_number(make_ask, text: str, verdict: str) -> None:
+    ask = replace(make_ask(AskKind.BELIEFS), options=(BOB,))
+    assert read_reply(ask, text).form == {BOB: (verdict,)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "I can't help with deceiving people.", '{"3": "true"}', "Bob is suspicious."]
+)
+def test_a_reply_without_a_belief_is_a_problem(make_ask, text: str) -> None:
+    reply = read_reply(replace(make_ask(AskKind.BELIEFS), options=(BOB, CY)), text)
+    assert reply.form is None
+    assert reply.problem

@@ -1,0 +1,109 @@
+"""What speakers believe of their claims: from their own view, never from the truth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import liescope
+from liescope.common.errors import UsageError
+from liescope.games.core import BELIEVED, BELIEVED_FALSE, BELIEVED_TRUE, CANNOT_KNOW, EventKind
+from liescope.games.record import GameRecord
+from liescope.games.vocabulary import FoundClaim
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.beliefs import NO_KNOWLEDGE, believed
+from liescope.labeling.label import label_game
+from liescope.labeling.ledger import LIE, MISTAKE, PROMISED, RULES, TRUTHFUL, claim_rows
+
+
+@pytest.fixture(scope="module", params=["mini-mafia", "werewolf", "one-night-werewolf"])
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[GameRecord]:
+    """Scripted games whose players were asked."""
+    run = tmp_path_factory.mktemp("runs") / "first"
+    liescope.play(request.param, players=["scripted:steady", "scripted:bold"], games=12, out=run)
+    found = liescope.label(run, beliefs=True)
+    with Journal.open(found.folder) as journal:
+        return list(journal.records())
+
+
+def test_liars_know_better_and_honest_players_believe_what_they_say(asked: list[GameRecord]) -> None:
+    """The class of a claim is computed from the log, the belief from the seat's view alone: they agree."""
+    met = dict.fromkeys((LIE, TRUTHFUL), 0)
+    for game in asked:
+        told = {event.about: event.data["beliefs"] for event in game.events if event.kind is EventKind.BELIEFS}
+        for row in claim_rows(game):
+            if row.origin == RULES and row.kind not in PROMISED:
+                (belief,) = told[int(row.statement_id.rpartition(":")[2])][row.normal]
+                assert belief in BELIEVED
+                if row.claim_class == LIE:
+                    assert belief == BELIEVED_FALSE, row
+                elif row.claim_class == MISTAKE or (row.claim_class == TRUTHFUL and row.known):
+                    assert belief == BELIEVED_TRUE, row
+                met[row.claim_class] = met.get(row.claim_class, 0) + 1
+    assert met[TRUTHFUL] > 0
+
+
+def test_the_label_is_made_of_beliefs_alone(asked: list[GameRecord]) -> None:
+    for game in asked:
+        told = {event.about: event for event in game.events if event.kind is EventKind.BELIEFS}
+        for row in label_game(game).statements:
+            event = told.get(int(row.statement_id.rpartition(":")[2]))
+            verdicts = {one for each in event.data["beliefs"].values() for one in each} if event else set()
+            expected = True if BELIEVED_FALSE in verdicts else False if BELIEVED_TRUE in verdicts else None
+            assert row.label_belief is expected
+            assert bool(row.label_belief_null) is (expected is None)
+            if verdicts == {CANNOT_KNOW}:
+                assert row.label_belief_null == NO_KNOWLEDGE
+
+
+def test_one_who_repeats_a_lie_in_good_faith_believes_it(asked: list[GameRecord]) -> None:
+    """Of a claim that it cannot check a player takes another's word, though it is false."""
+    game = asked[0]
+    honest = next(seat for seat in game.seats if not seat.deceives)
+    others = [seat for seat in game.seats if seat.deceives is False and seat.name != honest.name]
+    if not others:
+        pytest.skip("everybody else deceives at this table")
+    victim, liar = others[0], next(seat for seat in game.seats if seat.deceives)
+    view = [event for event in game.events if event.seen_by(honest.name) and event.kind is not EventKind.STATEMENT]
+    before = [event for event in view if event.kind in (EventKind.SETUP, EventKind.ROLE)]
+    claim = FoundClaim("guilt", victim.name, liar.role, False, 0, 0)
+    assert believed(claim, honest.name, game.game, before) == CANNOT_KNOW
+    said = replace(before[-1], index=99, kind=EventKind.STATEMENT, actor=liar.name, audience=None, data={},
+                   text=f"{victim.name} is the {liar.role}.")  # fmt: skip
+    (made,) = [
+        row
+        for row in claim_rows(replace(game, events=(*game.events[:1], replace(said, index=1))))
+        if row.subject == victim.name
+    ] or [None]
+    repeated = replace(claim, kind=made.kind, object=made.object) if made else claim
+    assert believed(repeated, honest.name, game.game, [*before, said]) == BELIEVED_TRUE
+    assert (
+        believed(repeated, victim.name, game.game, [e for e in game.events[:6] if e.seen_by(victim.name)])
+        == BELIEVED_FALSE
+    )
+
+
+def test_a_claim_is_read_back_from_its_normal_form_and_put_as_a_sentence() -> None:
+    for normal, sentence in {
+        "role(Ann)=detective": "The role of Ann is detective.",
+        "not role(Ann)=seer": "The role of Ann is not seer.",
+        "guilt(Bob)=mafia": "Bob is one of the mafia.",
+        "not innocence(Bob)=town": "Bob is not one of the town.",
+        "investigation(Cy)=mafia": "Di investigated Cy and found: mafia.",
+        "investigation(Cy)": "Di investigated Cy.",
+        "protection(Cy)": "Di protected Cy.",
+    }.items():
+        claim = FoundClaim.of(normal)
+        assert claim.normal == normal
+        assert claim.sentence("Di") == sentence
+    with pytest.raises(ValueError, match="is no claim"):
+        FoundClaim.of("nonsense")
+
+
+def test_people_and_recordings_are_not_asked(tmp_path: Path) -> None:
+    liescope.play("mini-mafia", players=["scripted:steady"], games=2, out=tmp_path / "first")
+    liescope.play("mini-mafia", players=[f"replay:{tmp_path / 'first'}"], games=2, out=tmp_path / "again")
+    with pytest.raises(UsageError, match="not asked what they believe"):
+        liescope.label(tmp_path / "again", beliefs=True)
