@@ -215,8 +215,8 @@ class Detector(ABC):
         """
         from liescope.detectors.detector_registry import DETECTORS, detector_class
 
-        able = [kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain]
-        raise UsageError(f"{self.kind} gives no reasons for its scores; {' and '.join(able)} do")
+        *most_able, last = (kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain)
+        raise UsageError(f"{self.kind} gives no reasons for its scores; {', '.join(most_able)} and {last} do")
 
     @classmethod
     def try_each(

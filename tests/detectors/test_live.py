@@ -236,7 +236,7 @@ def test_reasons_of_a_statement_add_up_to_its_log_odds(models: dict[str, Path]) 
 
 def test_a_kind_without_reasons_says_which_have_them(corpus: Path, tmp_path: Path) -> None:
     made = load(train("observers", corpus, out=tmp_path / "o", folds=0).model)
-    with pytest.raises(UsageError, match="observers gives no reasons for its scores; tfidf and linear do"):
+    with pytest.raises(UsageError, match="observers gives no reasons for its scores; tfidf, linear and table do"):
         made.score(["hello"], reasons=1)
     with pytest.raises(UsageError, match="no reasons"):
         next(made.follow(table(["Ada", "Bo"]), [TranscriptTurn(SAID, "Ada", "hello")], reasons=1))
