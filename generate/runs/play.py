@@ -34,6 +34,7 @@ from liescope.generate.runs.run_progress import RunProgress, RunState, live_disp
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import open_engine
+from liescope.labeling.label import label_game
 from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
 from liescope.labeling.model_claims import ClaimAgreement, claim_agreement, model_claims
 
@@ -434,3 +435,45 @@ def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
         )
         for model, statements in read.items()
     )
+
+
+_BELIEVES = {True: "believes false", False: "believes true", None: "cannot know"}
+_UNREAD, _BOTH, _ALIKE = "unread", "claim label too", "alike"
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefsReport:
+    """models: for each, how many of its statements it was asked about (asked), what it believes of their claims, how
+    many replies could not be read, how many have a `label_claim` too, and in how many of these both labels are alike.
+    """
+
+    models: Mapping[str, Mapping[str, int]]
+
+    @property
+    def report(self) -> Report:
+        """What the speakers believe, beside the log, as it is printed."""
+        from liescope.common.report.contents import Column, Report, Section, Table
+
+        names = ("asked", *_BELIEVES.values(), _UNREAD, _BOTH, _ALIKE)
+        rows = [(model, *(counts.get(name, 0) for name in names)) for model, counts in self.models.items()]
+        both, alike = (sum(counts.get(name, 0) for counts in self.models.values()) for name in (_BOTH, _ALIKE))
+        said = f"Of {both:,} statements with both labels, label_belief and label_claim are the same in {alike:,}."
+        table = Table([Column(name) for name in ("model", *names)], rows)
+        section = Section("beliefs", "What speakers believe of their own claims", table=table, printed=True)
+        return Report(findings=(said,), sections=(section,))
+
+
+def beliefs_report(run: str | os.PathLike[str]) -> BeliefsReport:
+    """How far what speakers believe agrees with the log, in a run of `liescope label RUN --beliefs`."""
+    found: dict[str, Counter[str]] = {}
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            asked = {statement_id(game.game_id, e.about or 0): e for e in game.events if e.kind is EventKind.BELIEFS}
+            for row in label_game(game).statements if asked else ():
+                if (event := asked.get(row.statement_id)) is None:
+                    continue
+                counts = found.setdefault(row.speaker_model, Counter())
+                counts.update(("asked", _UNREAD if event.fallback else _BELIEVES[row.label_belief]))
+                if row.label_belief is not None and row.label_claim is not None:
+                    counts.update((_BOTH, *([_ALIKE] if row.label_belief == row.label_claim else [])))
+    return BeliefsReport(dict(sorted(found.items())))

@@ -25,7 +25,7 @@ from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings, RunResult, claims_report
+from liescope.generate.runs.play import RatingSettings, RunResult, beliefs_report, claims_report
 from liescope.generate.runs.play import label as label_games
 from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.run_folder import PLAN_FILE
@@ -255,4 +255,6 @@ def label(
     if claims_by is not None and not as_json:
         for report in claims_report(result.folder):
             _print_report(report.report)
+    if given.get("beliefs") and not as_json:
+        _print_report(beliefs_report(result.folder).report)
     summarise(result, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,15 @@ import pytest
 
 import liescope
 from liescope.common.errors import UsageError
-from liescope.games.core import BELIEVED, BELIEVED_FALSE, BELIEVED_TRUE, CANNOT_KNOW, EventKind
+from liescope.games.core import BELIEVED, BELIEVED_FALSE, BELIEVED_TRUE, CANNOT_KNOW, Ask, Event, EventKind, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.narration import quoted
 from liescope.games.record import GameRecord
+from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
+from liescope.generate.players.prompts import load_prompts
 from liescope.generate.runs.journal import Journal
-from liescope.labeling.beliefs import NO_KNOWLEDGE, believed
+from liescope.labeling.beliefs import NO_KNOWLEDGE, believed, claims_made
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import LIE, MISTAKE, PROMISED, RULES, TRUTHFUL, claim_rows
 
@@ -107,3 +112,25 @@ def test_people_and_recordings_are_not_asked(tmp_path: Path) -> None:
     liescope.play("mini-mafia", players=[f"replay:{tmp_path / 'first'}"], games=2, out=tmp_path / "again")
     with pytest.raises(UsageError, match="not asked what they believe"):
         liescope.label(tmp_path / "again", beliefs=True)
+
+
+def test_the_question_holds_what_the_seat_knew_and_not_the_statement_that_it_is_about(asked: list[GameRecord]) -> None:
+    game = next(one for one in asked if claims_made(one))
+    prompts, seen = load_prompts("full", game.game), list[str]()
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        seen.append(prompts.render(ask, view).text)
+        return Reply(problem="not needed")
+
+    frozen = replace(game, events=tuple(event for event in game.events if event.kind is not EventKind.BELIEFS))
+    made = claims_made(frozen)
+    drive(Session(Judging(frozen, JudgeSpec(0.0, beliefs=True), "", made)), answer)
+    assert len(seen) == len(made)
+    for text, (index, claims) in zip(seen, made.items(), strict=True):
+        said = frozen.events[index]
+        assert quoted(said.text) not in text.rpartition("# What you take to be true")[0] or said.text in [
+            event.text for event in frozen.events[:index]
+        ]
+        for number, claim in enumerate(claims, 1):
+            assert f"{number}. {FoundClaim.of(claim).sentence(said.actor or '')}" in text
+        assert f"You are {said.actor}, the {frozen.seat(said.actor or '').role}" in text

@@ -14,6 +14,7 @@ from liescope.common.errors import BudgetSpent, PlayerFailed
 from liescope.games.core import Ask, Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import beliefs_report
 from liescope.labeling.beliefs import claims_made
 from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.runs.fakes import FakeEndpoint
@@ -208,3 +209,21 @@ def test_what_asking_for_beliefs_takes_is_told_beforehand(run: Path, capsys: pyt
     found = json.loads(capsys.readouterr().out)
     assert found["games"]["left"] == 3
     assert not run.with_name("first-beliefs").exists()
+
+
+def test_how_far_beliefs_agree_with_the_log_is_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say("play", "mini-mafia", "--player", "scripted:steady", "--games", 20, "--out", run) == 0
+    capsys.readouterr()
+    assert say("label", run, "--beliefs") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    rows = [row for game in records(run.with_name("first-beliefs")) for row in label_game(game).statements]
+    both = [row for row in rows if row.label_belief is not None and row.label_claim is not None]
+    assert len({row.label_belief for row in both}) == 2
+    assert (
+        f"Of {len(both)} statements with both labels, label_belief and label_claim are the same in {len(both)}."
+        in printed
+    )
+    (counts,) = beliefs_report(run.with_name("first-beliefs")).models.values()
+    assert counts["believes false"] == sum(row.label_belief is True for row in rows)
+    assert counts["believes true"] == sum(row.label_belief is False for row in rows)
+    assert counts["asked"] == sum(counts[name] for name in ("believes false", "believes true", "cannot know"))
