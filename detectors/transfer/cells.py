@@ -319,6 +319,7 @@ def figures(
             where = dict(zip(WHERE, (part.by, part.protocol, family, train, test, part.detector, target), strict=True))
             rows = np.flatnonzero(mine & table.labelled & ~np.isnan(part.score))
             main: dict[tuple[str, str], tuple[Floats | None, int]] = {}
+            counts = train != test and bool(table.frame.filter(mine)["learn"].any())  # in a mean, and as a worst case
             its_cells: list[dict[str, Any]] = []
             for name, metric, its, values in _figures_of(table, measure, made, rows, why):
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
@@ -327,18 +328,18 @@ def figures(
                 span = (-1.0, 1.0) if metric == OVER_ROLE else PROPORTION
                 its_cells.append({**where, **own, **measure.statements(its, values, reason, span)})
                 main[name, metric] = values, len(np.unique(measure.game[its]))
-            for kind, form in MAIN.items() if train != test and part.is_detector else ():
+            for kind, form in MAIN.items() if counts and part.is_detector else ():
                 for metric in (WITHIN, POOLED):
                     cell = (train, test, *main.get((form, metric), (None, 0)))
                     off.setdefault((*here, "", kind, metric), []).append(cell)
             for found, values, games in player_figures(table, measure, part.players, part.by, test):
                 its_cells.append({**where, **found})
                 main[found["score"], found["metric"]] = values, games
-                if train != test and part.is_detector:
+                if counts and part.is_detector:
                     off.setdefault((*here, "", found["kind"], found["metric"]), []).append((train, test, values, games))
             for kind in MAIN if part.protocol == LEFT_OUT else ():
                 figure = main_figure(table, part.by, test, kind)
-                if table.frame.filter(mine)["learn"].any():
+                if counts:
                     cell = (train, test, *main.get(figure, (None, 0)))
                     off.setdefault((*here, family, kind, MAIN_FIGURE), []).append(cell)
                 chosen = (cell for cell in its_cells if (cell["score"], cell["metric"]) == figure)

@@ -231,9 +231,9 @@ def side_by_side(by: str, family: str, kind: str, cells: pl.DataFrame, headline:
         [
             {
                 "detector": row["detector"],
-                **{unit: _cell(value.get((row["detector"], unit))) for unit in units},
                 "mean": _cell({"value": row["mean"], "lo": row["mean_lo"], "hi": row["mean_hi"]}),
                 "worst": _cell({"value": row["worst"], "lo": row["worst_lo"], "hi": row["worst_hi"]}),
+                **{unit: _cell(value.get((row["detector"], unit))) for unit in units},
                 "CPU seconds": None if row["cpu_seconds"] is None else round(row["cpu_seconds"]),
             }
             for row in rows.to_dicts()

@@ -55,7 +55,7 @@ def test_the_responsible_ai_terms_are_read(dataset: Any) -> None:
     told = dataset.metadata
     assert told.data_collection
     assert told.data_collection_missing_data
-    assert len(told.data_annotation_protocol) == 6
+    assert len(told.data_annotation_protocol) == 7
     assert any("not model text" in words for words in told.data_limitations)
     assert told.data_biases
     assert told.data_social_impact

@@ -202,7 +202,9 @@ _VERDICTS = {
 _VERDICT = re.compile(
     "|".join(rf"(?P<_{at}>(?<![\w'])(?:{words})(?![\w']))" for at, words in enumerate(_VERDICTS.values()))
 )
-_NUMBERED = re.compile(r"(?m)^\W*(?:(?:sentence|claim|statement)\W{0,3})?(\d{1,2})\W+(.{1,300})$", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"[^\w\n]{0,12}(?:(?:sentence|claim|statement)\W{0,3})?(\d{1,2})\W{1,9}(\w.{0,300})", re.IGNORECASE
+)
 
 
 def _beliefs(text: str, claims: Sequence[str], notes: list[str]) -> dict[str, tuple[str, ...]]:
@@ -214,9 +216,9 @@ def _beliefs(text: str, claims: Sequence[str], notes: list[str]) -> dict[str, tu
         pairs = [(re.sub(r"\D", "", str(name)), _said(value)) for name, value in data.items()]
         if len(claims) == 1 and not any(number for number, _ in pairs):
             pairs = [("1", said) for _, said in pairs if said]
-    elif lines := _NUMBERED.findall(text):
+    elif lines := [read for line in text.splitlines()[:200] if (read := _NUMBERED.match(line[:400]))]:
         notes.append("beliefs line by line")
-        pairs = [(number, _verdict(words)) for number, words in lines]
+        pairs = [(read[1], _verdict(read[2])) for read in lines]
     else:
         notes.append("a belief in plain words")
         pairs = [("1", _verdict(text))] if len(claims) == 1 else []

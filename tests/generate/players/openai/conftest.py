@@ -13,6 +13,7 @@ from liescope.games import (
     Ask,
     AskKind,
     Event,
+    EventKind,
     Game,
     JudgeSpec,
     Judging,
@@ -79,7 +80,9 @@ def asked_by_werewolf() -> Asked:
     session = start(lambda: Werewolf(spec, 0, "g"))
     drive(session, lambda ask, view: _said(ask))
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
-    return found | _asked(lambda: Judging(log, JudgeSpec(share=0, roles=True, lessons=True, claims=True), "judge"))
+    made = {next(event.index for event in log.events if event.kind is EventKind.STATEMENT): ("role(Alice)=villager",)}
+    spec = JudgeSpec(share=0, roles=True, lessons=True, claims=True, beliefs=True)
+    return found | _asked(lambda: Judging(log, spec, "judge", made))
 
 
 def _asked(make: Callable[[], Game]) -> Asked:
