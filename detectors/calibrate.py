@@ -103,10 +103,12 @@ class PlayerSets(BaseModel):
         """least: (games,), the least probability of those who deceive in each calibration game."""
         return cls(limits=limits(least, np.arange(len(least))), games=len(least))
 
-    def suspects(self, players: Floats, deceivers: int | None, coverage: float) -> Bools:
-        """(n,): who is in the set: never fewer than deceive, or than one. Raises UsageError for an odd coverage."""
+    def suspects(self, players: Floats, deceivers: int | None, coverage: float, wider: float = np.inf) -> Bools:
+        """(n,): who is in the set: never fewer than deceive, or than one. wider: a limit for this game, where it is
+        lower. Raises UsageError for an odd coverage.
+        """
         least = self.limits[level_of(coverage)]
-        found = np.full(len(players), least is None) if least is None else players >= least
+        found = players >= min(-np.inf if least is None else least, wider)
         found[np.argsort(-players, kind="stable")[: 1 if deceivers is None else deceivers]] = True
         return found
 
@@ -321,16 +323,21 @@ class Confidence(BaseModel):
 
     def with_sets(self, data: Labelled, score: Floats, judged: Sequence[Judged], truth: Truth) -> Self:
         """With the sets that validation games give. score: (n,), calibrated; judged: whole and sooner, not yet so."""
-        calibrated = self.of_players([one.players for one in judged], [one.moment for one in judged])
-        least: dict[str, list[float]] = defaultdict(list)  # by game, of those who deceive; of the whole game first
-        for one, players in zip(judged, calibrated, strict=True):
-            if who := truth.get(one.game.game_id):
-                least[one.game.game_id].append(min(players[name] for name in who))
+        least = self.least(judged, truth)
         sets = {
             "suspects": PlayerSets.of(np.array([found[0] for found in least.values()])),
             "online": PlayerSets.of(np.array([min(found) for found in least.values()])),
         }
         return self.model_copy(update={"labels": LabelSets.of(data.y, score, data.groups), **(sets if least else {})})
+
+    def least(self, judged: Sequence[Judged], truth: Truth) -> dict[str, list[float]]:
+        """By game, the least probability of those who deceive, of the whole game first. judged: not yet calibrated."""
+        calibrated = self.of_players([one.players for one in judged], [one.moment for one in judged])
+        found: dict[str, list[float]] = defaultdict(list)
+        for one, players in zip(judged, calibrated, strict=True):
+            if who := truth.get(one.game.game_id):
+                found[one.game.game_id].append(min(players[name] for name in who))
+        return dict(found)
 
     def of_scores(self, score: Floats) -> Floats:
         """(n,): calibrated probabilities of statements."""
@@ -342,12 +349,16 @@ class Confidence(BaseModel):
             return list(found)
         return tempered(found, [moment.transcript.deceivers for moment in moments], self.players)
 
-    def suspects_at(self, moment: GameMoment, players: Players, coverage: float) -> tuple[str, ...] | None:
-        """Who cannot be ruled out, most suspect first. players: calibrated. Raises UsageError for an odd coverage."""
+    def suspects_at(
+        self, moment: GameMoment, players: Players, coverage: float, wider: float = np.inf
+    ) -> tuple[str, ...] | None:
+        """Who cannot be ruled out, most suspect first. players: calibrated; wider: see `PlayerSets.suspects`. Raises
+        UsageError for an odd coverage.
+        """
         over = moment.upto is None or moment.upto >= len(moment.transcript.turns)
         sets = self.suspects if over else self.online
         if sets is None:
             return None
-        among = sets.suspects(np.array(list(players.values())), moment.transcript.deceivers, coverage)
+        among = sets.suspects(np.array(list(players.values())), moment.transcript.deceivers, coverage, wider)
         left = [name for name, kept in zip(players, among, strict=True) if kept]
         return tuple(sorted(left, key=lambda name: (-players[name], name)))

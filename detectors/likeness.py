@@ -14,10 +14,11 @@ Copies among many texts, exact or near, are found in time linear in their number
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -44,22 +45,25 @@ _DRAWS = 999
 _STRENGTH = 0.01  # scikit-learn's C; chosen on a held-out model, QUACK and LLMafia, reported on others
 _EDGE = 1e-6
 _FOLDS = 5
-_SCHEMA = {
+_SCHEMA: Mapping[str, pl.DataType] = {
     "game": pl.List(pl.Float32),
     "statement": pl.List(pl.Float32),
     "honest": pl.List(pl.Float64),
     "deceptive": pl.List(pl.Float64),
+    "suspect": pl.Float64(),
 }
 _ADVICE = "train the detector again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _UnlikeGames:
-    """Games, or lone statements, that are not like the calibration games. rows: of their statements; unit: which game
-    each is of; mass, other: the weights of calibration games, and of these.
+    """Games, or lone statements, that are not like the calibration games. rows: of their statements; names: of the
+    games, "" for a lone statement; unit: which of them each statement is of; mass, other: the weights of calibration
+    games, and of these.
     """
 
     rows: NDArray[np.int64]
+    names: NDArray[np.str_]
     unit: NDArray[np.int64]
     mass: Floats
     other: Floats
@@ -90,6 +94,18 @@ class Unlike:
                 found[part.rows, column] = sign * self._score[part.rows] >= least[part.unit]
         return found
 
+    def least(self, coverage: float) -> dict[str, float]:
+        """By game, how probable a player must be to be among its suspects. Raises UsageError for an odd coverage."""
+        level, known = LEVELS[level_of(coverage)], ~np.isnan(self._likeness.suspect)
+        each = [self._likeness.suspect[[at]] if there else np.empty(0) for at, there in enumerate(known)]
+        return {
+            name: limit
+            for part in self._parts
+            for name, limit in zip(
+                part.names.tolist(), _limits(each, part.mass, part.other, level).tolist(), strict=True
+            )
+        }
+
 
 def warning(found: Sequence[Unlike], verdicts_left: int) -> str:
     """What to say of statements, in one part or several, that are not like those that verdicts were chosen on."""
@@ -106,13 +122,15 @@ def warning(found: Sequence[Unlike], verdicts_left: int) -> str:
 @dataclass(frozen=True, slots=True, eq=False)
 class Likeness:
     """Calibration games. game, statement: (games, features) of each game, and of one of its statements drawn at random;
-    honest, deceptive: by game, the calibrated scores of its statements of a class.
+    honest, deceptive: by game, the calibrated scores of its statements of a class; suspect: (games,), the least
+    probability of those who deceive in the whole game, NaN where it is not known.
     """
 
     game: Floats
     statement: Floats
     honest: Sequence[Floats]
     deceptive: Sequence[Floats]
+    suspect: Floats
 
     @classmethod
     def of(
@@ -122,22 +140,26 @@ class Likeness:
         truth: Sequence[bool | None],
         seed: int,
         view: View = "words",
+        suspect: Mapping[str, float] = MappingProxyType({}),
     ) -> Self:
         """examples: all statements of the calibration games, with or without a label; score: (n,), calibrated; view:
-        what the detector reads of them.
+        what the detector reads of them; suspect: by game, the least probability of those who deceive.
         """
         draw = np.random.default_rng(seed)
         names = np.array([example.game_id for example in examples], dtype=np.str_)
         kept = draw.permutation(np.unique(names))[:_MOST]
         rows = [np.flatnonzero(names == name) for name in kept]
         features = _features(examples, score, view)
+        honest, deceptive = (
+            [np.array([score[at] for at in own.tolist() if truth[at] is lies], dtype=np.float64) for own in rows]
+            for lies in (False, True)
+        )
         return cls(
             np.stack([features[own].mean(axis=0) for own in rows]),
             np.stack([features[draw.choice(own)] for own in rows]),
-            *(
-                [np.array([score[at] for at in own.tolist() if truth[at] is lies], dtype=np.float64) for own in rows]
-                for lies in (False, True)
-            ),
+            honest,
+            deceptive,
+            np.array([suspect.get(str(name), np.nan) for name in kept], dtype=np.float64),
         )
 
     def unlike(self, examples: Sequence[Example], score: Floats, view: View = "words") -> Unlike | None:
@@ -157,7 +179,9 @@ class Likeness:
             theirs /= np.bincount(unit)[:, None]
             if _chance(own, theirs) <= ALPHA:
                 mass, other, told = _weights(own, theirs)
-                parts.append(_UnlikeGames(rows, unit, mass, other))
+                parts.append(
+                    _UnlikeGames(rows, units if own is self.game else np.full(len(units), ""), unit, mass, other)
+                )
                 apart += [] if told is None else [told]
         if not parts:
             return None
@@ -170,9 +194,9 @@ class Likeness:
     def save(self, path: Path) -> None:
         """Write it as Parquet."""
         columns = {"game": self.game, "statement": self.statement, "honest": self.honest, "deceptive": self.deceptive}
-        pl.DataFrame(
-            {name: [list(row) for row in rows] for name, rows in columns.items()}, schema=_SCHEMA
-        ).write_parquet(path)
+        lists = {name: [list(row) for row in rows] for name, rows in columns.items()}
+        least = pl.Series(self.suspect).fill_nan(None)
+        pl.DataFrame({**lists, "suspect": least}, schema=dict(_SCHEMA)).write_parquet(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -183,15 +207,17 @@ class Likeness:
             table = pq.read_table(path)
             table.validate(full=True)
             saved = pl.DataFrame(pl.from_arrow(table))
-            if dict(saved.schema) != _SCHEMA:
+            if dict(saved.schema) != dict(_SCHEMA):
                 raise ValueError("it has other columns")
             game, statement = (np.array(saved[name].to_list(), dtype=np.float64) for name in ("game", "statement"))
             if not all(one.shape == (saved.height, _WIDTH) and np.isfinite(one).all() for one in (game, statement)):
                 raise ValueError("its features are not finite numbers, as many for each game")
             scores = [[np.array(one, dtype=np.float64) for one in saved[name]] for name in ("honest", "deceptive")]
-            if not all(((one >= 0) & (one <= 1)).all() for side in scores for one in side):
+            suspect = saved["suspect"].to_numpy().astype(np.float64)
+            known = suspect[~np.isnan(suspect)]
+            if not all(((one >= 0) & (one <= 1)).all() for one in (*scores[0], *scores[1], known)):
                 raise ValueError("its scores are no probabilities")
-        return cls(game, statement, *scores)
+        return cls(game, statement, scores[0], scores[1], suspect)
 
 
 def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:

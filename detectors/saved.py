@@ -26,7 +26,7 @@ from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, s
 from liescope.detectors.detector_registry import DETECTORS, kind_of, load_parts
 from liescope.detectors.evaluation.metrics import LEVELS, flagged
 from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
@@ -241,7 +241,8 @@ class LoadedDetector:
     ) -> GamePrediction:
         """What the detector makes of a game after its first `upto` turns (None: all), calibrated; with the suspects:
         in as many games as `coverage` says, nobody who deceives is missing among those of the whole game; and in as
-        many, nobody ever is among those of its moments.
+        many, nobody ever is among those of its moments. Both hold for games like the validation games, which
+        `predict_games` tests.
         """
         if self.file.target != ROLE:
             found = self.detector.predict_game(transcript, upto, self.file.target)
@@ -249,10 +250,41 @@ class LoadedDetector:
             return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
         moment = GameMoment(transcript, upto)
         (players,) = self.player_posteriors([moment])
+        return self._prediction(moment, players, coverage)
+
+    def predict_games(self, games: Sequence[Transcript], *, coverage: float = COVERAGE) -> list[GamePrediction]:
+        """`predict_game` of whole games, which are compared with the validation games all together: those that are not
+        like these (`GamePrediction.unlike`) have more suspects, by how unlike they are. The more games, the more is
+        noticed. Detectors that ask a chat model compare nothing, since that would cost requests.
+
+        Raises UsageError for two games of one id.
+        """
+        if self.file.target != ROLE:
+            return [self.predict_game(game) for game in games]
+        if len({game.game_id for game in games}) < len(games):
+            raise UsageError("two of these games have one game_id; give each its own")
+        moments, text = [GameMoment(game) for game in games], self.file.text
+        players = self.player_posteriors(moments)
+        asked = [one for moment in moments for one in examples_of(moment, text.context, ROLE, text.view).values()]
+        unlike = None
+        if self.likeness and asked and not self.detector.requests((), asked):
+            unlike = self.likeness.unlike(asked, self.probabilities(asked), text.view)
+        wider = unlike.least(coverage) if unlike else {}
+        return [
+            self._prediction(moment, found, coverage, wider.get(moment.transcript.game_id))
+            for moment, found in zip(moments, players, strict=True)
+        ]
+
+    def _prediction(
+        self, moment: GameMoment, players: Mapping[str, float], coverage: float, wider: float | None = None
+    ) -> GamePrediction:
+        """wider: the limit for suspects of a game that is not like the validation games."""
+        game, usual = moment.transcript, np.inf
         return GamePrediction(
-            {name: players[name] for name in transcript.alive(upto)},
-            {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()},
-            self.file.confidence.suspects_at(moment, players, coverage),
+            {name: players[name] for name in game.alive(moment.upto)},
+            {at: players[turn.player] for at, turn in game.said(moment.upto) if turn.text.strip()},
+            self.file.confidence.suspects_at(moment, players, coverage, usual if wider is None else wider),
+            unlike=wider is not None,
         )
 
     def follow(self, game: Transcript, turns: Iterable[TranscriptTurn], *, reasons: int = 0) -> Iterator[Followed]:

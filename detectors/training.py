@@ -285,11 +285,11 @@ def train_on(
     detector.fit(every.examples, every.y, every.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
-        confidence = confidence.with_sets(
-            others, score, judge_games(detector, others.examples, progress, sooner=True), truth
-        )
+        judged = judge_games(detector, others.examples, progress, sooner=True)
+        confidence = confidence.with_sets(others, score, judged, truth)
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
-        likeness = _likeness(detector, confidence, material, score, recipe.seed, progress)
+        least = {game: found[0] for game, found in confidence.least(judged, truth).items()}
+        likeness = _likeness(detector, confidence, material, score, least, recipe.seed, progress)
     scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
 
     file = ModelFile(
@@ -360,11 +360,13 @@ def _likeness(
     confidence: Confidence,
     material: Material,
     score: NDArray[np.float64],
+    least: Mapping[str, float],
     seed: int,
     progress: Progress,
 ) -> Likeness | None:
     """What the validation games are like, their statements without a label among them; None where asking about those
-    would cost requests. score: (labelled statements,), calibrated.
+    would cost requests. score: (labelled statements,), calibrated; least: by game, the probability of the least
+    suspected of those who deceive.
     """
     rest, others = material.unlabelled, material.others
     if rest and detector.requests((), rest):
@@ -372,7 +374,7 @@ def _likeness(
     if rest:
         score = np.append(score, confidence.of_scores(detector.predict_proba(rest, progress)[:, 1]))
     truth = [*others.y.tolist(), *[None] * len(rest)]
-    return Likeness.of((*others.examples, *rest), score, truth, seed, detector.text.view)
+    return Likeness.of((*others.examples, *rest), score, truth, seed, detector.text.view, least)
 
 
 def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:

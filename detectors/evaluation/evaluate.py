@@ -329,7 +329,8 @@ def _evaluate(
     figures = evaluate_scores(scores, statements, plan)
     rows, why = on_verdicts(scores, statements, models, plan)
     rows += on_views(scores, statements, views, plan)
-    judged_players, said = on_suspects(models, games, read_deceivers(corpus, plan.splits), evaluated, plan, progress)
+    deceivers = read_deceivers(corpus, plan.splits)
+    judged_players, said = on_suspects(models, games, deceivers, scores, evaluated, plan, progress)
     rows += judged_players
     more += why + said
     open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are

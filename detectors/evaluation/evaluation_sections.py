@@ -48,8 +48,9 @@ BESIDE = {
     "suspects": (
         "Suspects",
         "Players who cannot be ruled out at the promised coverage, once the whole game is known; it answers where no "
-        "more of them are left than deceive. Rows with online are about every moment of a game after a statement: that "
-        "at none of them a deceiver was ruled out, and how many suspects there were on average.",
+        "more of them are left than deceive. Games that are not like the validation games have more suspects, by how "
+        "unlike they are. Rows with online are about every moment of a game after a statement: that at none of them a "
+        "deceiver was ruled out, and how many suspects there were on average; likeness is not tested there.",
     ),
     "sure": (
         "Answering only where it is sure",

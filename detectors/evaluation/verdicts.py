@@ -28,7 +28,7 @@ from liescope.detectors.evaluation.score_rows import (
     rows_of,
     scored,
 )
-from liescope.detectors.examples import make_examples
+from liescope.detectors.examples import Example, make_examples
 from liescope.detectors.likeness import warning
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
@@ -67,10 +67,7 @@ def _label_sets(
     """statement_id, and by coverage what the set of each evaluated statement holds, as it would be scored with all the
     others; and what to say if they are not like those that the sets were chosen on.
     """
-    asked = evaluated.join(
-        scores.select("statement_id", "score"), on="statement_id", how="inner", maintain_order="left"
-    )
-    examples = make_examples(asked, 0, model.file.target)
+    asked, examples = _asked(scores, evaluated, model)
     found, unlike = model.label_sets(examples, asked["score"].to_numpy(), COVERAGES)
     held = {f"{coverage}": one for coverage, one in zip(COVERAGES, found, strict=True)}
     table = pl.DataFrame({"statement_id": asked["statement_id"], **{name: one.tolist() for name, one in held.items()}})
@@ -78,6 +75,15 @@ def _label_sets(
         return table, None
     left = int((held[f"{COVERAGE}"][unlike.rows].sum(axis=1) == 1).sum())
     return table, warning([unlike], left)
+
+
+def _asked(
+    scores: pl.DataFrame, evaluated: pl.DataFrame, model: LoadedDetector
+) -> tuple[pl.DataFrame, Sequence[Example]]:
+    """The evaluated statements that the model scored, with their `score`."""
+    scored_by_it = scores.select("statement_id", "score")
+    asked = evaluated.join(scored_by_it, on="statement_id", how="inner", maintain_order="left")
+    return asked, make_examples(asked, 0, model.file.target)
 
 
 def _rows(
@@ -127,13 +133,20 @@ class Case:
     lies: Bools
     known: int | None
     chance: float
+    wider: Mapping[float, float]
 
     @classmethod
-    def of(cls, game: Transcript, found: Sequence[Mapping[str, float]], deceivers: frozenset[str]) -> Case:
+    def of(
+        cls,
+        game: Transcript,
+        found: Sequence[Mapping[str, float]],
+        deceivers: frozenset[str],
+        wider: Mapping[float, float],
+    ) -> Case:
         lies = np.array([name in deceivers for name in game.names])
         killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
         scores = [np.array([players[name] for name in game.names]) for players in found]
-        return cls(scores, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
+        return cls(scores, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)), wider)
 
     @property
     def score(self) -> Floats:
@@ -154,12 +167,13 @@ def on_suspects(
     models: Mapping[str, LoadedDetector],
     games: Mapping[str, Transcript],
     truth: Mapping[str, frozenset[str]],
+    scores: pl.DataFrame,
     evaluated: pl.DataFrame,
     plan: ScoringPlan,
     progress: Progress,
 ) -> tuple[list[MetricRow], list[str]]:
     """Rows by population, of detectors of the role, and notes. truth: who deceives, by game; games where nobody or
-    everybody does are left out.
+    everybody does are left out; scores: those of `evaluate`.
     """
     judges = {name: model for name, model in models.items() if model.file.target == ROLE}
     unseen = {name: model for name, model in judges.items() if plan.split != "train" or name in plan.frozen}
@@ -171,7 +185,8 @@ def on_suspects(
     told = _told(evaluated, games, truth)
     rows: list[MetricRow] = []
     for name, model in unseen.items():
-        cases = _cases(model, [games[key] for key in told["game_id"]], truth, progress)
+        wider = _wider(scores.filter(pl.col("detector") == name), evaluated, model)
+        cases = _cases(model, [games[key] for key in told["game_id"]], truth, wider, progress)
         confidence = model.file.confidence if plan.split != CHOSEN_ON or name in plan.frozen else Confidence()
         for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
             if part.height:
@@ -179,14 +194,28 @@ def on_suspects(
     return rows, notes
 
 
+def _wider(scores: pl.DataFrame, evaluated: pl.DataFrame, model: LoadedDetector) -> Mapping[str, Mapping[float, float]]:
+    """By game that is not like those that suspects were chosen on, the limits for its suspects by coverage."""
+    asked, examples = _asked(scores, evaluated, model)
+    unlike = model.likeness and model.likeness.unlike(examples, asked["score"].to_numpy(), model.file.text.view)
+    if not unlike:
+        return {}
+    found = {coverage: unlike.least(coverage) for coverage in COVERAGES}
+    return {game: {coverage: found[coverage][game] for coverage in COVERAGES} for game in found[COVERAGE]}
+
+
 def _cases(
-    model: LoadedDetector, games: Sequence[Transcript], truth: Mapping[str, frozenset[str]], progress: Progress
+    model: LoadedDetector,
+    games: Sequence[Transcript],
+    truth: Mapping[str, frozenset[str]],
+    wider: Mapping[str, Mapping[float, float]],
+    progress: Progress,
 ) -> list[Case]:
     """The games, whole and after each statement."""
     moments = [[GameMoment(game), *(GameMoment(game, at + 1) for at, _ in game.said())] for game in games]
     found = iter(model.player_posteriors([one for some in moments for one in some], progress))
     return [
-        Case.of(game, [next(found) for _ in some], truth[game.game_id])
+        Case.of(game, [next(found) for _ in some], truth[game.game_id], wider.get(game.game_id, {}))
         for game, some in zip(games, moments, strict=True)
     ]
 
@@ -234,7 +263,9 @@ def _kept(
     often those named, where it does not abstain, are those who deceive.
     """
     held = [
-        np.array([sets.suspects(one, case.known, coverage) for one in (case.scores[:1] if whole else case.scores)])
+        np.array([sets.suspects(case.score, case.known, coverage, case.wider.get(coverage, np.inf))])
+        if whole
+        else np.array([sets.suspects(one, case.known, coverage) for one in case.scores])
         for case in cases
     ]
     covered = np.array([found[:, case.lies].all() for case, found in zip(cases, held, strict=True)])

@@ -12,12 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LoadedDetector, evaluate, load, train
-from liescope.detectors.calibrate import LabelSets
+from liescope.detectors.calibrate import LabelSets, PlayerSets, level_of
 from liescope.detectors.commands import app
 from liescope.detectors.examples import Example, read_statements
 from liescope.detectors.likeness import ALPHA, Likeness, warning
+from liescope.detectors.view.transcript import read_transcripts
 
 Corpus = Callable[..., Path]
 PLAIN, ODD = ["we", "should", "talk", "about", "this", "and", "vote"], ["zebra", "quilt", "harbour", "lantern"]
@@ -69,6 +70,29 @@ def test_sets_keep_their_promise_where_games_that_are_hard_to_judge_are_more_com
     assert (unlike.allowed(0.9).sum(axis=1) == 1).mean() > 0.1
 
 
+def test_suspects_keep_their_promise_where_games_that_are_hard_to_judge_are_more_common() -> None:
+    rng = np.random.default_rng(1)
+
+    def played(games: int, odd: float) -> tuple[list[Example], NDArray[np.float64], dict[str, float]]:
+        """(statements, scores, by game how probable its deceiver was), less so in games with other words."""
+        examples, _, score = said(rng, games, odd)
+        strange = {one.game_id: any(word in one.text for word in ODD) for one in examples}
+        return examples, score, {game: rng.beta(2, 4) if hard else rng.beta(6, 2) for game, hard in strange.items()}
+
+    examples, score, least = played(400, odd=0.2)
+    likeness = Likeness.of(examples, score, [None] * len(examples), 0, suspect=least)
+    usual = PlayerSets.of(np.array([*least.values()])).limits[level_of(0.9)]
+    assert usual is not None
+    others, found, there = played(400, odd=0.9)
+    unlike = likeness.unlike(others, found)
+    assert unlike
+    wider = unlike.least(0.9)
+    assert set(wider) == set(there)
+    assert np.mean([chance >= usual for chance in there.values()]) < 0.85
+    held = np.mean([chance >= min(usual, wider[game]) for game, chance in there.items()])
+    assert 0.87 <= held < 1
+
+
 def test_where_nothing_is_alike_no_verdict_is_left() -> None:
     rng = np.random.default_rng(0)
     examples, y, score = said(rng, 100, odd=0.0)
@@ -99,13 +123,15 @@ def games_of(examples: Sequence[Example]) -> NDArray[np.str_]:
 def test_a_saved_one_says_the_same_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     examples, y, score = said(rng, 50, odd=0.2)
-    likeness, path = Likeness.of(examples, score, y.tolist(), 0), tmp_path / "likeness.parquet"
+    least = {one.game_id: float(at) for one, at in zip(examples[4:], score[4:], strict=True)}  # not known of one game
+    likeness, path = Likeness.of(examples, score, y.tolist(), 0, suspect=least), tmp_path / "likeness.parquet"
     likeness.save(path)
     others, _, found = said(rng, 50, odd=1.0)
     one, other = (which.unlike(others, found) for which in (likeness, Likeness.load(path)))
     assert one
     assert other
     assert np.array_equal(one.allowed(0.8), other.allowed(0.8))
+    assert one.least(0.8) == other.least(0.8)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(BadData, match=r"likeness\.parquet"):
         Likeness.load(path)
@@ -137,6 +163,13 @@ def test_games_of_the_same_corpus_get_verdicts_and_no_warning(model: LoadedDetec
     assert found.filter(found["verdict"] != "abstain")["abstains"].drop_nulls().is_empty()
 
 
+def test_games_of_the_same_corpus_have_the_suspects_that_each_has_alone(model: LoadedDetector, small: Path) -> None:
+    games = [*read_transcripts(small, ["test"]).values()]
+    assert model.predict_games(games) == [model.predict_game(game) for game in games]
+    with pytest.raises(UsageError, match="one game_id"):
+        model.predict_games([games[0], games[0]])
+
+
 def test_games_with_other_words_get_a_warning_and_no_verdict_that_nothing_backs(
     model: LoadedDetector, small: Path, tmp_path: Path
 ) -> None:
@@ -158,7 +191,7 @@ def test_games_with_other_words_get_a_warning_and_no_verdict_that_nothing_backs(
     assert {row["abstains"] for row in facts["rows"]} == set(found["abstains"])
 
 
-def test_the_figures_of_an_evaluation_are_those_of_the_verdicts_that_score_gives(
+def test_the_figures_of_an_evaluation_are_those_of_the_verdicts_and_suspects_that_others_are_given(
     model: LoadedDetector, make_corpus: Corpus
 ) -> None:
     def change(rows: Any) -> None:
@@ -174,4 +207,12 @@ def test_the_figures_of_an_evaluation_are_those_of_the_verdicts_that_score_gives
     result = evaluate(model, other, draws=20)
     abstained = next(row for row in result.rows if row.metric == "abstained" and "90%" in row.split)
     assert abstained.value == 1
+    games = read_transcripts(other)
+    suspects = next(row for row in result.rows if row.metric == "suspects" and "players:promised=90%" in row.split)
+    found = model.predict_games([*games.values()], coverage=0.9)
+    assert suspects.value == np.mean([len(one.suspects or ()) for one in found])
+    assert all(
+        one.unlike and set(one.suspects or ()) == set(game.names)
+        for one, game in zip(found, games.values(), strict=True)
+    )
     assert any("not like the games that verdicts were chosen on" in note for note in result.notes)
