@@ -16,6 +16,7 @@ from liescope.games.narration import quoted
 from liescope.games.record import GameRecord
 from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
+from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.prompts import load_prompts
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.beliefs import NO_KNOWLEDGE, believed, claims_made
@@ -120,12 +121,13 @@ def test_the_question_holds_what_the_seat_knew_and_not_the_statement_that_it_is_
 
     def answer(ask: Ask, view: Sequence[Event]) -> Reply:
         seen.append(prompts.render(ask, view).text)
-        return Reply(problem="not needed")
+        return read_reply(ask, seen[-1].splitlines()[-1])  # as SmolLM2-135M does: the example, copied
 
     frozen = replace(game, events=tuple(event for event in game.events if event.kind is not EventKind.BELIEFS))
     made = claims_made(frozen)
-    drive(Session(Judging(frozen, JudgeSpec(0.0, beliefs=True), "", made)), answer)
+    replies = drive(Session(Judging(frozen, JudgeSpec(0.0, beliefs=True), "", made)), answer)
     assert len(seen) == len(made)
+    assert all(reply.problem for batch in replies for reply in batch)
     for text, (index, claims) in zip(seen, made.items(), strict=True):
         said = frozen.events[index]
         assert quoted(said.text) not in text.rpartition("# What you take to be true")[0] or said.text in [
