@@ -59,7 +59,7 @@ def train(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="The kind of detector; without one, linear for roles, else tfidf.",
+            help="The kind of detector; without one, linear for roles (an ensemble with --preset best), else tfidf.",
             autocompletion=lambda: list(DETECTORS),
         ),
     ] = None,

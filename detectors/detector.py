@@ -88,6 +88,7 @@ class Detector(ABC):
         folds: the default number of folds of the cross-validation by game
         packages: the distributions it needs; their versions are recorded in model.json
         extra: Liescope's extra that installs them; None if the base install does
+        reads_games: whether it judges a player beside the others at a table
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
         grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
         presets: options by the names in `PRESETS`; `context` is that of the text
@@ -102,6 +103,7 @@ class Detector(ABC):
     folds: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str | None] = None
+    reads_games: ClassVar[bool] = False
     reads_reasoning: ClassVar[bool] = False
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})

@@ -43,6 +43,7 @@ files name this machine.
 """
 LIKENESS_FILE = "likeness.parquet"
 UNLIKE = "not like the games that verdicts were chosen on"
+ALONE = "it comes without the game that this detector reads"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 WINDOW = 4096
 """Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
@@ -206,16 +207,17 @@ class LoadedDetector:
         if sets is None:
             return nothing, nothing
         (allowed,), unlike = self.label_sets(examples, score, [coverage])
-        given = verdicts(allowed)
+        alone = np.zeros(len(score), dtype=bool)
+        if self.detector.reads_games and self.file.target == ROLE:
+            alone = np.fromiter((one.seen is None and not one.context for one in examples), bool, len(score))
+        given = verdicts(allowed | alone[:, None])
         usual, rows = sets.abstains_because(coverage), np.zeros(len(score), dtype=bool)
         if unlike:
             rows = unlike.rows & (sets.allowed(score, coverage).sum(axis=1) == 1)
             left = [verdict for verdict, odd in zip(given, unlike.rows, strict=True) if odd and verdict != ABSTAIN]
             self._warned.append((unlike, len(left)))
-        because = [
-            None if verdict != ABSTAIN else UNLIKE if odd else usual for verdict, odd in zip(given, rows, strict=True)
-        ]
-        return given, because
+        why = np.where(alone, ALONE, np.where(rows, UNLIKE, usual)).tolist()
+        return given, [reason if verdict == ABSTAIN else None for verdict, reason in zip(given, why, strict=True)]
 
     def _reasons(self, statements: Sequence[Statement], most: int) -> pl.Series:
         given = iter(self.detector.explain([one.example for one in statements if one.example], most))

@@ -205,6 +205,7 @@ class EnsembleDetector(Detector):
 
     kind = "ensemble"
     options_type = EnsembleOptions
+    reads_games = True
     reads_reasoning = True
     folds = 3
     packages = ("scikit-learn", "scipy")
@@ -341,7 +342,7 @@ class EnsembleDetector(Detector):
         if stack == Stack.mean(len(self._members)):
             return ("the mean of the members' log-odds is used; no weights did better on held-out games",)
         each = (f"{one.kind} {weight:.2f}" for one, weight in zip(self._members, stack.weights, strict=True))
-        return (f"members' log-odds are weighed by held-out games: {', '.join(each)}",)
+        return (f"weights of the members' log-odds, learned on held-out games: {', '.join(each)}",)
 
 
 def _folds(

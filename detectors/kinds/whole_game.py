@@ -56,6 +56,8 @@ class WholeGameDetector(Detector):
     `moments`, an option of every such kind: at how many moments of each game it learns, evenly spread, beside its end.
     """
 
+    reads_games = True
+
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         super().__init__(text, options)
         if not text.mask_names:

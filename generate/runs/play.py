@@ -355,8 +355,8 @@ def judging_of(
     """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
     if [judge is not None, claims_by is not None, settings["beliefs"]].count(True) != 1:
         raise UsageError(
-            "give one of --judge, to rate the games, --claims-by, to have a model list their claims, and --beliefs, to "
-            "ask the speakers what they believe"
+            "give exactly one of --judge (rate the games), --claims-by (have a model list their claims) and --beliefs "
+            "(ask the speakers what they believe)"
         )
     if claims_by is not None and not claims_by.startswith("openai:"):
         raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
@@ -438,7 +438,7 @@ def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
 
 
 _BELIEVES = {True: "believes false", False: "believes true", None: "cannot know"}
-_UNREAD, _BOTH, _ALIKE = "unread", "claim label too", "alike"
+_UNREAD, _BOTH, _ALIKE = "unread", "with label_claim", "and alike"
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,9 @@ def label(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder for the judged games. \\[default: RUN-by-JUDGE]", show_default=False),
+        typer.Option(
+            help="The folder for the judged games. \\[default: RUN-by-JUDGE or RUN-beliefs]", show_default=False
+        ),
     ] = None,
     given: Given,
     dry_run: DryRun = False,

@@ -123,3 +123,14 @@ def test_a_damaged_confidence_is_refused(folder: Path, tmp_path: Path) -> None:
     (bad / "model.json").write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(BadData, match="honest"):
         load(bad)
+
+
+def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(talk: Path, tmp_path: Path) -> None:
+    model = load(train("linear", talk, out=tmp_path / "m", folds=0).model)
+    rows = read_statements(talk, ["test"]).select("text", "speaker", "game_id", "names").to_dicts()
+    there = model.score(rows, coverage=0.5)
+    assert there.filter(pl.col("verdict") != "abstain").height > len(rows) / 2
+    assert "it comes without the game that this detector reads" not in set(there["abstains"])
+    alone = model.score([{"text": row["text"], "speaker": row["speaker"]} for row in rows], coverage=0.5)
+    assert set(alone["verdict"]) == {"abstain"}
+    assert set(alone["abstains"]) == {"it comes without the game that this detector reads"}
