@@ -11,6 +11,7 @@ import polars as pl
 
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
+from liescope.detectors.detector import ROLE
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import (
@@ -121,8 +122,9 @@ def _beside_length(rows: Sequence[MetricRow], best: MetricRow, evaluation: Evalu
     if best.lo <= 0.5:
         than = "does worse than" if best.hi < 0.5 else "is not shown to do better than"
         return f"{name} {than} chance, 0.5: {reached}{beside}."
+    parted = "what deceivers say from what others say" if best.target == ROLE else "lies from honest statements"
     said = {
-        "better": "separates lies from honest statements better than statement length alone",
+        "better": f"separates {parted} better than statement length alone",
         "worse": "does worse than statement length alone",
         "no better": "does no better than statement length alone",
         "not shown to be better": "is not shown to do better than statement length alone",

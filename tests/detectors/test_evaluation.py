@@ -185,7 +185,11 @@ def ranked(name: str, value: float, lo: float | None, hi: float | None) -> Metri
 @pytest.mark.parametrize(
     ("own", "lead", "words"),
     [
-        ((0.8, 0.7, 0.9), (0.2, 0.1, 0.3), "separates lies from honest statements better than statement length alone"),
+        (
+            (0.8, 0.7, 0.9),
+            (0.2, 0.1, 0.3),
+            "separates what deceivers say from what others say better than statement length alone",
+        ),
         ((0.8, 0.7, 0.9), (-0.2, -0.3, -0.1), "does worse than statement length alone"),
         ((0.8, 0.7, 0.9), (0.0, 0.0, 0.0), "does no better than statement length alone"),
         ((0.8, 0.7, 0.9), (-0.1, -0.3, 0.1), "does no better than statement length alone"),
