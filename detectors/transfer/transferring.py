@@ -279,7 +279,8 @@ def _recipes(
         fixed = {name: value for name, value in options.items() if name in takes[kind]} | options_of(kind)
         if context is not None:
             fixed["context"] = context
-        grid = {name: values for name, values in chosen.grid.items() if name not in fixed}
+        settled = {*fixed, "epochs"} if fixed.get("max_steps") else {*fixed}  # so many steps, whatever the epochs
+        grid = {name: values for name, values in chosen.grid.items() if name not in settled}
         recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed, kind=kind)
         made = [recipe.made(setting) for setting in recipe.settings()]
         made[0].prepare()

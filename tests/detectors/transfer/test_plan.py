@@ -19,6 +19,7 @@ from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
 from liescope.detectors.transfer.cell_fits import CellRecipe, _first_of_the_best, fit_all, inner_folds
 from liescope.detectors.transfer.matrix import LEFT_OUT, UNITS, TransferTable, plan, read_table
+from liescope.detectors.transfer.transferring import _recipes
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.transfer.conftest import Planted, mixed
 from tests.detectors.transfer.recording import RecordingDetector
@@ -52,6 +53,13 @@ def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
             assert fit.unit not in {facts[key][1] for key in learned}
         for (_, rest), (_, held_out) in zip(inner[::2], inner[1::2], strict=True):
             assert not {facts[key][0] for key in rest} & {facts[key][0] for key in held_out}
+
+
+def test_nothing_is_chosen_that_what_was_given_settles() -> None:
+    """A fixed number of steps leaves no choice of epochs, each of which would cost trainings."""
+    (free,), (settled,) = (_recipes(["encoder"], None, False, 0, given) for given in ({}, {"max_steps": 5}))
+    assert {setting["epochs"] for setting in free.settings()} == {1.0, 3.0}
+    assert len(settled.settings()) == 1
 
 
 def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where_there_are_several(
