@@ -281,11 +281,11 @@ class LoadedDetector:
         self, moment: GameMoment, players: Mapping[str, float], coverage: float, wider: float | None = None
     ) -> GamePrediction:
         """wider: the limit for suspects of a game that is not like the validation games."""
-        game, usual = moment.transcript, np.inf
+        game, limit = moment.transcript, np.inf if wider is None else wider
         return GamePrediction(
             {name: players[name] for name in game.alive(moment.upto)},
             {at: players[turn.player] for at, turn in game.said(moment.upto) if turn.text.strip()},
-            self.file.confidence.suspects_at(moment, players, coverage, usual if wider is None else wider),
+            self.file.confidence.suspects_at(moment, players, coverage, limit),
             unlike=wider is not None,
         )
 
