@@ -50,7 +50,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     run(table, "--draws", "400", "--tune", "400", "--out", out)
     printed = capsys.readouterr().out
     assert "a file that does not say who played" in printed
-    assert {path.name for path in out.iterdir()} == {
+    assert {path.name for path in out.iterdir()} - {"conflicts.csv"} == {  # which draws may or may not bring
         "ahead.csv",
         "background.csv",
         "background_rates.csv",

@@ -191,7 +191,7 @@ def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(
 ) -> None:
     """The limit on the size of files stands in for a disk that runs full in the middle of a write."""
     run = tmp_path / "run"
-    limited = ["bash", "-c", 'ulimit -f 128 && exec "$@"', "bash", *command(server, run, games=10)]
+    limited = ["bash", "-c", 'ulimit -f 256 && exec "$@"', "bash", *command(server, run, games=10)]
     code, said, complained = end(begin(limited))
     server.rest()
     assert (code, said) == (1, "")

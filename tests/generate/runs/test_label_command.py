@@ -197,7 +197,7 @@ def test_each_speaker_is_asked_once_about_what_it_claimed_and_its_other_labels_s
 
 def test_only_one_of_judge_claims_and_beliefs_is_asked_for(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert say("label", played, "--beliefs", "--judge", "fake:judge") == 1
-    assert "give one of --judge" in capsys.readouterr().err
+    assert "give exactly one of --judge" in capsys.readouterr().err
     assert say("label", played) == 1
     assert "--beliefs, to ask the speakers" in capsys.readouterr().err
 
