@@ -14,7 +14,10 @@ from typing import Any
 from tests.golden.frozen import digest, masked
 
 ROWS = 2  # of a longer table that are kept whole
-CLOSE, TINY = 0.02, 1e-8  # relative and absolute; a rank that flips with the processor moves an AUROC of few pairs by a percent
+CLOSE, TINY = (
+    0.02,
+    1e-8,
+)  # relative and absolute; a rank that flips with the processor moves few pairs by a percent
 _TIMES, _MARKS = ("seconds", "cpu_seconds", "built", "at"), ("versions", "liescope", "bytes", "sha256", "id", "learned")
 VOLATILE = frozenset({*_TIMES, *_MARKS})
 _NUMBER = re.compile(r"[−–-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?%?")

@@ -199,7 +199,7 @@ def test_only_one_of_judge_claims_and_beliefs_is_asked_for(played: Path, capsys:
     assert say("label", played, "--beliefs", "--judge", "fake:judge") == 1
     assert "give exactly one of --judge" in capsys.readouterr().err
     assert say("label", played) == 1
-    assert "--beliefs, to ask the speakers" in capsys.readouterr().err
+    assert "--beliefs (ask the speakers" in capsys.readouterr().err
 
 
 def test_what_asking_for_beliefs_takes_is_told_beforehand(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
