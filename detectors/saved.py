@@ -268,25 +268,30 @@ class LoadedDetector:
         moments, text = [GameMoment(game) for game in games], self.file.text
         players = self.player_posteriors(moments)
         asked = [one for moment in moments for one in examples_of(moment, text.context, ROLE, text.view).values()]
-        unlike = None
-        if self.likeness and asked and not self.detector.requests((), asked):
+        compared, unlike = bool(self.likeness and asked and not self.detector.requests((), asked)), None
+        if self.likeness and compared:
             unlike = self.likeness.unlike(asked, self.probabilities(asked), text.view)
         wider = unlike.least(coverage) if unlike else {}
         return [
-            self._prediction(moment, found, coverage, wider.get(moment.transcript.game_id))
+            self._prediction(moment, found, coverage, wider.get(moment.transcript.game_id), compared)
             for moment, found in zip(moments, players, strict=True)
         ]
 
     def _prediction(
-        self, moment: GameMoment, players: Mapping[str, float], coverage: float, wider: float | None = None
+        self,
+        moment: GameMoment,
+        players: Mapping[str, float],
+        coverage: float,
+        wider: float | None = None,
+        compared: bool = False,
     ) -> GamePrediction:
-        """wider: the limit for suspects of a game that is not like the validation games."""
+        """wider: the limit for suspects of a game that is not like the validation games, if it was compared."""
         game, limit = moment.transcript, np.inf if wider is None else wider
         return GamePrediction(
             {name: players[name] for name in game.alive(moment.upto)},
             {at: players[turn.player] for at, turn in game.said(moment.upto) if turn.text.strip()},
             self.file.confidence.suspects_at(moment, players, coverage, limit),
-            unlike=wider is not None,
+            unlike=wider is not None if compared else None,
         )
 
     def follow(self, game: Transcript, turns: Iterable[TranscriptTurn], *, reasons: int = 0) -> Iterator[Followed]:

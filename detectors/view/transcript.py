@@ -107,13 +107,13 @@ class GamePrediction:
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
     probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule
     out at the coverage it was asked for, most suspect first; None where it has nothing to decide by; unlike: whether
-    the game was compared with those that suspects were chosen on, and is not like them.
+    the game is not like those that suspects were chosen on; None where it was not compared with them.
     """
 
     players: Mapping[str, float]
     statements: Mapping[int, float]
     suspects: tuple[str, ...] | None = None
-    unlike: bool = False
+    unlike: bool | None = None
 
     def ranked(self) -> list[tuple[str, float]]:
         """The players, most suspect first; equals in alphabetical order."""

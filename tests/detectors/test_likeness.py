@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,9 @@ def test_games_of_the_same_corpus_get_verdicts_and_no_warning(model: LoadedDetec
 
 def test_games_of_the_same_corpus_have_the_suspects_that_each_has_alone(model: LoadedDetector, small: Path) -> None:
     games = [*read_transcripts(small, ["test"]).values()]
-    assert model.predict_games(games) == [model.predict_game(game) for game in games]
+    alone = [model.predict_game(game) for game in games]
+    assert {one.unlike for one in alone} == {None}
+    assert model.predict_games(games) == [replace(one, unlike=False) for one in alone]
     with pytest.raises(UsageError, match="one game_id"):
         model.predict_games([games[0], games[0]])
 
