@@ -12,6 +12,7 @@ from rich.text import Text
 from liescope.common.model_names import PEOPLE
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence
+from liescope.detectors.detector import ROLE
 from liescope.detectors.evaluation.beside_people import JUDGED, OBSERVER, SUSPECTED
 from liescope.detectors.evaluation.evaluation_sections import compared_views
 from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
@@ -78,6 +79,7 @@ _BESIDE = {
     "names_mafioso": "minus players: how often it names the mafioso, less the villager's vote",
     WITHIN: "minus players: AUROC within games less that of the villagers' suspicion, same statements",
 }
+_CENTRED = "centred: pooled, of each speaker's mean score in a game, less that of its speakers"
 _RATE = LEVELS["5pct"]
 _FAR = 2.0
 """How many times the promised rate of false positives may be realised before a recall is withheld."""
@@ -114,6 +116,8 @@ def show_training(result: TrainResult) -> None:
             console, f"note: {facts.lost:,} statements of {splits} are left out: their text was lost before publication"
         )
     _show_rows(console, result.rows, "tasks" if alone else "games", called)
+    if result.file.target == ROLE and not alone:
+        _say(console, "players after the whole game: `liescope evaluate` ranks them")
     _show_confidence(console, result.file.confidence, called)
     _show_notes(console, result.notes, facts.sources)
     _say(console, f"model: {result.model}")
@@ -221,6 +225,8 @@ def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games",
         one = "the one game that has" if within.games == 1 else f"the {within.games:,} games that have"
         where = called.say(f"{one} both classes") if unit == "games" else unit
         _say(console, f"AUROC within {where}; pooled over all; recall at FPR")
+        if not beside:
+            _say(console, called.say(_CENTRED))
         table = _table("detector")
         for name in (f"within {unit} [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)

@@ -19,7 +19,7 @@ from liescope.detectors.kinds.whole_game import AnsweredQuestions, WhoDeceives, 
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
 from liescope.detectors.view.joint_posterior import Floats
-from liescope.detectors.view.table_features import FEATURES, table_features
+from liescope.detectors.view.table_features import FEATURES, in_words, table_features
 
 _WEIGHTS = "weights.npy"
 _FIELD = "table"
@@ -72,10 +72,11 @@ class TableDetector(WholeGameDetector):
 
     def _reasons(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
         seat = next(one for one in asked.candidates() if one.player == player)
-        added = self._features([seat])[0] * self._weights
+        features = self._features([seat])[0]
+        added = features * self._weights
         strongest = [at for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
         named = list(FEATURES)
-        return [Reason(_FIELD, named[at], float(added[at])) for at in strongest]
+        return [Reason(_FIELD, in_words(named[at], features[at]), float(added[at])) for at in strongest]
 
     def save(self, folder: Path) -> None:
         np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)

@@ -60,18 +60,18 @@ _ECHOED = 3  # earlier statements of others that are looked through for echoes
 TALK = {
     "share of talk": "its share of the statements",
     "share of words": "its share of the words",
-    "length": "words in a statement of its own, as a logarithm",
-    "variety": "different words among its words",
-    "word length": "letters in a word of its own",
+    "length": "the length of its statements",
+    "variety": "the variety of its words",
+    "word length": "the length of its words",
     "silence": "how often it was silent",
-    "first word": "when it first spoke",
-    "last word": "when it last spoke",
-    "in a row": "statements that follow its own",
-    "questions": "statements of its own that ask",
-    "exclamations": "statements of its own that exclaim",
-    "echo": "its words that others had just said",
+    "first word": "how late it first spoke",
+    "last word": "how late it last spoke",
+    "in a row": "how often it speaks again at once",
+    "questions": "how often it asks",
+    "exclamations": "how often it exclaims",
+    "echo": "words that others had just said",
     "echoed": "its words that the next to speak says too",
-    "new words": "its words that nobody had said before",
+    "new words": "words that nobody had said before",
     "about itself": "how often it names itself",
 }
 TIES = {
@@ -79,27 +79,34 @@ TIES = {
     "named by": "how many others name it",
     "names": "how often it names others",
     "names how many": "how many others it names",
-    "named back": "those whom it names that name it",
+    "named back": "how many whom it names name it too",
     "accuses": "how many others it accuses",
     "accused": "how many others accuse it",
-    "accuses first": "whether it was the first to accuse",
-    "accuses late": "when it first accused",
-    "returns": "its accusers whom it accuses",
-    "returned": "those whom it accuses that accuse it",
-    "with the table": "its accusations against whom most others accuse",
-    "against the table": "its accusations against whom nobody else accuses",
+    "accuses first": "being the first to accuse",
+    "accuses late": "how late it first accused",
+    "returns": "how many of its accusers it accuses",
+    "returned": "how many whom it accuses accuse it too",
+    "with the table": "accusing whom most others accuse",
+    "against the table": "accusing whom nobody else accuses",
     "supports": "how many others it supports",
     "supported": "how many others support it",
-    "support returned": "those whom it supports that support it",
+    "support returned": "how many whom it supports support it too",
     "votes for it": "votes that others cast for it",
-    "votes with the table": "its votes for whom most others vote",
+    "votes with the table": "voting for whom most others vote",
     "votes for how many": "how many others it voted for",
 }
-MANNER = {f"words: {name}": f"how often it uses words of {name}" for name in _MANNER}
+MANNER = {f"words: {name}": f"words such as {', '.join(words.split()[:2])}" for name, words in _WORDS.items()}
 GONE = {"killed": "it was killed", "exiled": "it was voted out"}
 FEATURES = {**TALK, **TIES, **MANNER, **GONE}
-"""Each feature, with what it is. Those of `GONE` are 0 or 1; the others are compared with the table."""
+"""Each feature, with what it is. Those of `GONE` are 0 or 1; the others are compared with the table (length by its
+logarithm)."""
 _RATED = len(TALK) + len(TIES) + len(MANNER)
+
+
+def in_words(feature: str, value: float) -> str:
+    """A feature of a player as a phrase, in which "it" is the player. value: as `table_features` gives it."""
+    beside = "" if feature in GONE else ", more than others" if value > 0 else ", less than others"
+    return FEATURES[feature] + beside
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import UsageError
 from liescope.detectors.view.candidate import Candidate
-from liescope.detectors.view.table_features import FEATURES, GONE, MANNER, table_features
+from liescope.detectors.view.table_features import FEATURES, GONE, MANNER, in_words, table_features
 from liescope.detectors.view.transcript import KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted
 
@@ -138,5 +138,7 @@ def test_reasons_are_in_plain_words() -> None:
     train, test = planted(1)
     (reasons,) = fitted("table", train, strength=1.0).explain(test.examples[-1:], most=3)
     assert reasons
-    assert all(reason.feature in FEATURES for reason in reasons)
+    assert all(reason.feature.endswith((", more than others", ", less than others")) for reason in reasons)
+    assert in_words("named by", -0.5) == "how many others name it, less than others"
+    assert in_words("killed", 1.0) == "it was killed"
     assert all(np.isfinite(reason.weight) for reason in reasons)

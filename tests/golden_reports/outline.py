@@ -14,10 +14,10 @@ from typing import Any
 from tests.golden.frozen import digest, masked
 
 ROWS = 2  # of a longer table that are kept whole
-CLOSE, TINY = (
-    0.02,
-    1e-8,
-)  # relative and absolute; a rank that flips with the processor moves few pairs by a percent
+CLOSE, LEARNED = 1e-5, 0.02
+"""Relative tolerance: of arithmetic, and of trained detectors, of whom a rank that flips with the processor moves few
+pairs by a percent."""
+TINY = 1e-8
 _TIMES, _MARKS = ("seconds", "cpu_seconds", "built", "at"), ("versions", "liescope", "bytes", "sha256", "id", "learned")
 VOLATILE = frozenset({*_TIMES, *_MARKS})
 _NUMBER = re.compile(r"[−–-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?%?")
@@ -158,21 +158,21 @@ def _markdown(file: Path, loose: bool) -> Iterator[str]:
             yield _words(line, loose)
 
 
-def differences(was: Any, now: Any, path: str = "") -> Iterator[str]:
-    """Each difference in a line: where, what was there, what is there now."""
+def differences(was: Any, now: Any, path: str = "", close: float = CLOSE) -> Iterator[str]:
+    """Each difference in a line: where, what was there, what is there now. close: relative, of numbers."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *(key for key in now if key not in was)]:
             if key not in now or key not in was:
                 yield f"{path}/{key}: {'is new' if key in now else 'is gone'}"
             else:
-                yield from differences(was[key], now[key], f"{path}/{key}")
+                yield from differences(was[key], now[key], f"{path}/{key}", close)
     elif isinstance(was, list) and isinstance(now, list):
         if len(was) != len(now):
             yield f"{path}: {len(was)} items then, {len(now)} now"
         for at, (one, other) in enumerate(zip(was, now, strict=False)):
-            yield from differences(one, other, f"{path}/{at}")
+            yield from differences(one, other, f"{path}/{at}", close)
     elif _number(was) and _number(now):
-        if not math.isclose(was, now, rel_tol=CLOSE, abs_tol=TINY):
+        if not math.isclose(was, now, rel_tol=close, abs_tol=TINY):
             yield f"{path}: {was} then, {now} now"
     elif was != now:
         yield f"{path}:\n    then {str(was)[:300]}\n    now  {str(now)[:300]}"
