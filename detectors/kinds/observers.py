@@ -31,6 +31,10 @@ from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
 MOST_SETS = 20_000
 """Sets of players that are summed over; any table of 14 seats has fewer."""
+_VOTES_COME_LAST = (
+    "observers: no vote came before any of these statements, so while a game goes on it knows only who was killed; after "
+    "the whole game it knows the votes"
+)
 _CHAINS, _STEPS = 512, 30  # sets that are followed at once, and steps of each for each player
 
 
@@ -107,6 +111,10 @@ def posterior_of(table: ObservedTable, habits: Habits) -> Floats:
     weights = np.exp(logs - logs.max())
     found: Floats = weights @ sets / weights.sum()
     return found
+
+
+def _voted_before(moment: GameMoment) -> bool:
+    return any(turn.kind == VOTED for turn in moment.transcript.turns[: moment.upto])
 
 
 def _prior(table: ObservedTable, habits: Habits) -> Floats:
@@ -273,6 +281,8 @@ class ObserversDetector(Detector):
 
         habits = Habits(habit_of(votes[True], prior), habit_of(votes[False], prior), moved(dead), moved(out), share)
         self._habits = replace(habits, trust=trust_of(whole, habits, prior))
+        if any(votes.values()) and not any(_voted_before(e.seen) for e in examples if e.seen):
+            self.notes = (_VOTES_COME_LAST,)
         progress("counting votes", 1, 1)
         return self
 

@@ -210,6 +210,15 @@ def test_votes_at_random_teach_nothing() -> None:
     assert np.abs(detector.predict_whole(examples) - 2 / 7).max() < 0.2
 
 
+def test_who_learns_where_votes_come_last_is_told_so() -> None:
+    draw = random.Random(8)
+    games = [played(draw, n, honest=1.0, deceptive=-1.0) for n in range(10)]
+    (note,) = fitted(games)[0].notes
+    assert "no vote came before any of these statements" in note
+    later = TranscriptTurn(SAID, "A", "so it is", key="later")
+    assert not fitted([(replace(game, turns=(*game.turns, later)), lying) for game, lying in games])[0].notes
+
+
 def test_voters_whose_side_is_not_known_are_left_out_of_learning() -> None:
     draw = random.Random(5)
     games = [played(draw, n, honest=3.0, deceptive=-3.0) for n in range(20)]
