@@ -32,8 +32,8 @@ from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 MOST_SETS = 20_000
 """Sets of players that are summed over; any table of 14 seats has fewer."""
 _VOTES_COME_LAST = (
-    "observers: no vote came before any of these statements, so while a game goes on it knows only who was killed; after "
-    "the whole game it knows the votes"
+    "observers: no vote came before any of these statements, so while a game goes on it knows only who was killed; "
+    "after the whole game it knows the votes"
 )
 _CHAINS, _STEPS = 512, 30  # sets that are followed at once, and steps of each for each player
 
