@@ -98,6 +98,8 @@ class BeliefsReport:
         """What the speakers believe, beside the log, as it is printed."""
         from liescope.common.report.contents import Column, Report, Section, Table
 
+        if not self.models:
+            return Report(findings=("Nobody was asked: no statement has a claim that could be read.",), sections=())
         names = ("asked", *_BELIEVES.values(), _UNREAD, _BOTH, _ALIKE)
         rows = [(model, *(counts.get(name, 0) for name in names)) for model, counts in self.models.items()]
         both, alike = (sum(counts.get(name, 0) for counts in self.models.values()) for name in (_BOTH, _ALIKE))

@@ -44,6 +44,7 @@ from liescope.generate.runs.job import LESSONS, Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import ENDPOINTS
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, write_whole
+from liescope.generate.runs.run_plan import JudgePlan
 from liescope.generate.runs.run_progress import RunProgress
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ async def opened(
     """Open a run in its folder, new or begun. elsewhere: whether workers play, which load local models themselves; the
     rest as for `runner.run`, with its errors.
     """
-    progress, halt = RunProgress(len(job)), halt or Halt()
+    progress, halt = RunProgress(len(job), judged=isinstance(job.plan, JudgePlan)), halt or Halt()
     async with AsyncExitStack() as stack:
         log = stack.enter_context(open_log(limits.log))
         progress.activity.tell = log.write

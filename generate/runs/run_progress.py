@@ -42,8 +42,9 @@ class RunProgress:
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
     began; from_cache: how many of the replies were in the cache; unrated: measurements that could not be obtained
     since then; retried: failed games that were tried once more. kinds: what each kind of ask cost in the whole run;
-    endpoints: what is known about them; both are set only at the end. activity: what goes on at each host. stop: why
-    the run ended early.
+    endpoints: what is known about them; both are set only at the end. activity: what goes on at each host. judged:
+    whether games are asked about after they were played, so that only those replies count. stop: why the run ended
+    early.
     """
 
     planned: int
@@ -63,6 +64,7 @@ class RunProgress:
     kinds: list[KindSpent] = field(default_factory=list)
     endpoints: tuple[EndpointFacts, ...] = ()
     activity: Activity = field(default_factory=Activity)
+    judged: bool = False
     stop: LiescopeError | None = None
 
     def counts(self) -> dict[str, Any]:
@@ -79,25 +81,24 @@ class RunProgress:
         else:
             self.failed += 1
             self.failures[game.failure] += 1
-        self.fallbacks.update(_replaced(game))
+        self.fallbacks.update(_replaced(game, self.judged))
 
     def take_back(self, game: GameRecord) -> None:
         """Undo the counting of a failed game that is being retried."""
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
-        self.fallbacks = self.fallbacks - _replaced(game)
+        self.fallbacks = self.fallbacks - _replaced(game, self.judged)
 
 
 NUMBERS = tuple(one.name for one in fields(RunProgress) if one.type in ("int", "float"))
 COUNTERS = tuple(one.name for one in fields(RunProgress) if one.type == "Counter[str]")
 
 
-def _replaced(game: GameRecord) -> Counter[str]:
-    """The number of unusable replies by model: from the players, or from the judge if the game was judged. An explained
-    vote is one reply, though it becomes a vote and a silence.
+def _replaced(game: GameRecord, judged: bool) -> Counter[str]:
+    """The number of unusable replies by model: from the players, or, of a judged game, from whoever was asked then. An
+    explained vote is one reply, though it becomes a vote and a silence.
     """
     models = {seat.name: seat.model for seat in game.seats}
-    judged = "judge" in game.meta
     replies = {
         (event.actor, event.day, event.phase, event.round, event.about, _as_vote(event)): event.data.get("judge")
         for event in game.events

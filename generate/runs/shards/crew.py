@@ -248,7 +248,12 @@ class _Crew:
         """Count everything that the journal holds."""
         now = self._progress
         base = RunProgress(
-            now.planned, calls=now.calls, from_cache=now.from_cache, unrated=now.unrated, retried=now.retried
+            now.planned,
+            calls=now.calls,
+            from_cache=now.from_cache,
+            unrated=now.unrated,
+            retried=now.retried,
+            judged=now.judged,
         )
         for game in self._journal.records():
             base.add(game)

@@ -59,6 +59,7 @@ def test_a_model_lists_claims_that_are_checked_and_compared(
     assert report.model == "wise"
     assert report.unread > 0
     assert sum(report.dropped.values()) > 0
+    assert f"wise {report.unread}." in printed
     asked = len(server.requests)
     assert report.statements + report.unread == asked
     by_kind = {row.kind: row for row in report.agreement}

@@ -99,16 +99,42 @@ def test_a_game_that_ends_late_is_judged_at_its_place_in_the_run(played: Path, e
     assert [game.game_id for game in records(run.with_name("judged"))] == [game.game_id for game in games]
 
 
-def test_only_the_judges_unusable_replies_are_counted_under_its_name(
-    played: Path, endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "who", "folder"),
+    [(("--judge", "fake:judge"), "judge", "first-by-fake-judge"), (("--beliefs",), "a", "first-beliefs")],
+)
+def test_only_unusable_replies_of_those_who_were_asked_afterwards_are_counted(
+    words: tuple[str, ...],
+    who: str,
+    folder: str,
+    played: Path,
+    endpoint: FakeEndpoint,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     capsys.readouterr()
-    assert say("label", played, "--judge", "fake:judge", "--json") == 0
+    assert say("label", played, *words, "--json") == 0
     said = json.loads(capsys.readouterr().out)
-    unusable = [e for game in records(played.with_name("first-by-fake-judge")) for e in game.events if e.fallback]
-    by_judge = sum("judge" in event.data for event in unusable)
-    assert 0 < by_judge < len(unusable)
-    assert said["fallbacks"] == {"judge": by_judge}
+    unusable = [e for game in records(played.with_name(folder)) for e in game.events if e.fallback]
+    afterwards = sum("judge" in event.data for event in unusable)
+    assert afterwards < len(unusable)
+    assert said["fallbacks"] == ({who: afterwards} if afterwards else {})
+
+
+def test_where_nobody_claimed_anything_nobody_is_asked_and_that_is_said(
+    run: Path, endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert say("play", "mini-mafia", "--design", "self", "--player", "fake:a", "--games", 1, "--out", run) == 0
+    with Journal.open(run) as whole, Journal.create(run.with_name("quiet"), dict(whole.plan)) as quiet:
+        for number, game in enumerate(whole.records()):
+            events = tuple(
+                replace(event, text="Hm.") if event.kind is EventKind.STATEMENT else event for event in game.events
+            )
+            quiet.add_record(replace(game, events=events), number)
+    endpoint.asked.clear()
+    capsys.readouterr()
+    assert say("label", run.with_name("quiet"), "--beliefs") == 0
+    assert "Nobody was asked: no statement has a claim that could be read." in capsys.readouterr().out
+    assert not endpoint.asked
 
 
 def test_a_judge_who_cannot_rate_leaves_nulls_with_their_reason(played: Path, endpoint: FakeEndpoint) -> None:
