@@ -79,7 +79,7 @@ _BESIDE = {
     "names_mafioso": "minus players: how often it names the mafioso, less the villager's vote",
     WITHIN: "minus players: AUROC within games less that of the villagers' suspicion, same statements",
 }
-_CENTRED = "centred: pooled, of each speaker's mean score less the mean of its game"
+_CENTRED = "centred: pooled; a speaker's mean score less that of the game's speakers"
 _RATE = LEVELS["5pct"]
 _FAR = 2.0
 """How many times the promised rate of false positives may be realised before a recall is withheld."""
