@@ -3,14 +3,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test browser lint format inspect bench docs space clean
+.PHONY: demo test test-long browser lint format inspect bench docs space clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
 
 # Three processes, since tests wait for servers and browsers a good part of their time; two cores are enough.
 test: browser lint
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 3 -m "not long"
+
+# What takes long and is worth it: kills at random moments, whole published data, every page in a browser, recovery by the sampler.
+test-long: browser $(STAMP)
+	$(BIN)/python -m pytest -n 3 -m long
 
 # Which browser pages are tested in, or how to get one: without it these tests are skipped.
 browser:
