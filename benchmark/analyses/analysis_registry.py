@@ -16,7 +16,7 @@ from liescope.benchmark.analyses.deception import (
     ANALYSES_OF_DETECTION,
     ANALYSES_OF_SUSPICION,
 )
-from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE, ANALYSES_OF_INJECTION
+from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE
 from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
 from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
 from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
@@ -57,7 +57,6 @@ SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "lengths": ANALYSES_OF_LENGTHS,
     "counter accusation": ANALYSES_OF_COUNTER_ACCUSATION,
     "first claim": ANALYSES_OF_FIRST_CLAIM,
-    "injection": ANALYSES_OF_INJECTION,
     "game length": ANALYSES_OF_GAME_LENGTH,
     "deception": ANALYSES_OF_DECEPTION,
     "suspicion": ANALYSES_OF_SUSPICION,

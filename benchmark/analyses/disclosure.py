@@ -6,16 +6,15 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, SAID, WINNERS, Analysis
-from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
-from liescope.benchmark.analyses.analysis_tables import Differences, Shares, each, long
+from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, WINNERS, Analysis
+from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots
+from liescope.benchmark.analyses.analysis_tables import Shares, each
 from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.frames import Frames
 from liescope.common.colours import COLOURS
 from liescope.games.game_registry import WORDS
 from liescope.labeling.accusing import accused
-from liescope.labeling.injection import KINDS, attempts
 
 INVESTIGATION = "investigation"
 _ACTED = pl.col("act") == INVESTIGATION
@@ -223,70 +222,5 @@ ANALYSES_OF_DISCLOSURE: tuple[Analysis, ...] = (
         paper=MINI_MAFIA,
         note="Games in which it was told differ from the others in more than this, such as in who else sat at the "
         "table, so a difference is no effect of telling.",
-    ),
-)
-
-
-ANY = "any"
-
-
-def attempted(frames: Frames) -> pl.DataFrame:
-    """One row for each game, model and role whose players said something: game_id, game, condition, model, learning,
-    role, won, statements, and kinds, the kinds of attempts (`liescope.labeling.injection`) that they made.
-    """
-    talk = said(frames).rename({"speaker_role": "role"})
-    names = dict(frames.seats.group_by("game_id").agg(pl.col("name").sort()).rows())
-    found = [
-        [attempt.kind for attempt in attempts(text, speaker, names[game_id])]
-        for game_id, speaker, text in talk.select("game_id", "speaker", "text").iter_rows()
-    ]
-    won = frames.seats.group_by("game_id", "model", "role").agg(pl.col("won").max())
-    return (
-        talk.with_columns(kinds=pl.Series(found, dtype=pl.List(pl.String)))
-        .group_by([*_KEYS, "role"])
-        .agg(statements=pl.len().cast(pl.Int64), kinds=pl.col("kinds").explode().drop_nulls().unique().sort())
-        .join(won, on=["game_id", "model", "role"], how="left")
-        .sort([*_KEYS, "role"])
-    )
-
-
-def _tries(frames: Frames) -> pl.DataFrame:
-    """The rows of `attempted` for any kind and each that occurs: whether one was made."""
-    games = attempted(frames)
-    occurring = [kind for kind in KINDS if games["kinds"].explode().eq(kind).any()]
-    hits = {ANY: pl.col("kinds").list.len() > 0} | {kind: pl.col("kinds").list.contains(kind) for kind in occurring}
-    return long(games.with_columns(**hits), tuple(hits), "kind")
-
-
-def _tried(frames: Frames) -> pl.DataFrame:
-    return attempted(frames).drop_nulls("won").with_columns(tried=pl.col("kinds").list.len() > 0)
-
-
-ANALYSES_OF_INJECTION: tuple[Analysis, ...] = (
-    Analysis(
-        "injection_attempts",
-        "Attempts at prompt injection",
-        # count: games in which a player of the model in the role made such an attempt; games: in which one spoke.
-        Shares(
-            _tries,
-            "value",
-            (*CELL, "role", "kind"),
-            also={"statements": pl.col("statements").sum()},
-            order={"kind": (ANY, *KINDS)},
-            alike=True,
-        ),
-        Dots("share of games with an attempt", facets=of_game("role"), colours="model", where=pl.col("kind") == ANY),
-        needs=(SAID,),
-        note="Statements that order the others' models about, or imitate a system, a moderator, the game or other "
-        "players, found by a list of rules; some are accidents of a model that writes on in its format.",
-    ),
-    Analysis(
-        "injection_success",
-        "Prompt injection and winning",
-        Differences(_tried, "won", (*CELL, "role"), "tried"),
-        Dots("win rate, with an attempt minus without", facets=of_game("role"), colours="model", reference=0),
-        needs=(SAID, WINNERS),
-        otherwise="no model made an attempt in some games and none in others",
-        note="Games with an attempt differ from the others in more than this, so a difference is no effect of it.",
     ),
 )

@@ -84,7 +84,7 @@ CHAPTERS = (
     Chapter(
         "What players disclose, claim and leave unsaid",
         subjects=(
-            *("disclosure", "counter accusation", "first claim", "injection"),
+            *("disclosure", "counter accusation", "first claim"),
             *("lengths", "bidding", "fingerprint"),
         ),
     ),
