@@ -236,4 +236,3 @@ class AuditSettings(TypedDict, total=False):
     shuffles: Annotated[int, Setting("How often to shuffle the labels.", 20, at_least=20, metavar="N")]
     draws: Draws
     seed: Seed
-    marks: Annotated[AnyPath | None, Setting("A file of marks that `liescope view` wrote.")]

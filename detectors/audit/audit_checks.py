@@ -7,7 +7,7 @@ How closely two things go together is Cramér's V, with an interval over games.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +35,6 @@ from liescope.detectors.audit.bench import (
     folds_for,
     share_of,
 )
-from liescope.detectors.audit.marks import Mark, marked
 from liescope.detectors.audit.probes import (
     MASKED,
     SHORTCUTS,
@@ -318,10 +317,8 @@ class _Notebook:
         self._show(self._name, min(self.done, self.total), self.total)
 
 
-def check_all(
-    data: Audited, name: str, plan: AuditPlan, progress: Progress = silent, marks: Sequence[Mark] = ()
-) -> AuditResult:
-    """Audit a corpus that was read. name: as shown; progress: called after each fit; marks: people's, of its labels."""
+def check_all(data: Audited, name: str, plan: AuditPlan, progress: Progress = silent) -> AuditResult:
+    """Audit a corpus that was read. name: as shown; progress: called after each fit."""
     notes = _Notebook(progress, f"audit of {name}")
     split = data.table["split"].to_numpy().astype(np.str_)
     bench = Bench(data.target, data.data, split, SCHEMES[plan.split], plan.draws, plan.seed, notes.step)
@@ -355,8 +352,6 @@ def check_all(
         notes.add(held_out(data, bench, kept[MASKED], unit))
     notes.add(missing(data, plan.draws, plan.seed))
     notes.add(associations(data, plan.draws, plan.seed))
-    if marks:
-        notes.add(marked(marks, data.spoken, plan.draws, plan.seed))
     notes.add(shuffled(bench, kept[MASKED], plan.shuffles))
     notes.done = notes.total - 1
     notes.step()

@@ -135,16 +135,13 @@ ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """How an audit was made. split: as in SCHEMES; shuffles: of the labels; draws: resamples of games; marks: the
-    file of people's marks, "" for none.
-    """
+    """How an audit was made. split: as in SCHEMES; shuffles: of the labels; draws: resamples of games."""
 
     target: str = "role"
     split: str = "both"
     shuffles: int = SHUFFLES
     draws: int = DRAWS
     seed: int = 0
-    marks: str = ""
 
 
 @dataclass(frozen=True, repr=False)

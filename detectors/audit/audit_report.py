@@ -20,7 +20,6 @@ TITLES = {
     "division": "How statements are divided",
     "missing": "Who is missing",
     "association": "What is associated",
-    "marks": "Labels that people marked",
     "shuffled": "Shuffled labels",
 }
 """The parts of an audit, by the `check` of their rows, in order."""
@@ -34,7 +33,6 @@ _MEANINGS = {
     "division": "TF-IDF of words, divided by game (as every other figure), by whole batches, and by statement.",
     "missing": "Shares of statements or turns; Cramér's V says how unevenly they are spread, from 0 to 1.",
     "association": "Cramér's V, from 0 (independent) to 1 (one gives the other), less what chance adds.",
-    "marks": "Shares of the marks, over games, of statements that somebody chose; kappa is agreement beyond chance.",
     "shuffled": "Labels dealt to other games; the interval of the shuffles is from the lowest to the highest.",
 }
 _METRICS = {
@@ -43,8 +41,6 @@ _METRICS = {
     "auroc_of_shuffles": "mean AUROC (lowest to highest)",
     "share": "share",
     "cramers_v": "Cramér's V",
-    "kappa": "Cohen's kappa",
-    "agreement": "share that agrees",
 }
 FEW = 30
 """Below so many games the headline says that little can be found."""

@@ -13,7 +13,6 @@ from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
 from liescope.detectors.audit.audit_findings import AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
-from liescope.detectors.audit.marks import read_marks
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
@@ -59,22 +58,20 @@ def audit(
     ...     print(found.severity, found.sentence)
     """
     own = resolve(AuditSettings, settings)
-    target, split, marks = own["target"], own["split"], own["marks"]
+    target, split = own["target"], own["split"]
     if target:
         target_column(target)
     if split not in SCHEMES:
         raise UnknownName("split", split, SCHEMES)
     if out is not None:
         check_report_folder(Path(out))
-    people = () if marks is None else read_marks(Path(marks))
-    known = "" if marks is None else os.fspath(marks)
     from liescope.detectors.audit.audit_checks import check_all
 
     with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
         check(folder)
         target = target or usual_target(folder)
-        plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"], known)
-        result = check_all(read_audited(folder, target), source_name(corpus), plan, show, people)
+        plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"])
+        result = check_all(read_audited(folder, target), source_name(corpus), plan, show)
     if out is None:
         return result
     from liescope.detectors.audit.audit_report import report

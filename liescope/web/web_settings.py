@@ -36,7 +36,6 @@ class ShownSettings(TypedDict, total=False):
         Sequence[str],
         Setting("A detector of it to show; may be repeated.", (), flag="--detector", metavar="NAME"),
     ]
-    marks: Annotated[AnyPath | None, Setting("The file for marks of doubtful labels, which `audit --marks` reads.")]
 
 
 class ViewSettings(ShownSettings, SiteSettings, total=False):

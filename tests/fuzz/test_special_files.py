@@ -14,9 +14,9 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, LiescopeError
+from liescope.common.reading import read_text
 from liescope.common.sentence_encoder import check_encoder
 from liescope.data_cards.tables import TABLES
-from liescope.detectors.audit.marks import read_marks
 from liescope.generate.corpus import check
 from liescope.generate.corpus.read import data_file
 from liescope.generate.importers import Rejected, read_games
@@ -145,7 +145,7 @@ def test_a_pipe_that_the_user_names_is_read_and_an_endless_one_is_not(tmp_path: 
     reading, writing = os.pipe()
     os.write(writing, b"")
     os.close(writing)
-    assert read_marks(Path(f"/dev/fd/{reading}")) == ()
+    assert read_text(Path(f"/dev/fd/{reading}"), given=True) == ""
     os.close(reading)
     with pytest.raises(BadData, match="more than"):
-        read_marks(Path("/dev/zero"))
+        read_text(Path("/dev/zero"), given=True)

@@ -1,5 +1,5 @@
 """How fast `view` lists games: a made-up corpus of 100,000 games with a detector's scores, the time to index it, and of
-the first page, every filter and the queue of doubtful labels once it is indexed.
+the first page, every filter once it is indexed.
 
     python tests/performance/bench_view.py [GAMES]
 
@@ -21,8 +21,7 @@ import polars as pl
 
 import liescope
 from liescope.generate.corpus.open import open_games
-from liescope.web.view.doubtful_labels import most_doubtful, queue_length
-from liescope.web.view.game_index import OPINIONS, Index
+from liescope.web.view.game_index import Index
 from liescope.web.view.game_list import SORTS, Filters, choices, list_games
 from liescope.web.view.game_sources import CorpusSource, Opened
 from liescope.web.view.score_table import ScoreTable, read_scores
@@ -113,10 +112,6 @@ def main(games: int) -> None:
             timed(f"{name}: {value}", lambda chosen=chosen: list_games(store, chosen, "guess"))  # type: ignore[misc]
         together = Filters(model="scripted:bold", role="werewolf", differ="any", sort="most disagreement")
         timed("several together", lambda: list_games(store, together, "guess"))
-        timed("length of the queue", lambda: queue_length(store, OPINIONS))
-        timed("its first statement", lambda: most_doubtful(store, OPINIONS, 1, 1))
-        timed("its 10,000th", lambda: most_doubtful(store, OPINIONS, 10_000, 1))
-        timed("its first, by two opinions", lambda: most_doubtful(store, ("role", "self"), 1, 1))
         index.close()
 
 

@@ -135,8 +135,7 @@ def test_the_viewer(
     watched: Callable[[str], list[Watched]],
     expect: Callable[..., Any],
 ) -> None:
-    marks = ("--marks", str(tmp_path / "marks.jsonl"))
-    server = serve("liescope", "view", str(run), *marks, "--port", "{port}")
+    server = serve("liescope", "view", str(run), "--port", "{port}")
     records = games(run)
     phone, desktop = watched(server.url)
     for one, seen in ((phone, records), (desktop, records[:1])):
@@ -153,13 +152,6 @@ def test_the_viewer(
         one.shows([HOSTILE[0]])
         one.open(f"{server.url}/compare?left=0&right=1")
         one.shows([text for record in records[:2] for text in (record.game_id, f"said {record.seats[0].name}")])
-        one.open(f"{server.url}/doubts?{urlencode({'who': HOSTILE[9]})}")
-        one.shows([HOSTILE[9]])
-        one.page.fill("[name=note]", HOSTILE[9])
-        one.page.get_by_role("radio", name="right").first.check()
-        one.page.get_by_role("button", name="Mark and go").click()
-        expect(one.page.locator("#place")).to_contain_text("2 of")
-        one.shows([HOSTILE[9]])
 
 
 def test_the_file(

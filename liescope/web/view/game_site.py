@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -13,7 +12,6 @@ from fastapi import FastAPI
 from liescope.common.errors import UsageError
 from liescope.web.server import listen, public_address, run_server
 from liescope.web.site import LOOPBACK, make_site
-from liescope.web.view.doubtful_labels import MarkFile, doubt_routes
 from liescope.web.view.game_index import Index
 from liescope.web.view.game_list import list_routes
 from liescope.web.view.game_routes import game_routes
@@ -24,7 +22,7 @@ from liescope.web.web_settings import ViewSettings
 def serve_games(opened: Opened, begin: str, told: Callable[[str], None], own: ViewSettings) -> None:
     """Show games in a browser until Ctrl-C. begin: the page whose address is told; own: all settings, as resolved.
 
-    Raises UsageError for an address that is not meant or cannot be had, or a file of marks that cannot be written.
+    Raises UsageError for an address that is not meant or cannot be had.
     """
     host, public = own["host"], own["public"]
     public = public_address(public) if public else ""
@@ -34,8 +32,7 @@ def serve_games(opened: Opened, begin: str, told: Callable[[str], None], own: Vi
             "is meant, say by which address they come, with --public http://NAME:PORT"
         )
     second = None if own["beside"] is None else open_source(own["beside"])
-    kept = None if own["marks"] is None else MarkFile(Path(own["marks"]), opened.source.path)
-    site = site_of(opened, second, kept, public)
+    site = site_of(opened, second, public)
     bound = listen(host, own["port"])
     name = f"[{host}]" if ":" in host else host
     told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{begin}")
@@ -44,9 +41,8 @@ def serve_games(opened: Opened, begin: str, told: Callable[[str], None], own: Vi
         run_server(site, bound)
 
 
-def site_of(opened: Opened, beside: Opened | None = None, marks: MarkFile | None = None, public: str = "") -> FastAPI:
-    """The site of what was opened; its index grows while the site is up. marks: where labels are marked; public: as in
-    `view`.
+def site_of(opened: Opened, beside: Opened | None = None, public: str = "") -> FastAPI:
+    """The site of what was opened; its index grows while the site is up. public: as in `view`.
 
     Raises UsageError for a cache folder that cannot be written.
     """
@@ -62,5 +58,5 @@ def site_of(opened: Opened, beside: Opened | None = None, marks: MarkFile | None
 
     name = urlsplit(public).hostname
     hosts = [*LOOPBACK, name] if name else LOOPBACK
-    routers = [list_routes(index), doubt_routes(index, marks), game_routes(opened, beside)]
+    routers = [list_routes(index), game_routes(opened, beside)]
     return make_site(routers, hosts, (), lifespan, urlsplit(public).path)

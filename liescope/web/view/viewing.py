@@ -27,8 +27,7 @@ def view(
 
     The file holds everybody's roles, models, words and labels, but no prompts; without `permission`, one with words
     that may not be passed on is refused. What is listed is indexed in the background, in `~/.cache/liescope/view` (or
-    under XDG_CACHE_HOME): nothing is written into the run. Of detectors, all but the controls are shown by default;
-    `marks` gets what people think of doubtful labels, one line of JSON each.
+    under XDG_CACHE_HOME): nothing is written into the run. Of detectors, all but the controls are shown by default.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The list of games and the queue of doubtful labels in a real browser, from the command to the file of marks."""
+"""The list of games in a real browser."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from typing import Any
 import pytest
 
 from liescope import cli
-from liescope.data_cards.tables import TARGETS
-from liescope.detectors.audit.marks import read_marks
 from tests.web.server import Server
 from tests.web.view.conftest import Played
 
 
 @pytest.fixture(scope="module")
 def server(mini_mafia: Played, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Shows the run; marks go to marks.jsonl beside its log."""
+    """Shows the run."""
     folder = tmp_path_factory.mktemp("view")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        words = ("liescope", "view", str(mini_mafia.run), "0", "--marks", str(folder / "marks.jsonl"))
+        words = ("liescope", "view", str(mini_mafia.run), "0")
         server = Server([*words, "--port", "{port}"], folder / "log")
     yield server
     server.process.send_signal(signal.SIGINT)
@@ -57,7 +55,7 @@ def test_filters_change_the_list_without_loading_the_page_and_work_without_a_scr
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_pages_fit_their_screen(width: int, server: Server, new_context: Callable[..., Any]) -> None:
     page = new_context(width=width, dark=width < 500).new_page()
-    for path in ("/", "/doubts?who=anna", "/doubts?who=anna&blind=yes", "/?winner=nobody"):
+    for path in ("/", "/?winner=nobody"):
         page.goto(server.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -102,36 +100,6 @@ def test_a_game_under_way_is_linked_and_listed_when_it_ends(
         base.execute(f"INSERT INTO games VALUES ({', '.join('?' * len(ended))})", ended)
     expect(page.locator("#list tbody tr")).to_have_count(12, timeout=30_000)  # it looks every few seconds
     expect(page.locator(".begun")).to_have_count(0)
-
-
-def test_labels_are_marked_blind_by_keyboard_and_audit_reads_them(
-    mini_mafia: Played,
-    server: Server,
-    new_context: Callable[..., Any],
-    expect: Callable[..., Any],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    file = server.log.parent / "marks.jsonl"
-    page = new_context().new_page()
-    for number in (1, 2):
-        page.goto(f"{server.url}/doubts?of=role&of=self&blind=yes&pass={number}")
-        page.get_by_label("Your name").fill("anna")
-        page.keyboard.press("Enter")
-        for place in (1, 2, 3):
-            expect(page.get_by_role("heading", name=re.compile(f"^{place} of "))).to_be_visible()
-            assert {"role", "self"} <= set(page.locator(".marking legend").all_inner_texts()) <= set(TARGETS)
-            page.get_by_role("group", name="role").get_by_label("yes").focus()
-            page.keyboard.press("Space")
-            page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", name=re.compile("^4 of "))).to_contain_text("3 marked by you in this pass")
-    marks = read_marks(file)
-    assert [(mark.who, mark.label, mark.blind, mark.pass_number) for mark in marks] == [
-        ("anna", "role", True, number) for number in (1, 2) for _ in range(3)
-    ]
-    assert {mark.value for mark in marks if mark.mark == "right"} <= {True}
-    words = ["audit", str(mini_mafia.run), "--target", "self", "--marks", str(file), "--draws", "10", "--json"]
-    assert cli.main(words) == 0
-    assert '"metric": "kappa"' in capsys.readouterr().out
 
 
 def test_the_first_game_of_a_run_appears_by_itself(
