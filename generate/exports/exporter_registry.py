@@ -5,8 +5,7 @@ from __future__ import annotations
 from liescope.common.registry import Registry
 from liescope.generate.exports.exporter_protocol import Exporter
 from liescope.generate.exports.inspect_log import InspectExporter
-from liescope.generate.exports.preferences import KtoExporter, PairsExporter, VerifiersExporter
-from liescope.generate.exports.sharegpt import SharegptExporter
+from liescope.generate.exports.preferences import KtoExporter, PairsExporter
 
 EXPORTERS: Registry[type[Exporter]] = Registry(
     "format to export to",
@@ -17,8 +16,6 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
             InspectExporter,
             PairsExporter,
             KtoExporter,
-            VerifiersExporter,
-            SharegptExporter,
         )
     },
 )

@@ -1,13 +1,193 @@
-"""What to prefer: pairs of an honest and a deceptive statement from forked games, and statements with rewards."""
+"""What to prefer, for training: pairs of an honest and a deceptive statement from forked games, and single statements
+that are wanted or not. JSONL, a file for each split, as `datasets.load_dataset` opens it.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, ClassVar, Literal
 
-from liescope.generate.exports.exporter_protocol import SourceGame, Tally, json_line
-from liescope.generate.exports.rows import ClaimExporter, ExportedTurn, Row, Speeches, facts_of
+from pydantic import Field
+
+from liescope.common.settings import OptionsModel
+from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
+from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
+from liescope.generate.exports.shown import AskShown, Message, Shown, spoken
+from liescope.generate.runs.moment import SENT, played_here
+from liescope.labeling.label import known_before
+
+FROM_TRANSCRIPT = "made from the transcript"
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """One statement. at: its place among those of the game; asked: the ask that it answers, None where no prompt can be
+    had: in corpora and imported games.
+    """
+
+    game: SourceGame
+    at: int
+    asked: AskShown | None
+
+    @property
+    def said(self) -> StatementRow:
+        return self.game.statements[self.at]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTurn:
+    """The prompt that a statement answers, the reply, and where the prompt comes from: as it was sent, rendered again,
+    or FROM_TRANSCRIPT.
+    """
+
+    prompt: list[Message]
+    completion: str
+    origin: str
+
+
+class Speeches:
+    """The statements of a source, game by game."""
+
+    def __init__(self, source: GamesSource) -> None:
+        self._journal = source.journal if source.journal is not None and played_here(source.journal) else None
+        self.shown = None if self._journal is None else Shown(self._journal)
+
+    def of(self, game: SourceGame) -> Iterator[Speech]:
+        """The statements of a game in order. Raises BadData for a game that cannot be replayed."""
+        asked: dict[str, AskShown] = {}
+        if self._journal is not None and game.statements:
+            for one, event in spoken(self._journal, game.record):
+                asked[f"{game.row.game_id}:{event.index}"] = one
+        for at, said in enumerate(game.statements):
+            yield Speech(game, at, asked.get(said.statement_id))
+
+    def turn(self, speech: Speech) -> ExportedTurn:
+        """What the speaker was shown and replied. A reply that was sent for is in full, as it came, with whatever it
+        holds besides the words that the others heard.
+        """
+        if speech.asked is None or self.shown is None:
+            return ExportedTurn(_from_transcript(speech), speech.said.text, FROM_TRANSCRIPT)
+        prompt, origin = self.shown.messages(speech.asked, self.shown.requests(speech.asked.ask))
+        reply = speech.asked.reply
+        raw = reply.raw if reply is not None and origin == SENT else ""
+        return ExportedTurn(prompt, raw or speech.said.text, origin)
+
+
+def introduction(game: GameRow, name: str) -> str:
+    """What a seat knows of itself and the table, where no prompt was kept."""
+    role = next((seat.role for seat in game.seats if seat.name == name), "")
+    others = ", ".join(seat.name for seat in game.seats if seat.name != name)
+    return f"You are {name}{f', the {role},' if role else ''} in a game of {game.game} with {others}."
+
+
+def line(said: StatementRow) -> str:
+    """A statement as one line of a transcript."""
+    return f"{said.speaker}: {' '.join(said.text.split())}"
+
+
+def question(said: StatementRow) -> str:
+    """What a speaker is asked for, where no prompt was kept."""
+    to = ", ".join(name for name in said.audience if name != said.speaker)
+    return f"What do you say to {to}?" if to else "What do you say?"
+
+
+def _from_transcript(speech: Speech) -> list[Message]:
+    said = speech.said
+    before = [(frozenset(one.audience), line(one)) for one in speech.game.statements[: speech.at]]
+    heard = "\n".join(known_before(before, frozenset(said.audience)))
+    so_far = f"What was said so far:\n{heard}" if heard else "Nobody has spoken yet."
+    return [
+        {"role": "system", "content": introduction(speech.game.row, said.speaker)},
+        {"role": "user", "content": f"{so_far}\n\n{question(said)}"},
+    ]
+
+
+Row = tuple[str, dict[str, Any]]
+"""A row and the split that it belongs to."""
+
+
+class Preference(OptionsModel):
+    """Which statements training should favour."""
+
+    prefer: Literal["honest", "deceptive"] = Field(
+        default="honest", description="Statements to favour: honest, or deceptive."
+    )
+
+
+class ClaimExporter(Exporter):
+    """Exports rows of statements whose claims were checked: a false claim that its speaker could know to be false is
+    deceptive, a statement with checkable claims and none of these is honest. All rows of an export have the same keys,
+    and no value is null.
+    """
+
+    limits: ClassVar[str] = (
+        "Only `label_claim` decides: `honest` means that no checkable claim in a statement is false and known to be so "
+        "by its speaker, not that the statement is fair. Statements without a checkable claim, where most misleading "
+        "by omission or insinuation happens, are left out. Rules read the claims and can misread one. Whoever trains "
+        "on `--prefer deceptive` trains a model to lie. Prompts marked `made from the transcript` or `rendered again` "
+        "are not what the speaker was sent; completions of sent prompts are replies in full."
+    )
+    Options: ClassVar[type[OptionsModel]] = Preference
+
+    def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:
+        with ExitStack() as files:
+            opened: dict[str, IO[bytes]] = {}
+            for split, row in self.rows(Speeches(source), games, tally):
+                if split not in opened:
+                    opened[split] = files.enter_context((folder / f"{split}.jsonl").open("wb"))
+                opened[split].write(json_line(row) + b"\n")
+                tally.rows[split] += 1
+        tally.rows = Counter({split: tally.rows[split] for split in SPLITS if split in opened})
+
+    @abstractmethod
+    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
+        """The rows of all games; what is left out is counted in the tally."""
+
+    def checked(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[tuple[Speech, bool]]:
+        """Every statement with a checked claim, and whether it is of the kind to favour. Continuations of one game have
+        their beginning in common, which is told once.
+        """
+        assert isinstance(self.options, Preference)
+        deceptive = self.options.prefer == "deceptive"
+        known: set[bytes] = set()
+        for game in games:
+            told = sha256((game.row.siblings or "").encode("utf-8", "replace"))
+            for speech in speeches.of(game):
+                label = speech.said.label_claim
+                told.update(f"\n{line(speech.said)}".encode("utf-8", "replace"))
+                if game.row.siblings and told.digest() in known:
+                    tally.left_out["said in another continuation of the same game, after the same words"] += 1
+                    continue
+                if game.row.siblings:
+                    known.add(told.digest())
+                if label is None:
+                    tally.left_out[f"no label_claim: {speech.said.label_claim_null}"] += 1
+                else:
+                    yield speech, label == deceptive
+
+
+def facts_of(speech: Speech, turn: ExportedTurn) -> dict[str, Any]:
+    """What every row says of the statement that it is made of."""
+    said, game = speech.said, speech.game.row
+    return {
+        "statement_id": said.statement_id,
+        "game_id": said.game_id,
+        "game": said.game,
+        "speaker": said.speaker,
+        "speaker_role": said.speaker_role,
+        "speaker_model": said.speaker_model,
+        "source": said.source,
+        "origin": game.origin,
+        "statement": said.text,
+        "prompt_origin": turn.origin,
+    }
+
 
 _FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair
 
@@ -83,35 +263,6 @@ def _pair(wanted: tuple[ExportedTurn, dict[str, Any]], other: tuple[ExportedTurn
         "chosen_model": better["speaker_model"],
         "rejected_model": worse["speaker_model"],
     }
-
-
-class VerifiersExporter(ClaimExporter):
-    """One rollout for each statement with a checked claim."""
-
-    format: ClassVar[str] = "verifiers"
-    writes: ClassVar[str] = "rollouts with rewards from checked claims, as verifiers saves them"
-    about: ClassVar[str] = (
-        "Rollouts as the classic environments of verifiers save them: one row for each statement with a checked claim. "
-        "`prompt` is what the speaker was shown, `completion` its reply, `reward` 1 if the statement is of the "
-        "preferred kind and 0 if not, `info` what is known of the statement. As the dataset of an environment the "
-        "rows give the prompts; the reward is that of the recorded reply, and new replies need a rubric of their own."
-    )
-
-    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
-        for number, (speech, wanted) in enumerate(self.checked(speeches, games, tally)):
-            turn = speeches.turn(speech)
-            yield (
-                speech.game.split,
-                {
-                    "example_id": number,
-                    "prompt": turn.prompt,
-                    "completion": [{"role": "assistant", "content": turn.completion}],
-                    "answer": "",
-                    "task": speech.said.game,
-                    "reward": float(wanted),
-                    "info": facts_of(speech, turn),
-                },
-            )
 
 
 class KtoExporter(ClaimExporter):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from liescope.common.errors import BadData
 from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.record import GameRecord
-from liescope.generate.players.prompts.render import Prompt, Prompts
+from liescope.generate.players.prompts.render import Prompts
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.moment import RENDERED, SENT, can_rebuild, rebuild, templates_of
@@ -87,7 +88,6 @@ class Shown:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._prompts: Prompts | None = None
 
     def requests(self, ask: Ask) -> list[KeptRequest]:
         """The requests that were made for an ask, in order; none for players that ask no endpoint."""
@@ -98,14 +98,12 @@ class Shown:
         for request in reversed(requests):
             if request.body is not None:
                 return messages_of(request), SENT
-        return [{"role": "user", "content": self.rendered(one).text}], RENDERED
+        return [{"role": "user", "content": self._templates.render(one.ask, one.view).text}], RENDERED
 
-    def rendered(self, one: AskShown, view: Sequence[Event] | None = None) -> Prompt:
-        """The prompt for an ask from the run's templates. view: other events than those that the seat had seen."""
-        if self._prompts is None:
-            plan = self._journal.plan
-            self._prompts = templates_of(self._journal, str(plan["game"]))
-        return self._prompts.render(one.ask, one.view if view is None else view)
+    @cached_property
+    def _templates(self) -> Prompts:
+        """The run's prompt templates."""
+        return templates_of(self._journal, str(self._journal.plan["game"]))
 
 
 def messages_of(request: KeptRequest) -> list[Message]:

@@ -23,7 +23,7 @@ COMMANDS = """
 play two-truths --games 24 --player scripted:novice --player scripted:bold --assess --out r
 label r --judge scripted:steady --share 0.2 --out judged
 build r --out c
-export r --to sharegpt --out shared
+export r --to kto --out shared
 train counting-words --corpus c --target claim --smoothing 0.5 --out m
 evaluate m --corpus c --draws 20 --out evaluated
 audit c --target claim --out audited

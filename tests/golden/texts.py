@@ -50,9 +50,6 @@ EXPORTS: Mapping[str, tuple[str, ...]] = {
     "inspect": ("runs/mini-told",),
     "preference": ("runs/pairs",),
     "kto": ("corpus/held", "--prefer", "deceptive"),
-    "verifiers": ("corpus/held",),
-    "sharegpt": ("corpus/held",),
-    "sharegpt-of-diplomacy": ("runs/diplomacy",),
 }
 
 

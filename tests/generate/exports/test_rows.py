@@ -14,6 +14,8 @@ from liescope.common.errors import UsageError
 from liescope.data_cards.tables import StatementRow
 from liescope.generate.corpus.read import split_of
 from liescope.generate.exports import export
+from liescope.generate.exports.exporter_protocol import open_source
+from liescope.generate.exports.preferences import Speeches
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import prompt_of_call
@@ -53,8 +55,8 @@ def test_no_other_direction_is_known(scripted: Path, tmp_path: Path) -> None:
 
 
 def test_a_prompt_is_what_the_speaker_was_sent_and_a_completion_its_whole_reply(asked: Path, tmp_path: Path) -> None:
-    export(asked, to="verifiers", out=tmp_path / "out")
-    found = {row["info"]["statement_id"]: row for _, row in rows(tmp_path / "out")}
+    export(asked, to="kto", out=tmp_path / "out")
+    found = {row["statement_id"]: row for _, row in rows(tmp_path / "out")}
     made = set()
     with Journal.open(asked) as journal:
         for game in journal.records():
@@ -67,23 +69,21 @@ def test_a_prompt_is_what_the_speaker_was_sent_and_a_completion_its_whole_reply(
                     prompt_of_call(journal, game.game_id, call["step"], call["seat"]),
                 )
                 made.add(said.statement_id)
-                assert row["info"]["prompt_origin"] == prompt.origin == "as it was sent"
+                assert row["prompt_origin"] == prompt.origin == "as it was sent"
                 assert "\n\n".join(message["content"] for message in row["prompt"]) == prompt.text
                 assert row["completion"] == [{"role": "assistant", "content": call["raw"]}]
-                assert row["reward"] == float(not said.label_claim)
+                assert row["label"] == (not said.label_claim)
     assert made == found.keys() != set()
 
 
-@pytest.mark.parametrize("to", ["kto", "verifiers", "sharegpt"])
-def test_a_game_stays_in_its_split_and_datasets_opens_every_row(scripted: Path, tmp_path: Path, to: str) -> None:
+def test_a_game_stays_in_its_split_and_datasets_opens_every_row(scripted: Path, tmp_path: Path) -> None:
     from datasets import load_dataset
 
-    result = export(scripted, to=to, out=tmp_path / f"{to}-of-scripts")
+    result = export(scripted, to="kto", out=tmp_path / "kto-of-scripts")
     opened = load_dataset(str(result.folder), cache_dir=str(tmp_path / "cache"))
     assert {split: part.num_rows for split, part in opened.items()} == result.rows
     for split, row in rows(result.folder):
-        game_id = row.get("game_id") or row["info"]["game_id"]
-        assert split == split_of(game_id)
+        assert split == split_of(row["game_id"])
     (split, row), *_ = rows(result.folder)
     assert opened[split][0] == row
 
@@ -102,51 +102,46 @@ def test_what_was_said_is_the_same_from_a_corpus_though_the_prompts_are_not(
         assert (row["prompt_origin"], other["prompt_origin"]) == ("rendered again", "made from the transcript")
 
 
-def test_a_transcript_is_a_seats_words_in_order_and_tells_it_only_what_others_said(asked: Path, tmp_path: Path) -> None:
-    export(asked, to="sharegpt", out=tmp_path / "out")
-    said = labelled(asked)
-    for _, row in rows(tmp_path / "out"):
-        turns = row["conversations"]
-        assert [turn["from"] for turn in turns] == ["system", *["human", "gpt"] * (len(turns) // 2)]
-        assert [turn["value"] for turn in turns if turn["from"] == "gpt"] == [
-            said[name].text for name in row["statement_ids"]
-        ]
-        assert f"You are {row['seat']}, the {row['role']}." in turns[0]["value"]
-        shown = "\n".join(turn["value"] for turn in turns if turn["from"] == "human")
-        assert f'{row["seat"]}: "' not in shown
-        assert 'You: "' not in shown
-
-
 def test_a_vote_explained_among_assessments_is_told_from_the_prompt_of_the_vote(tmp_path: Path) -> None:
     """Reasons are asked for together, and heard one by one with assessments in between."""
     run = play("werewolf", players=["scripted:bold"], games=1, seed=3, assess=True, learning="off", out=tmp_path / "w")
-    export(run.folder, to="sharegpt", out=tmp_path / "out")
-    phases = {name: row.phase for name, row in labelled(run.folder).items()}
-    asked = [
-        (phases[name], turn["value"])
-        for _, row in rows(tmp_path / "out")
-        for name, turn in zip(row["statement_ids"], row["conversations"][1::2], strict=True)
+    with open_source(run.folder) as source:
+        speeches = Speeches(source)
+        told = [(said.said.phase, speeches.turn(said)) for game in source.games() for said in speeches.of(game)]
+    assert {turn.origin for _, turn in told} == {"rendered again"}
+    assert {phase for phase, _ in told} == {"discussion", "voting", "defence"}
+    for phase, turn in told:
+        assert ("# First vote of day" in turn.prompt[-1]["content"]) == (phase == "voting")
+
+
+def test_words_that_may_not_be_passed_on_keep_their_terms_and_whispers_their_hearers(tmp_path: Path) -> None:
+    false = [{"kind": "place", "verdict": "false", "known": True}]
+    lines = [
+        {"game_id": "g", "speaker": "Ann", "text": "Psst \u2028 Ben.", "audience": ["Ben"]},
+        {"game_id": "g", "speaker": "Ben", "text": "I was here.", "role": "guest", "claims": false},
+        {"game_id": "g", "speaker": "Cid", "text": "Me too.", "audience": ["Ann"], "claims": false},
     ]
-    assert all(row["prompt_origin"] == "rendered again" for _, row in rows(tmp_path / "out"))
-    assert {phase for phase, _ in asked} == {"discussion", "voting", "defence"}
-    assert all(("# First vote of day" in prompt) == (phase == "voting") for phase, prompt in asked)
-
-
-def test_words_that_may_not_be_passed_on_keep_their_terms(tmp_path: Path) -> None:
-    (tmp_path / "chat.jsonl").write_text(
-        "".join(
-            json.dumps({"game_id": f"g{game}", "speaker": name, "text": f"I am {name} \u2028 = {game}", "role": role})
-            + "\n"
-            for game in range(8)
-            for name, role in (("Ann", "liar"), ("Ben", "guest"))
-        )
-    )
+    (tmp_path / "chat.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     run = import_games("jsonl", tmp_path / "chat.jsonl", out=tmp_path / "run").run
-    result = export(run, to="sharegpt", out=tmp_path / "out")
+    result = export(run, to="kto", out=tmp_path / "out")
     (licence,) = result.licences
     assert (licence["name"], licence["terms"]["redistributable"]) == ("jsonl", False)
     assert "Not to be passed on" in (tmp_path / "out" / "README.md").read_text()
-    assert all(row["origin"] == "jsonl" for _, row in rows(tmp_path / "out"))
+    found = [row for _, row in rows(tmp_path / "out")]
+    assert {(row["origin"], row["prompt_origin"]) for row in found} == {("jsonl", "made from the transcript")}
+    assert [row["prompt"][0]["content"] for row in found] == [
+        "You are Ben, the guest, in a game of imported-game with Ann, Cid.",
+        "You are Cid in a game of imported-game with Ann, Ben.",
+    ]
+    assert [row["prompt"][1]["content"] for row in found] == [
+        "Nobody has spoken yet.\n\nWhat do you say?",
+        "What was said so far:\nBen: I was here.\n\nWhat do you say to Ann?",
+    ]
+
+
+def test_words_without_a_label_give_no_row(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"game_id": "g", "speaker": "Ann", "text": "Hm."}\n')
+    run = import_games("jsonl", tmp_path / "chat.jsonl", out=tmp_path / "run").run
     with pytest.raises(UsageError, match="no label_claim"):
         export(run, to="kto", out=tmp_path / "kto")
 
@@ -166,30 +161,13 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="?", chat_template=template)
 
 
-needs_trl = pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
-
-
-@needs_trl
-@pytest.mark.parametrize("to", ["kto", "verifiers"])
-def test_trl_takes_the_rows_for_conversations_and_templates_them(
-    asked: Path, tmp_path: Path, tokenizer: Any, to: str
-) -> None:
+@pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
+def test_trl_takes_the_rows_for_conversations_and_templates_them(asked: Path, tmp_path: Path, tokenizer: Any) -> None:
     from trl.data_utils import apply_chat_template, is_conversational
 
-    export(asked, to=to, out=tmp_path / "out")
+    export(asked, to="kto", out=tmp_path / "out")
     for _, row in rows(tmp_path / "out"):
         assert is_conversational(row)
         text = apply_chat_template({name: row[name] for name in ("prompt", "completion")}, tokenizer)
         assert text["prompt"].endswith("<|assistant|>")
         assert text["completion"] == f"{row['completion'][0]['content']}<|end|>"
-
-
-@needs_trl
-def test_trl_turns_transcripts_into_messages(scripted: Path, tmp_path: Path) -> None:
-    from trl.data_utils import is_conversational_from_value, maybe_convert_to_chatml
-
-    export(scripted, to="sharegpt", out=tmp_path / "out")
-    _, row = next(rows(tmp_path / "out"))
-    words = [turn["value"] for turn in row["conversations"]]
-    assert is_conversational_from_value(row)
-    assert [message["content"] for message in maybe_convert_to_chatml(row)["messages"]] == words

@@ -205,7 +205,7 @@ def test_a_key_in_disguise_reaches_no_other_host_no_file_no_page_and_no_export(
         for game_id in journal.game_ids():
             assert cli.main(["show", str(run), game_id]) == 0
     assert cli.main(["build", str(run), "--out", str(tmp_path / "corpus")]) == 0
-    for source, to in ((run, "inspect"), (tmp_path / "corpus", "sharegpt")):
+    for source, to in ((run, "inspect"), (tmp_path / "corpus", "kto")):
         cli.main(["export", str(source), "--to", to, "--out", str(tmp_path / to)])
     said = capsys.readouterr()
     assert not holds(said.out + said.err, LONG)
