@@ -74,7 +74,6 @@ GROUPS = {
         "generate/runs/test_interrupt.py",
         "generate/runs/test_kill.py",
         "generate/runs/test_werewolf_kill.py",
-        "generate/runs/test_workers.py",
     ),
     "pages": ("web/",),
     "fits": ("benchmark/test_", "benchmark/ratings/"),

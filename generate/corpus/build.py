@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
@@ -20,23 +21,22 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.leaks import all_without_addresses, find_secret, key_variables, secrets_of, texts_of
+from liescope.common.leaks import (
+    all_without_addresses,
+    find_secret,
+    key_variables,
+    secrets_of,
+    texts_of,
+    without_addresses,
+)
 from liescope.common.model_names import spellings
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
-from liescope.data_cards.tables import TABLES
+from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.blocks import (
-    Heading,
-    LabelledBlock,
-    Labellers,
-    LabelTask,
-    blocks_of,
-    heading,
-    labelled_rows,
-)
+from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.read import (
     CARD_FILE,
@@ -53,6 +53,7 @@ from liescope.generate.corpus.read import (
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms, plan_texts
+from liescope.labeling.record_rows import game_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +68,7 @@ def write_papers(folder: Path, facts: Mapping[str, Any]) -> None:
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
-MOST_WORKERS = 256
+_CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["calls"].columns[:-1])
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 
 
@@ -114,7 +115,6 @@ class BuildSettings(TypedDict, total=False):
     transcript: Annotated[
         bool, Setting("Include in each row what was said before the statement.", False, flag="--transcript")
     ]
-    workers: Annotated[int, Setting("Processes that label games.", 1, at_least=1, at_most=MOST_WORKERS)]
     overwrite: Annotated[
         bool, Setting("Replace a corpus of other runs or options at --out.", False, flag="--overwrite")
     ]
@@ -133,7 +133,7 @@ def build(
     The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
     replaced, and a note says so. Games that come with an official split keep it; a model that is held out is held out
     under whatever name it stands there. Memory use does not grow with the runs, except for ids and hashes. The same
-    runs in the same order give the same Parquet, byte for byte, with any number of workers.
+    runs in the same order give the same Parquet, byte for byte.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def build(
         For a run that cannot be read.
     """
     chosen = resolve(BuildSettings, settings)
-    hold_out, transcript, workers = chosen["hold_out_models"], chosen["transcript"], chosen["workers"]
+    hold_out, transcript = chosen["hold_out_models"], chosen["transcript"]
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
@@ -194,12 +194,7 @@ def build(
     siblings = set().union(*(roots[name] for name in hold_out))
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        if workers == 1:
-            facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
-        else:
-            asked = LabelTask(frozenset(hold_out), frozenset(siblings), transcript)
-            blocks = shown.enter_context(Labellers(workers, asked)).label(blocks_of(runs))
-            facts = _pack(lambda writer: _write_blocks(blocks, writer), Path(out), hold_out, watch, transcript, heads)
+        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
     return CorpusResult(Path(out), facts, unplayed, tuple(notes))
 
 
@@ -227,32 +222,12 @@ def pack(
     """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
     the plan and the versions of each run, by its name; held_out_siblings: as in `splits.split_game`.
     """
-    held_out = frozenset(hold_out), frozenset(held_out_siblings)
-    return _pack(
-        lambda writer: _write_games(games, writer, held_out, transcript),
-        out,
-        hold_out,
-        watch,
-        transcript,
-        heads or {},
-    )
-
-
-def _pack(
-    write: Callable[[CorpusWriter], Iterable[Sequence[Heading]]],
-    out: Path,
-    hold_out: Sequence[str],
-    watch: Callable[[int], None],
-    transcript: bool,
-    heads: Mapping[str, Head],
-) -> CorpusFacts:
-    """A corpus of what `write` writes and tells of."""
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
             with CorpusWriter(folder) as writer:
-                written = _counted(write(writer), watch)
-            origin = _origin(written, heads, hold_out, transcript)
+                written = _write(games, writer, (frozenset(hold_out), frozenset(held_out_siblings)), transcript, watch)
+            origin = _origin(written, heads or {}, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
             _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
@@ -308,41 +283,33 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
     )
 
 
-def _write_games(
-    games: Games, writer: CorpusWriter, held_out: tuple[frozenset[str], frozenset[str]], transcript: bool
-) -> Iterator[Sequence[Heading]]:
-    """Write every row of every game."""
-    for run, game, calls in games:
-        yield [heading(run, game)]
-        split = split_game(game, *held_out)
-        for config, row in labelled_rows(run, game, calls, transcript):
-            writer.add(config, split, row)
-
-
-def _write_blocks(blocks: Iterable[LabelledBlock], writer: CorpusWriter) -> Iterator[Sequence[Heading]]:
-    for block in blocks:
-        yield block.games
-        for (config, split), rows in block.tables.items():
-            writer.extend(config, split, rows)
-
-
-def _counted(writing: Iterable[Sequence[Heading]], watch: Callable[[int], None]) -> _Written:
-    """Count the games while they are written."""
+def _write(
+    games: Games,
+    writer: CorpusWriter,
+    held_out: tuple[frozenset[str], frozenset[str]],
+    transcript: bool,
+    watch: Callable[[int], None],
+) -> _Written:
+    """Write every row of every game, and count the games. Raises UsageError for a game that comes twice, or none."""
     seen: dict[str, str] = {}
     written = _Written()
-    for games in writing:
-        for game in games:
-            written.runs[game.run] = None
-            written.games.add(game.game)
-            written.official += game.official
-            written.withdrawn += game.withdrawn
-            if game.game_id in seen:
-                raise UsageError(
-                    f"game {game.game_id!r} is in {_both(seen[game.game_id], game.run)} and would be counted twice; "
-                    "build from runs without common games (a judged run holds the games that it judged; "
-                    "play with another --seed to add games)"
-                )
-            seen[game.game_id] = game.run
+    for run, game, calls in games:
+        written.runs[run] = None
+        written.games.add(game.game)
+        written.official += "split" in game.meta
+        written.withdrawn += sum(withdrawn_from(game).values())
+        if game.game_id in seen:
+            raise UsageError(
+                f"game {game.game_id!r} is in {_both(seen[game.game_id], run)} and would be counted twice; build from "
+                "runs without common games (a judged run holds the games that it judged; play with another --seed to "
+                "add games)"
+            )
+        seen[game.game_id] = run
+        split = split_game(game, *held_out)
+        for config, row in game_tables(game, run, transcript):
+            writer.add(config, split, row)
+        for call in calls:
+            writer.add("calls", split, CallRow(*_CALL({**call, "problem": without_addresses(call["problem"])})))
         watch(len(seen))
     if not seen:
         raise UsageError("the runs hold no finished game; play some first, then build again")

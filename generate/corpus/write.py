@@ -30,8 +30,6 @@ class _File:
         self._schema = arrow_schema(table.name)
         self._chars_of = chars_of(table)
         self._rows: list[Any] = []
-        self._parts: list[pa.Table] = []  # rows as columns, of the next row group
-        self._waiting = 0  # their number
         self._chars = 0
         path.parent.mkdir(exist_ok=True)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
@@ -42,36 +40,9 @@ class _File:
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
             self._flush()
 
-    def extend(self, rows: pa.Table) -> None:
-        """Add rows as columns, the last of them with the lengths of their texts. Row groups end where they would if the
-        rows were added one by one.
-        """
-        lengths = rows.column(rows.num_columns - 1).to_pylist()
-        columns, start = rows.drop_columns([""]), 0
-        for place, length in enumerate(lengths, 1):
-            self._chars += length
-            if self._waiting + place - start >= GROUP_ROWS or self._chars >= GROUP_CHARS:
-                self._wait(columns.slice(start, place - start))
-                self._flush_waiting()
-                start = place
-        self._wait(columns.slice(start))
-
-    def _wait(self, part: pa.Table) -> None:
-        if part.num_rows:
-            self._parts.append(part)
-            self._waiting += part.num_rows
-
-    def _flush_waiting(self) -> None:
-        whole = pa.concat_tables(self._parts).combine_chunks()
-        self._write([column.chunk(0) for column in whole.columns])
-        self._parts.clear()
-        self._waiting = 0
-
     def close(self) -> None:
         if self._rows:
             self._flush()
-        if self._parts:
-            self._flush_waiting()
         self._writer.close()
 
     def abandon(self) -> None:
@@ -81,13 +52,11 @@ class _File:
             self._writer.close()
 
     def _flush(self) -> None:
-        self._write(row_arrays(self._rows, self._table))
-        self._rows.clear()
-
-    def _write(self, columns: list[pa.Array]) -> None:
-        """One row group. columns: all but the split."""
-        split = pa.repeat(pa.scalar(self._split, pa.string()), len(columns[0]))
+        """Write one row group. Raises BadData if a value is not of its column's type."""
+        columns = [column_array(self._rows, field, self._table.name) for field in self._table.fields[:-1]]
+        split = pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows))
         self._writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
+        self._rows.clear()
         self._chars = 0
 
 
@@ -96,11 +65,6 @@ def chars_of(table: CorpusTable) -> Callable[[Any], int]:
     names = [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
     texts: Callable[[Any], tuple[str | None, ...]] = attrgetter(*names)
     return lambda row: sum(map(len, filter(None, texts(row))))
-
-
-def row_arrays(rows: list[Any], table: CorpusTable) -> list[pa.Array]:
-    """The columns of a table's rows, all but the split. Raises BadData if a value is not of its column's type."""
-    return [column_array(rows, field, table.name) for field in table.fields[:-1]]
 
 
 def column_array(rows: list[Any], field: CorpusColumn, table: str) -> pa.Array:
@@ -128,10 +92,6 @@ class CorpusWriter:
     def add(self, config: str, split: str, row: Any) -> None:
         """Add one row, of the table's row class."""
         self._files[config, split].add(row)
-
-    def extend(self, config: str, split: str, rows: pa.Table) -> None:
-        """Add rows as columns (`blocks.Labelled`)."""
-        self._files[config, split].extend(rows)
 
     def __enter__(self) -> CorpusWriter:
         return self

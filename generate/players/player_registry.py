@@ -7,7 +7,7 @@ Every kind of model player takes these options, whatever runs the model:
     persona=liar.txt                             a system message for the seat; {name} and {role} stand for the seat's
 
 A file that a spec names is part of the plan with its whole text (`named_files`), so that a changed file is a changed
-plan, and a worker on another machine needs no file.
+plan, and a run goes on without the file.
 """
 
 from __future__ import annotations

@@ -143,7 +143,6 @@ def check_allowed(allowed: Iterable[str]) -> None:
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_AT_ONCE = 10_000
-MOST_WORKERS = 1024
 _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
 _LIMITS = "Limits (may differ each time a run is resumed)"
 
@@ -157,17 +156,6 @@ class RunSettings(TypedDict, total=False):
             "Most requests under way at one endpoint.", MOST_REQUESTS, at_least=1, at_most=MOST_AT_ONCE, group=_LIMITS
         ),
     ]
-    workers: Annotated[
-        int | None,
-        Setting(
-            "Processes that share the work when one core is full.",
-            shown="1",
-            at_least=1,
-            at_most=MOST_WORKERS,
-            group=_LIMITS,
-        ),
-    ]
-    engine: Annotated[str, Setting("Where the workers are: local or ray, a Ray cluster.", "local", group=_LIMITS)]
     timeout: Annotated[float, Setting("Seconds that a request may take.", 120.0, above=0, group=_LIMITS)]
     hedge: Annotated[
         bool, Setting("Send a request that stalls a second time; the first answer counts.", True, group=_LIMITS)

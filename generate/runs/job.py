@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,63 +26,22 @@ from liescope.generate.players.player_protocol import Player, seat_identity
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued, planned_game
 from liescope.generate.runs.plan_games import templates_for
-from liescope.generate.runs.run_folder import PLAN_FILE, handed_on
+from liescope.generate.runs.run_folder import handed_on
 from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
-Chain = Sequence[int]  # numbers of games that are played one after the other
-
-
-class Leases:
-    """The chains that a worker plays, as they are dealt from another thread."""
-
-    def __init__(self, chains: Sequence[Chain]) -> None:
-        self._chains = list(chains)
-        self._final = False
-        self._changed = threading.Condition()
-        self.taken = 0  # chains that were begun
-
-    def deal(self, chains: Sequence[Chain], final: bool) -> None:
-        """Add chains. final: there will be no more."""
-        with self._changed:
-            self._chains += chains
-            self._final |= final
-            self._changed.notify_all()
-
-    @property
-    def starved(self) -> bool:
-        """Whether none is left while more may come."""
-        return self.taken >= len(self._chains) and not self._final
-
-    def __iter__(self) -> Iterator[Chain]:
-        """All chains from the first on; waits for more until they are final."""
-        place = 0
-        while True:
-            with self._changed:
-                self.taken = max(self.taken, place)
-                self._changed.wait_for(lambda: place < len(self._chains) or self._final)  # noqa: B023
-                if place >= len(self._chains):
-                    return
-                chain = self._chains[place]
-            place += 1
-            self.taken = max(self.taken, place)
-            yield chain
 
 
 class Job(ABC):
-    """A plan at work. templates: of the prompts that the run begins with; leases: of a worker, the chains that it
-    plays; None for all.
-    """
+    """A plan at work. templates: of the prompts that the run begins with."""
 
     def __init__(self, plan: RunPlan, templates: Templates) -> None:
         self.plan = plan
         self.templates = templates
-        self.leases: Leases | None = None
 
     @property
     def game(self) -> str:
@@ -99,14 +57,6 @@ class Job(ABC):
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
-        if self.leases is None:
-            yield from self.all_chains(ended)
-            return
-        for numbers in self.leases:
-            if chain := [game for game in map(self.planned, numbers) if game.game_id not in ended]:
-                yield chain
-
-    def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         return self.plan.chains(ended)
 
     def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
@@ -116,14 +66,6 @@ class Job(ABC):
     def kept(self) -> Mapping[str, Mapping[str, str]]:
         """Texts besides templates that the journal keeps, by hash and name."""
         return {}
-
-    def described(self) -> dict[str, Any]:
-        """What a worker needs besides the plan and the templates to do its part of the job, as plain JSON data."""
-        return {}
-
-    def supplies(self, numbers: Iterable[int]) -> list[Piece]:  # noqa: ARG002
-        """What a worker needs of other runs for some games, since it may be on another machine."""
-        return []
 
     @abstractmethod
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
@@ -157,7 +99,7 @@ class Playing(Job):
         self._books: dict[Cell, LessonBook] = {}
         self._similarity = open_similarity() if any(plan.learning) else None
 
-    def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         for chain in self.plan.chains(ended):  # by the number of their first game
             opening = [game for game in chain if game.number < self._first]
             if not opening:
@@ -212,9 +154,6 @@ class Forking(Job):
     def kept(self) -> Mapping[str, Mapping[str, str]]:
         return {self.moment.hash: {FILE: self.moment.text}}
 
-    def described(self) -> dict[str, Any]:
-        return {"moment": self.moment.text}
-
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
         return continued(self.moment, planned)
 
@@ -249,8 +188,8 @@ class JudgingJob(Job):
     def __init__(self, plan: JudgePlan, templates: Templates, source: Path) -> None:
         super().__init__(plan, templates)
         self._source = source
-        self._games: dict[int, str] = {}
-        self._look()
+        with Journal.open(source, checked=True) as journal:
+            self._games = dict(journal.done())
 
     @classmethod
     def of(
@@ -293,20 +232,10 @@ class JudgingJob(Job):
         return len(self._games)
 
     def planned(self, number: int) -> PlannedGame:
-        if number not in self._games:  # a worker's run grows while it judges
-            self._look()
         return PlannedGame(number, self._games[number])
 
-    def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         return ((self.planned(number),) for number, game_id in self._games.items() if game_id not in ended)
-
-    def described(self) -> dict[str, Any]:
-        with Journal.open(self._source, checked=True) as journal:
-            return {"played": journal.plan}
-
-    def supplies(self, numbers: Iterable[int]) -> list[Piece]:
-        with Journal.open(self._source, checked=True) as journal:
-            return [journal.games_at(numbers)]
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
         with Journal.open(self._source, checked=True) as journal:
@@ -335,12 +264,6 @@ class JudgingJob(Job):
         assert isinstance(game, Judging)
         record = game.record()
         return replace(record, status=Status.FAILED, failure=failure) if failure else record
-
-    def _look(self) -> None:
-        """Find the games that were played to the end."""
-        if (self._source / PLAN_FILE).exists():
-            with Journal.open(self._source, checked=True) as journal:
-                self._games = dict(journal.done())
 
 
 _SILENT = ("human:", "replay:")  # the beginnings of specs of those who are not asked again

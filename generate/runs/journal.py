@@ -16,9 +16,8 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,13 +29,8 @@ from liescope.games.record import GameRecord, Status, record_to_json, reply_to_j
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.journal_tables import (
-    ENDPOINTS,
-    FORGOTTEN,
     INSERT_REQUEST,
-    REQUESTS,
-    Piece,
     RequestStore,
-    absorb,
     create,
     escaped,
     insertion,
@@ -49,13 +43,13 @@ from liescope.generate.runs.run_folder import (
     connect,
     guard,
     one,
-    read_endpoints,
     read_head,
     versions,
     write_head,
 )
 
-Feed = Callable[[Sequence[Piece]], None]
+Feed = Callable[[int, str], None]
+"""Called with the step and the seat of a reply once it is kept."""
 
 
 class Journal(JournalReader):
@@ -75,7 +69,7 @@ class Journal(JournalReader):
         self._next: dict[str, int] = {}  # the next free place in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
-        self.feed: Feed | None = None  # called with the rows of each commit
+        self.feed: Feed | None = None
 
     # Opening and closing
 
@@ -192,7 +186,6 @@ class Journal(JournalReader):
             if game_ids is None:
                 return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
             which = [(Status.FAILED.value, game_id) for game_id in game_ids]
-            self._tell((FORGOTTEN, [(game_id,) for _, game_id in which]))
             return self._base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", which).rowcount
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
@@ -209,7 +202,6 @@ class Journal(JournalReader):
             self._head["endpoints"] = tuple(known.values())
             with guard(self.path):
                 write_head(self.path, self._head)
-            self._tell((ENDPOINTS, [(asdict(facts),)]))
 
     def rewrite(self, change: Callable[[sqlite3.Connection], None], plan: Mapping[str, Any]) -> None:
         """Change what is kept, completely or not at all, so that nothing of what it was is left in the folder. plan:
@@ -232,24 +224,15 @@ class Journal(JournalReader):
                 "do it again when that has ended"
             )
 
-    def absorb(self, shard: str, pieces: Sequence[Piece]) -> None:
-        """Take in what a shard of the run holds; taking the same again changes nothing. shard: its lasting name."""
-        self._check_writable()
-        self.commit()
-        with guard(self.path), self._base:
-            absorb(self._base, shard, pieces)
-        self._next.clear()
-        told = [facts for table, rows in pieces if table == ENDPOINTS for (facts,) in rows]
-        for facts in read_endpoints(told, self.path):
-            self.record_endpoint(facts)
-
     def commit(self) -> None:
         """Make everything so far durable. Raises the error of an earlier background commit, if any."""
         if self._broken is None and any(self._rows.values()):
             try:
                 with guard(self.path), self._base:
-                    written = self._write()
-                self._tell(*written)
+                    self._write()
+                if self.feed is not None:
+                    for _, step, seat, *_ in self._rows["replies"]:
+                        self.feed(step, seat)
             except UsageError as error:
                 self._broken = error
                 self._next.clear()
@@ -259,11 +242,7 @@ class Journal(JournalReader):
         if self._broken is not None:
             raise self._broken
 
-    def _tell(self, *pieces: Piece) -> None:
-        if self.feed is not None:
-            self.feed(pieces)
-
-    def _write(self) -> tuple[Piece, ...]:
+    def _write(self) -> None:
         self._base.executemany(INSERT_REQUEST, self._requests.rows)
         attempts = [(self._place("attempts", "place"), *row) for row in self._rows["attempts"]]
         games = [
@@ -273,10 +252,6 @@ class Journal(JournalReader):
         self._insert("replies", self._rows["replies"])
         self._insert("unanswered", self._rows["unanswered"], "INSERT OR REPLACE")
         self._insert("games", games)
-        if self.feed is None:
-            return ()
-        named = [(name, list(self._rows[name])) for name in ("replies", "unanswered")]
-        return ((REQUESTS, list(self._requests.rows)), ("attempts", attempts), *named, ("games", games))
 
     def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
         statement = insertion(table).replace("INSERT", how)

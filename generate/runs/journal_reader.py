@@ -17,7 +17,7 @@ from liescope.games.record import GameRecord, Status, record_from_json, reply_fr
 from liescope.games.record_checks import NotARecord, check_record, check_reply
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.player_protocol import VIA_CACHE
-from liescope.generate.runs.journal_tables import NAMES, REQUESTS, Piece, RequestReader, rows
+from liescope.generate.runs.journal_tables import RequestReader, rows
 from liescope.generate.runs.run_folder import JOURNAL_FILE, given_settings, guard, plan_settings
 
 _LONGEST = 160  # characters of an error shown
@@ -147,14 +147,9 @@ class JournalReader:
 
     # Games
 
-    def records(self, first: int | None = None, last: int | None = None) -> Iterator[GameRecord]:
-        """Every game that ended, done or failed, in the run's order, one at a time. first, last: only those between two
-        places in the run, both included.
-        """
-        if first is None:
-            yield from self._records("ORDER BY number")
-        else:
-            yield from self._records("WHERE number BETWEEN ? AND ? ORDER BY number", first, last)
+    def records(self) -> Iterator[GameRecord]:
+        """Every game that ended, done or failed, in the run's order, one at a time."""
+        return self._records("ORDER BY number")
 
     def records_at(self, numbers: Iterable[int]) -> Iterator[GameRecord]:
         """The games that ended at some places in the run; places without one are left out."""
@@ -181,11 +176,6 @@ class JournalReader:
         """(place in the run, id) of the games that were played to the end, in the run's order."""
         found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
         return [(number, game_id) for game_id, number in self._ids(found)]
-
-    def spans(self, size: int) -> list[tuple[int, int]]:
-        """The places in the run of the first and the last of every `size` games."""
-        places = list(self.numbered())
-        return [(part[0], part[-1]) for part in (places[at : at + size] for at in range(0, len(places), size))]
 
     def begun(self) -> set[str]:
         """Ids of the games that have replies but have not ended."""
@@ -333,25 +323,6 @@ class JournalReader:
         (replies,) = self._sql("SELECT count(*) FROM replies")[0]
         (tokens,) = self._sql(_TOKENS)[0]
         return int(replies), None if tokens is None else int(tokens)
-
-    # Rows as they are, for another journal
-
-    def everything(self) -> list[Piece]:
-        """All rows, as `Journal.absorb` takes them, for a run that this one is a shard of."""
-        requests: Piece = REQUESTS, self._sql("SELECT * FROM requests")
-        return [requests, *((table, list(self._whole(table))) for table in NAMES if table != "templates")]
-
-    def games_at(self, numbers: Iterable[int]) -> Piece:
-        """The rows of the games at some places."""
-        return "games", [row for number in numbers for row in self._whole("games", "WHERE number = ?", number)]
-
-    def replies_of(self, game_ids: Iterable[str]) -> Piece:
-        """The rows of the replies of some games, for a worker that goes on with them."""
-        where = "WHERE game_id = ? ORDER BY step, position"
-        return "replies", [row for game_id in game_ids for row in self._whole("replies", where, game_id)]
-
-    def _whole(self, table: str, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
-        return self._read(table, ", ".join(NAMES[table]), where, *values)
 
     def _read(self, table: str, columns: str, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
         self.commit()

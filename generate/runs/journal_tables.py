@@ -1,8 +1,4 @@
-"""The tables of a journal: their columns, the checksum of every row, and how the rows of a shard come into its run's.
-
-Taking the same rows again changes nothing. A reply, a request's text and a game are known by their keys. Attempts have
-none that lasts: they are numbered anew, and the run notes for each shard up to which of its attempts it has them. So a
-run killed at any moment can be given a whole shard again.
+"""The tables of a journal: their columns, and the checksum of every row.
 
 A request is stored in `requests` under a hash of its text: the request of the same game whose beginning it shares, how
 many characters they share, and the rest, compressed. The hash is checked when a request is read.
@@ -13,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from operator import itemgetter
@@ -21,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
-from liescope.games.record import Status
 from liescope.generate.runs.run_folder import FORMAT, JOURNAL_FILE, guard
 
 _COLUMNS: dict[str, str] = {
@@ -53,17 +48,12 @@ _TYPES: dict[str, tuple[tuple[type, ...], ...]] = {
     for table, columns in _COLUMNS.items()
 }
 # Requests are named by a hash of their contents, which serves as their checksum.
-_STORES = """
+_REQUESTS = """
 CREATE TABLE IF NOT EXISTS requests (
     id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, rest BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS merged (shard TEXT PRIMARY KEY, place INTEGER NOT NULL)
+)
 """
 Row = Sequence[Any]
-Piece = tuple[str, Sequence[Row]]
-"""A table and rows for it; FORGOTTEN and ids of games; ENDPOINTS and facts about them."""
-FORGOTTEN, ENDPOINTS = "forgotten", "endpoints"
-REQUESTS = "requests"
 INSERT_REQUEST = "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?)"
 
 
@@ -90,8 +80,7 @@ def create(base: sqlite3.Connection) -> None:
         for table, columns in _COLUMNS.items():
             unique = f", UNIQUE ({_UNIQUE[table]})" if table in _UNIQUE else ""
             base.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}, checksum INTEGER NOT NULL{unique})")
-        for statement in _STORES.split(";"):
-            base.execute(statement)
+        base.execute(_REQUESTS)
         base.execute("CREATE INDEX IF NOT EXISTS attempts_of_game ON attempts (game_id, step, seat)")
         base.execute(f"PRAGMA user_version = {FORMAT}")
 
@@ -127,32 +116,6 @@ def _changed(path: Path, table: str, names: Sequence[str], row: Sequence[Any]) -
         f"{path / JOURNAL_FILE}: a row of {table} is not what was written ({where or shown}); restore the journal from "
         "a copy, or play the run anew elsewhere"
     )
-
-
-def absorb(base: sqlite3.Connection, shard: str, pieces: Iterable[Piece]) -> None:
-    """Take in rows, in the caller's transaction. shard: the name that its attempts are remembered by."""
-    for table, given in pieces:
-        if table == REQUESTS:
-            base.executemany(INSERT_REQUEST, given)
-        elif table == FORGOTTEN:
-            failed = ((Status.FAILED.value, game_id) for (game_id,) in given)
-            base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", failed)
-        elif table == "attempts":
-            _absorb_attempts(base, shard, given)
-        elif table != ENDPOINTS:
-            way = "INSERT OR IGNORE" if table == "replies" else "INSERT OR REPLACE"
-            base.executemany(insertion(table).replace("INSERT", way), (signed(row) for row in given))
-
-
-def _absorb_attempts(base: sqlite3.Connection, shard: str, given: Sequence[Row]) -> None:
-    """The first value of a row is its place in the shard."""
-    (known,) = base.execute("SELECT coalesce(max(place), 0) FROM merged WHERE shard = ?", (shard,)).fetchone()
-    (last,) = base.execute("SELECT coalesce(max(place), 0) FROM attempts").fetchone()
-    new = [row for row in given if row[0] > known]
-    placed = ((place, *row[1:]) for place, row in enumerate(new, last + 1))
-    base.executemany(insertion("attempts"), (signed(row) for row in placed))
-    if new:
-        base.execute("INSERT OR REPLACE INTO merged VALUES (?, ?)", (shard, max(row[0] for row in new)))
 
 
 _GAMES = 1000  # whose last requests are remembered while they are written

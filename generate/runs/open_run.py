@@ -1,30 +1,22 @@
-"""The beginning of a run: players are opened and prepared, then its folder is, which gets what came before.
-
-Shards that a run left behind when it was killed are merged before anything else is played. A shard gives its journal by
-its rows, and its lesson books, of which the longer is the newer.
-"""
+"""The beginning of a run: players are opened and prepared, then its folder is, which gets what came before."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
 import signal
 import sys
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import BudgetSpent, Interrupted, UsageError
-from liescope.common.folders import take_lock
 from liescope.games.record import GameRecord, Source
 from liescope.generate.players.human import Paced, Pacing
 from liescope.generate.players.player_protocol import (
@@ -40,93 +32,11 @@ from liescope.generate.players.player_protocol import (
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import LESSONS, Job
+from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_tables import ENDPOINTS
-from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, write_whole
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import JudgePlan
 from liescope.generate.runs.run_progress import RunProgress
-
-if TYPE_CHECKING:
-    pass
-
-
-SHARDS = "shards"  # the folder of the shards in a run's folder
-_WAIT = 20.0  # seconds that a worker without a run may take to end
-
-
-async def merge_leftovers(journal: Journal, run: Path) -> int:
-    """Merge every shard in a run's folder and delete it; returns their number.
-
-    A worker whose run was killed finishes its requests first. Raises UsageError if one does not end, BadData for a
-    damaged shard.
-    """
-    folders = sorted(path for path in (run / SHARDS).glob("*") if path.is_dir())
-    for folder in folders:
-        await free(folder)
-        merge_shard(journal, run, folder)
-    return len(folders)
-
-
-def merge_shard(journal: Journal, run: Path, folder: Path) -> None:
-    """Take everything in a shard that nobody writes to, and delete it."""
-    take(journal, run, folder.name, read_shard(folder))
-    drop(folder)
-
-
-def take(journal: Journal, run: Path, shard: str, news: Mapping[str, Any]) -> None:
-    """Take pieces and books of a shard: books first, which may be ahead of the replies but not behind."""
-    keep_books(run, news["books"])
-    journal.absorb(shard, news["pieces"])
-
-
-def read_shard(folder: Path) -> dict[str, Any]:
-    """The pieces and books of a shard; none of one that was not begun."""
-    if not (folder / PLAN_FILE).exists():
-        return {"pieces": [], "books": {}}
-    with Journal.open(folder) as shard:
-        pieces = [*shard.everything(), (ENDPOINTS, [(asdict(facts),) for facts in shard.endpoint_facts()])]
-    return {"pieces": pieces, "books": read_books(folder)}
-
-
-def drop(folder: Path) -> None:
-    """Delete a shard, and the folder of the shards if it was the last."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.parent.is_dir() and not any(folder.parent.iterdir()):
-        folder.parent.rmdir()
-
-
-async def free(folder: Path) -> None:
-    """Wait until nobody writes to a shard. Raises UsageError if that takes too long."""
-    until = time.monotonic() + _WAIT
-    while True:
-        try:
-            os.close(take_lock(folder))
-        except UsageError:
-            if time.monotonic() > until:
-                raise
-            await asyncio.sleep(0.1)
-        else:
-            return
-
-
-def read_books(run: Path) -> dict[str, str]:
-    """The whole lines of every book in a run's folder, by file name."""
-    return {
-        file.name: file.read_bytes().rpartition(b"\n")[0].decode() + "\n"
-        for file in sorted((run / LESSONS).glob("*.jsonl"))
-        if b"\n" in file.read_bytes()
-    }
-
-
-def keep_books(run: Path, books: Mapping[str, str]) -> None:
-    """Replace the books in a run's folder that are shorter."""
-    for name, text in books.items():
-        file = run / LESSONS / Path(name).name
-        if not file.exists() or file.stat().st_size < len(text.encode()):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, text)
-
 
 _LOGGED = (
     "host served_model game step seat attempt problem latency_ms prompt_tokens cached_tokens completion_tokens cost via"
@@ -214,11 +124,8 @@ async def opened(
     halt: Halt | None = None,
     shared: Shared | None = None,
     pacing: Pacing | None = None,
-    elsewhere: bool = False,
 ) -> AsyncIterator[OpenRun]:
-    """Open a run in its folder, new or begun. elsewhere: whether workers play, which load local models themselves; the
-    rest as for `runner.run`, with its errors.
-    """
+    """Open a run in its folder, new or begun; as `runner.run`, with its errors."""
     progress, halt = RunProgress(len(job), judged=isinstance(job.plan, JudgePlan)), halt or Halt()
     async with AsyncExitStack() as stack:
         log = stack.enter_context(open_log(limits.log))
@@ -229,7 +136,6 @@ async def opened(
             journal = stack.enter_context(Journal.open(out, write=True))
             type(job.plan).parse(journal.plan, out)
             check_unchanged(journal.plan, job.plan.to_json(), out)
-            await merge_leftovers(journal, out)
             progress.tokens, progress.cost = journal.spent()
 
         def keep(attempt: Attempt) -> None:
@@ -262,8 +168,7 @@ async def opened(
             files=job.plan.files,
             shared=shared or Shared(),
         )
-        specs = [spec for spec in job.plan.specs if not (elsewhere and spec.startswith("local:"))]
-        players = open_players(specs, context, stack)
+        players = open_players(job.plan.specs, context, stack)
         if pacing is not None:
             players = {
                 spec: player if player.source is Source.HUMAN else Paced(player, pacing, halt)

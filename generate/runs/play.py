@@ -29,8 +29,6 @@ from liescope.generate.runs.plan_games import PlanSettings, plan_games, template
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
 from liescope.generate.runs.runner import run
-from liescope.generate.runs.shards.crew import run_sharded
-from liescope.generate.runs.shards.engine import open_engine
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,18 +133,12 @@ def run_job(
     about: Mapping[str, Any],
     config: RunConfig,
     progress: bool,
-    alone: bool = False,
 ) -> RunResult:
-    """Do the job in a run folder and write the config there. settings: complete; progress: show it on standard error;
-    alone: in this process, whatever the settings say of workers.
+    """Do the job in a run folder and write the config there. settings: complete; progress: show it on standard error.
 
     Also works inside a running event loop, as in a notebook.
     """
-    limits, engine = limits_of(settings), open_engine(settings["engine"], settings["workers"])
-    if alone:
-        engine = None
-    if engine is not None and limits.batch:
-        raise UsageError("batches are made by one process; leave --workers out")
+    limits = limits_of(settings)
     if not limits.batch:
         _check_batches(out)
     started = time.monotonic()
@@ -169,9 +161,7 @@ def run_job(
                 now.write(out)
 
         def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
-            if engine is None:
-                return run(job, out, limits, settings["retry_failed"], watch, halt)
-            return run_sharded(job, out, limits, engine, settings["retry_failed"], watch, halt)
+            return run(job, out, limits, settings["retry_failed"], watch, halt)
 
         try:
             tally = finish(work, progress)
@@ -225,9 +215,9 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
 def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **settings: Any) -> RunResult:
     """Play games into a run folder, or resume the run in it.
 
-    A run resumes with the version of its prompts that it started with, whatever the limits. `workers` and `engine`
-    change nothing in it. With `preview`, the first games of the plan are played; without it the same run goes on.
-    See `liescope.generate.runs.plan_games` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
+    A run resumes with the version of its prompts that it started with, whatever the limits. With `preview`, the first
+    games of the plan are played; without it the same run goes on. See `liescope.generate.runs.plan_games` for who meets
+    whom, `liescope.generate.players.reply_cache` for the cache.
 
     Parameters
     ----------
@@ -262,7 +252,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
     config = RunConfig("play", {"game": game, **saved(PlaySettings, own), **_listed(table)})
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
     job = Playing(plan, folder, templates, own["preview"])
-    return run_job(job, folder, own, about, config, progress, alone=own["preview"] is not None)
+    return run_job(job, folder, own, about, config, progress)
 
 
 def _listed(table: Mapping[str, Any]) -> dict[str, Any]:

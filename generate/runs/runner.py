@@ -150,8 +150,8 @@ async def run(
     pacing: Pacing | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
-    the run early when set; requests under way still finish and are kept. feed: called with all that is kept, as it is
-    kept; shared: what the players share with this caller; pacing: of all players but people.
+    the run early when set; requests under way still finish and are kept. feed: called with every reply once it is kept;
+    shared: what the players share with this caller; pacing: of all players but people.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
     the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written

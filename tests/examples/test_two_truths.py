@@ -99,12 +99,8 @@ check_detector("counting-words", Path("."), texts, smoothing=0.5)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_workers_and_saved_models_know_it_too(installed: Path, made: Path, tmp_path: Path) -> None:
-    lines = f"""
-play two-truths --games 4 --player scripted:bold --workers 2 --out {tmp_path / "shared"}
-score {made / "m"} Well.
-"""
-    done = run(RUN, tmp_path, installed, lines)
+def test_saved_models_know_it_too(installed: Path, made: Path, tmp_path: Path) -> None:
+    done = run(RUN, tmp_path, installed, f"score {made / 'm'} Well.")
     assert done.returncode == 0, done.stderr[-2000:]
 
 

@@ -8,16 +8,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from liescope.generate.corpus import build
-from liescope.generate.runs.play import play
-
 ROOT = Path(__file__).parents[2]
 STATEMENTS = 1_000_000
-RECORDED = 3_000  # games of the run that several processes package
 
 # Games are copies of a few played ones under new ids, each text new, so that nothing can be shared.
 WORK = """
@@ -95,23 +90,5 @@ def bench_corpus(statements: int = STATEMENTS) -> None:
     )
 
 
-def bench_workers(games: int = RECORDED) -> None:
-    """Prints how much faster several processes build the same corpus, and the processor time of the one that writes."""
-    with TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        play("mini-mafia", out=run, players=["scripted:bold"], design="self", games=games, assess=True)
-        alone = 0.0
-        for workers in (1, 2, 4):
-            began, cpu = time.perf_counter(), time.process_time()
-            build(run, out=Path(folder) / "corpus", workers=workers)
-            seconds, own = time.perf_counter() - began, time.process_time() - cpu
-            alone = alone or seconds
-            print(
-                f"{workers} processes: {games / seconds:,.0f} games a second, {alone / seconds:.2f} times one; the one "
-                f"that writes needs {own / games * 1e6:,.0f} µs of the processor for a game"
-            )
-
-
 if __name__ == "__main__":
-    bench_workers()
     bench_corpus(int(sys.argv[1]) if len(sys.argv) > 1 else STATEMENTS)

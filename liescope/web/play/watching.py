@@ -5,7 +5,7 @@ once the journal holds them, and not before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from liescope.games.core import Game, Replies
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Player
 from liescope.generate.runs.job import Playing
-from liescope.generate.runs.journal_tables import Piece
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.web.play.tables_file import SeatKept
 
@@ -113,12 +112,10 @@ class Promises:
         """Done once the journal holds the reply of a seat to the batch at this step."""
         return self._waiting.setdefault((step, seat), asyncio.get_running_loop().create_future())
 
-    def kept(self, pieces: Sequence[Piece]) -> None:
-        """The journal has committed these rows."""
-        for table, rows in pieces:
-            for _, step, seat, *_ in rows if table == "replies" else ():
-                if (waiting := self._waiting.pop((step, seat), None)) and not waiting.done():
-                    waiting.set_result(None)
+    def kept(self, step: int, seat: str) -> None:
+        """The journal has committed this reply."""
+        if (waiting := self._waiting.pop((step, seat), None)) and not waiting.done():
+            waiting.set_result(None)
 
     def end(self) -> None:
         """The run is over: nothing more will be kept. Whoever still waits gets a UsageError."""

@@ -142,16 +142,6 @@ def test_resuming_gives_what_an_undisturbed_run_gives(
         liescope.fork(run, game.game_id, step, out=tmp_path / "again", **(words | {"times": 5}))
 
 
-def test_several_processes_play_what_one_plays(run: Path, tmp_path: Path) -> None:
-    liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=run)
-    words: dict[str, Any] = {"say": ["Yes.", "No."], "players": ["scripted:novice"], "times": 4}
-    liescope.fork(run, "0", 0, out=tmp_path / "one", **words)
-    liescope.fork(run, "0", 0, out=tmp_path / "two", workers=2, **words)
-    assert records(tmp_path / "one") == records(tmp_path / "two")
-    with Journal.open(tmp_path / "two") as journal:
-        rebuild(journal, journal.game_ids()[0])
-
-
 def test_a_continuation_can_be_continued(run: Path, game: GameRecord, tmp_path: Path) -> None:
     (step, _), *_, (later, _) = steps(run, game.game_id, AskKind.SPEAK)
     one, two = tmp_path / "one", tmp_path / "two"

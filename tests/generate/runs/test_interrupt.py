@@ -13,7 +13,6 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -84,34 +83,6 @@ def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None
     assert "ended" in next(status(tmp_path / "run").lines())
 
 
-def test_workers_keep_what_is_under_way_when_every_process_of_a_job_is_asked_to_end(
-    slow: LimitedServer, tmp_path: Path
-) -> None:
-    process = begin(slow, tmp_path / "run", "--workers", "2")
-    wait_until(lambda: slow.answered >= 8 and slow.under_way >= 4)
-    for pid in (*_children(process.pid), process.pid):
-        os.kill(pid, signal.SIGTERM)
-    said, complained = process.communicate(timeout=60)
-    assert (process.returncode, said) == (128 + signal.SIGTERM, "")
-    assert "Traceback" not in complained
-    assert kept(tmp_path / "run") == slow.answered
-
-
-def test_a_run_that_is_asked_to_end_says_so_even_if_its_workers_are_killed_meanwhile(
-    slow: LimitedServer, tmp_path: Path
-) -> None:
-    process = begin(slow, tmp_path / "run", "--workers", "2")
-    wait_until(lambda: slow.answered >= 8 and slow.under_way >= 4)
-    workers = _children(process.pid)
-    process.send_signal(signal.SIGTERM)
-    for pid in workers:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    said, complained = process.communicate(timeout=60)
-    assert (process.returncode, said) == (128 + signal.SIGTERM, "")
-    assert "Traceback" not in complained
-
-
 def test_a_terminal_that_is_closed_loses_nothing(slow: LimitedServer, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{slow.url}"]
@@ -144,10 +115,6 @@ def test_nohup_is_respected(slow: LimitedServer, tmp_path: Path) -> None:
 
 def _owns_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()]
 
 
 def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:

@@ -306,14 +306,7 @@ def test_with_a_cache_the_question_is_paid_once_too(serve: Serve, tmp_path: Path
     latencies = [facts_of(tmp_path / name)[0]["latency_ms"] for name in ("one", "two")]
     assert latencies[0] > 0
     assert latencies[1] is None  # nobody was asked
-    assert run(stub, tmp_path / "three", cache=tmp_path / "cache", log=tmp_path / "log", workers=2).complete
+    assert run(stub, tmp_path / "three", cache=tmp_path / "cache", log=tmp_path / "log").complete
     assert [is_question(request) for request in stub.requests].count(True) == 1
     logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [line["game"] for line in logged if line["event"] == "request"].count(PREFLIGHT) == 1
-
-
-def test_workers_do_not_ask_again(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(obliging)
-    assert run(stub, tmp_path / "run", workers=2).complete
-    assert [is_question(request) for request in stub.requests].count(True) == 1
-    assert facts_of(tmp_path / "run")[0]["latency_ms"] > 0

