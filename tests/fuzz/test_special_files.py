@@ -20,7 +20,7 @@ from liescope.data_cards.tables import TABLES
 from liescope.generate.corpus import check
 from liescope.generate.corpus.read import data_file
 from liescope.generate.importers import Rejected, read_games
-from liescope.generate.players.prompts.sandbox import read_template
+from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE, read_state
 from liescope.web.view.score_table import read_scores

@@ -1,13 +1,17 @@
 """Prompts from template files: first what stays the same, then what is appended to, then the question.
 
 Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that caches prefixes
-reads each line of a game once. Templates are jinja2 in a sandbox. Each family of games has its own sets, and any folder
-with the same file names can replace them. A run keeps the templates that it began with, and goes on with them.
+reads each line of a game once. Each family of games has its own sets, and any folder with the same file names can
+replace them. A run keeps the templates that it began with, and goes on with them.
+
+Templates are rendered in jinja2's immutable sandbox: none can reach Python, change what it is given, or read a file
+outside its folder. What players say is only ever a value in them. Their time and memory are not bounded: a folder of
+prompts is its user's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -15,7 +19,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from jinja2 import Template, meta
+from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
@@ -25,7 +30,6 @@ from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quote
 from liescope.games.record import Source, record
 from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
-from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 
 STATEMENT = 'I say "100%": {{ name }} — ein Lügner? 嘘つき! ' * 3
@@ -69,8 +73,21 @@ def _reply(ask: Ask, rng: Random) -> Reply:
 
 
 HERE = Path(__file__).parent
+LARGEST_FILE = 65_536  # bytes of a template
+MOST_FILES = 200
 OWN = "own"  # the name of a set that is a folder of somebody's own
 STANDARD = "standard:"  # begins the names of templates that a set lacks and takes from the game's first set
+_FAILURES: tuple[type[Exception], ...] = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)  # anything a template can raise when it is compiled or rendered
 
 FIXED: dict[str, Any] = {
     "types": TYPES,
@@ -115,7 +132,7 @@ class Prompt:
 class Prompts:
     """A family's templates, compiled and checked."""
 
-    def __init__(self, family: PromptFamily, templates: Mapping[str, tuple[GuardedTemplates, Template]]) -> None:
+    def __init__(self, family: PromptFamily, templates: Mapping[str, Template]) -> None:
         self._family = family
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
@@ -151,10 +168,9 @@ class Prompts:
         return self._render(STRATEGY, {**facts, "name": ask.seat, "role": role}), ""
 
     def _render(self, name: str, facts: Mapping[str, Any]) -> str:
-        environment, template = self._templates[name]
         try:
-            return environment.render_guarded(template, facts).strip()
-        except (*FAILURES, UsageError) as error:
+            return self._templates[name].render(facts).strip()
+        except _FAILURES as error:
             raise PlayerFailed(f"the prompt template {name}.jinja fails in this game: {error}") from error
 
 
@@ -216,7 +232,7 @@ def read_templates(where: str | Path, game: str) -> Templates:
     Raises UsageError for a missing folder or unreadable templates.
     """
     family, folder = PROMPTS[game], template_folder(where, game)
-    own = {name: read_template(folder, name) or "" for name in template_files(folder)}
+    own = {name: read_template(folder, name) or "" for name in _template_files(folder)}
     shared = {
         *(HERE / f"{name}.jinja" for name in SHARED),
         *(family.folder / family.sets[0] / f"{name}.jinja" for name in family.judges),
@@ -225,6 +241,37 @@ def read_templates(where: str | Path, game: str) -> Templates:
         f"{STANDARD}{file.name}": read_template(file.parent, file.name) or "" for file in shared if file.name not in own
     }
     return Templates(str(where) if where in family.sets else OWN, {**own, **standard}, folder)
+
+
+def read_template(folder: Path, name: str) -> str | None:
+    """The text of a template file in a folder, None if there is none.
+
+    Raises UsageError for a file that is too large, is not text, or is a link to somewhere else.
+    """
+    path = folder / name
+    if not path.exists():
+        return None
+    real = path.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise UsageError(f"the prompt template {path} is a link out of its folder; copy the file there")
+    if not real.is_file():
+        raise UsageError(f"the prompt template {path} is not a file")
+    if real.stat().st_size > LARGEST_FILE:
+        raise UsageError(f"the prompt template {path} is larger than {LARGEST_FILE:,} bytes")
+    try:
+        return real.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the prompt template {path} cannot be read: {error}") from None
+
+
+def _template_files(folder: Path) -> list[str]:
+    """The names of all templates in a folder and its subfolders, in order. Raises UsageError for too many."""
+    names = []
+    for file in folder.rglob("*.jinja"):
+        names.append(file.relative_to(folder).as_posix())
+        if len(names) > MOST_FILES:
+            raise UsageError(f"{folder} holds more than {MOST_FILES} prompt templates; give a folder with one set")
+    return sorted(names)
 
 
 def load_prompts(where: str | Path | Templates, game: str) -> Prompts:
@@ -244,15 +291,15 @@ def load_prompts(where: str | Path | Templates, game: str) -> Prompts:
 def compiled(found: Templates, game: str) -> Prompts:
     """The templates, checked. Raises UsageError like `load_prompts`."""
     family = PROMPTS[game]
-    own = GuardedTemplates(found.sources.get)
-    standard = GuardedTemplates(lambda name: found.sources.get(f"{STANDARD}{name}"))
+    own = _environment(found.sources.get)
+    standard = _environment(lambda name: found.sources.get(f"{STANDARD}{name}"))
     templates = {}
     for name in (*family.variables, *SHARED):
         file = f"{name}.jinja"
         if file in found.sources:
-            templates[name] = own, _load(own, found.where / file, found.sources[file], family, name)
+            templates[name] = _load(own, found.where / file, found.sources[file], family, name)
         elif f"{STANDARD}{file}" in found.sources:
-            templates[name] = standard, standard.load(file)
+            templates[name] = standard.get_template(file)
         elif name not in family.optional:
             lacking = family.judges | family.optional
             needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
@@ -269,7 +316,16 @@ def try_out(prompts: Prompts, game: str, folder: Path) -> None:
             raise UsageError(f"{folder}: {error}") from None
 
 
-def _load(environment: GuardedTemplates, path: Path, source: str, family: PromptFamily, name: str) -> Template:
+def _environment(read: Callable[[str], str | None]) -> ImmutableSandboxedEnvironment:
+    """The templates of one set. read: returns the source of one by file name, None if there is none."""
+    return ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(read), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def _load(
+    environment: ImmutableSandboxedEnvironment, path: Path, source: str, family: PromptFamily, name: str
+) -> Template:
     """One template, checked by rendering it once."""
     known, example = family.variables.get(name) or SHARED[AskKind(name)], {**EXAMPLE, **family.example}
     try:
@@ -277,8 +333,8 @@ def _load(environment: GuardedTemplates, path: Path, source: str, family: Prompt
         if unknown:
             names = ", ".join(sorted(unknown))
             raise UsageError(f"{path} uses {names}, which it is not given; it may use {', '.join(sorted(known))}")
-        template = environment.load(path.name)
-        environment.render_guarded(template, {key: example[key] for key in known})
-    except FAILURES as error:
+        template = environment.get_template(path.name)
+        template.render({key: example[key] for key in known})
+    except _FAILURES as error:
         raise UsageError(f"the prompt template {path} does not work: {error}") from None
     return template

