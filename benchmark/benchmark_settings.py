@@ -190,7 +190,6 @@ class BenchSettings(TypedDict, total=False):
     judge_limit: Annotated[int | None, like(EvaluateSettings, "judge_limit")]
     judge_prompt: Annotated[str | os.PathLike[str] | None, like(EvaluateSettings, "judge_prompt")]
     judge_cache: Annotated[str | os.PathLike[str] | None, like(EvaluateSettings, "judge_cache")]
-    judge_batch: Annotated[bool, like(EvaluateSettings, "judge_batch")]
     price: Annotated[Sequence[str], like(EvaluateSettings, "price")]
     max_cost: Annotated[float | None, like(EvaluateSettings, "max_cost")]
     currency: Annotated[str, like(EvaluateSettings, "currency")]

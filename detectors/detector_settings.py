@@ -130,7 +130,6 @@ class EvaluateSettings(TypedDict, total=False):
         AnyPath | None,
         Setting("The folder that keeps every reply.", shown="in the user's cache folder", group=_JUDGE),
     ]
-    judge_batch: Annotated[bool, Setting("Send requests in files of many, for part of the price.", False, group=_JUDGE)]
     price: Annotated[Sequence[str], like(RunSettings, "price", group=_JUDGE)]
     max_cost: Annotated[float | None, like(RunSettings, "max_cost", help="Stop asking at this cost.", group=_JUDGE)]
     currency: Annotated[str, like(RunSettings, "currency", group=_JUDGE)]

@@ -24,7 +24,6 @@ HEAVY = {
     "sklearn",
     "matplotlib",
     "datasets",
-    "openai",
     "scipy.stats",
     "fastapi",
     "starlette",

@@ -251,7 +251,7 @@ def evaluate(
         check_split(own["split"])
     if out is not None:
         check_report_folder(Path(out))
-    limits = limits_of({**own, "cache": own["judge_cache"], "batch": own["judge_batch"]})
+    limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
     answers = read_people(own["people"]) if own["people"] else None
     wanted = _Wanted(

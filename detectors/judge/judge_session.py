@@ -176,7 +176,7 @@ class Asking(Generic[T]):
     async def _first(self, question: JudgeQuestion[T], ask: Ask) -> Completion | None:
         """Find out whether there are log-probabilities; the reply if there are."""
         try:
-            reply = await self._complete(self._request(question, stated=False), ask, now=True)
+            reply = await self._complete(self._request(question, stated=False), ask)
         except FormatRefused:
             self.stated = True
             return None
@@ -187,8 +187,8 @@ class Asking(Generic[T]):
         body = self.model.body(question.words(stated))
         return body if stated else body | {"logprobs": True, "top_logprobs": TOP}
 
-    async def _complete(self, body: dict[str, Any], ask: Ask, now: bool = False) -> Completion:
-        completion: Completion = await self.model.endpoint.complete(ask, body, self.model.price, now=now)
+    async def _complete(self, body: dict[str, Any], ask: Ask) -> Completion:
+        completion: Completion = await self.model.endpoint.complete(ask, body, self.model.price)
         return completion
 
 
@@ -268,7 +268,6 @@ def ask_judge(
                 spent_tokens=spent.tokens,
                 spent_cost=spent.cost or 0.0,
                 cache=cache,
-                batches=folder / "batches" if limits.batch else None,
             )
             asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
             endpoint, before = asking.model.endpoint, spent.answered
@@ -305,9 +304,6 @@ class AskingOptions(DetectorOptions):
 
     model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
     cache: str = Field(default="", exclude=True, description="the folder that keeps every reply")
-    batch: bool = Field(
-        default=False, exclude=True, description="send requests in files of many, for part of the price"
-    )
     price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
     max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
 
@@ -318,7 +314,6 @@ class AskingOptions(DetectorOptions):
                 "max_cost": self.max_cost,
                 "price": self.price or (),
                 "cache": self.cache or None,
-                "batch": self.batch,
             },
         )
 

@@ -186,7 +186,7 @@ class Halt:
         self.check()
 
 
-VIA_CACHE, VIA_BATCH = "cache", "batch"
+VIA_CACHE = "cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,7 @@ class Attempt:
     the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
     endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint. via: None if the
-    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0), VIA_BATCH if
-    it came in a batch.
+    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0).
     """
 
     game: str
@@ -272,7 +271,7 @@ class Player(Protocol):
 
 def waits_for(player: Player) -> str:
     """The host that takes only so many of a player's requests at once, its attribute `host`; "" for players that ask no
-    endpoint, or ask in batches.
+    endpoint.
     """
     return str(getattr(player, "host", ""))
 
@@ -302,10 +301,10 @@ class PlayerContext:
     prompts: a prompt set, by name, by folder or in full. limits: of the run, its budget and prices among them;
     spent_tokens and spent_cost: what it has already spent. facts: what the run already knows about its endpoints;
     learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now; shared: objects
-    that the players share. cache: replies that were paid for before, None for none; batches: the folder of batches
-    under way, None if requests are sent one by one; draw: the place of a game's draws among those of its plan, by the
-    game's id (see `reply_cache`). files: the texts that the plan holds of the files that specs name, by name; origin:
-    from a game's id to that of the recorded game that it plays again or goes on from, "" for none.
+    that the players share. cache: replies that were paid for before, None for none; draw: the place of a game's draws
+    among those of its plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files
+    that specs name, by name; origin: from a game's id to that of the recorded game that it plays again or goes on from,
+    "" for none.
     """
 
     log: Callable[[Attempt], None]
@@ -320,7 +319,6 @@ class PlayerContext:
     activity: Activity = field(default_factory=Activity, repr=False, compare=False)
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
-    batches: Path | None = None
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     origin: Callable[[str], str] = _of_none

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Ask
@@ -27,6 +27,8 @@ from liescope.games.core import Ask
 FILE = "replies.sqlite"
 LARGEST = 8 * 1024 * 1024  # bytes of a row; a response has at most half of it
 _FORMAT = 1
+_TABLE = "CREATE TABLE replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, hash BLOB NOT NULL)"
+_ADVICE = "delete it, or choose another folder for the reply cache"
 _PATIENCE = 30.0  # seconds to wait while another process writes
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _UNWRITABLE = (*_BUSY, "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
@@ -40,27 +42,22 @@ def request_key(url: str, body: Mapping[str, Any], draw: str, ask: Ask) -> str:
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-class AnswerFile:
-    """One SQLite file of answers in a folder; a context manager that closes it. A row carries a hash of its key and
-    answer: a file that is something else, or a row that has changed, is an error and never an answer.
+class ReplyCache:
+    """The replies in a folder, open; a context manager that closes the file. A reply is kept as it arrives. A row
+    carries a hash of its key and reply: a file that is something else, or a row that has changed, is an error and never
+    a reply.
 
-    name: of the file; what: it holds, for messages; tables: its whole schema; largest: bytes of a row. Every method
-    raises BadData if the file is damaged, and UsageError if it cannot be written.
+    Every method raises BadData if the file is damaged, and UsageError if it cannot be written.
     """
-
-    name: ClassVar[str]
-    what: ClassVar[str]
-    tables: ClassVar[tuple[str, ...]]
-    largest: ClassVar[int] = LARGEST
 
     def __init__(self, folder: Path) -> None:
         """Opens the file, or makes it with its folder."""
         self.folder = folder
-        self.file = folder / self.name
+        self.file = folder / FILE
         with self.guarded():
             folder.mkdir(parents=True, exist_ok=True)
             if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
-                raise BadData(f"{self.file} is not an ordinary file; {self.advice}")
+                raise BadData(f"{self.file} is not an ordinary file; {_ADVICE}")
             self.base = sqlite3.connect(f"{self.file.resolve().as_uri()}?mode=rwc", uri=True, timeout=_PATIENCE)
             try:
                 self._prepare()
@@ -68,14 +65,9 @@ class AnswerFile:
                 self.base.close()
                 raise
 
-    @property
-    def advice(self) -> str:
-        """What to do about a damaged file."""
-        return "delete it"
-
     def damaged(self) -> BadData:
         """The error for a row that is not what was written."""
-        return BadData(f"{self.file} holds an answer that is not what was written; {self.advice}")
+        return BadData(f"{self.file} holds an answer that is not what was written; {_ADVICE}")
 
     def close(self) -> None:
         self.base.close()
@@ -92,17 +84,17 @@ class AnswerFile:
         try:
             yield
         except OSError as error:
-            raise UsageError(f"{self.folder} cannot hold {self.what} ({error.strerror}); choose another") from error
+            raise UsageError(f"{self.folder} cannot hold a reply cache ({error.strerror}); choose another") from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "") or ""
             if not name.startswith(_UNWRITABLE):
-                raise BadData(f"{self.file} is damaged, or no file of {self.what} ({error}); {self.advice}") from error
+                raise BadData(f"{self.file} is damaged, or no file of a reply cache ({error}); {_ADVICE}") from error
             busy = "another process holds it" if name.startswith(_BUSY) else "check its permissions and the space left"
             raise UsageError(f"{self.file} cannot be used ({error}); {busy}") from error
 
     def _prepare(self) -> None:
         base = self.base
-        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.largest)
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         base.execute("PRAGMA trusted_schema = OFF")
         self._patiently("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = NORMAL")
@@ -111,11 +103,10 @@ class AnswerFile:
             schema = tuple(sql for (sql,) in base.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
             (number,) = base.execute("PRAGMA user_version").fetchone()
             if (number, schema) == (0, ()):
-                for statement in self.tables:
-                    base.execute(statement)
+                base.execute(_TABLE)
                 base.execute(f"PRAGMA user_version = {_FORMAT}")
-            elif (number, schema) != (_FORMAT, self.tables):
-                raise BadData(f"{self.file} holds no {self.what.removeprefix('a ')} of this version; {self.advice}")
+            elif (number, schema) != (_FORMAT, (_TABLE,)):
+                raise BadData(f"{self.file} holds no reply cache of this version; {_ADVICE}")
 
     def _patiently(self, statement: str) -> None:
         """Execute what SQLite may refuse at once, without waiting, while another process opens the file."""
@@ -129,18 +120,6 @@ class AnswerFile:
                 time.sleep(0.02)
             else:
                 return
-
-
-class ReplyCache(AnswerFile):
-    """The replies in a folder, open. A reply is kept as it arrives."""
-
-    name = FILE
-    what = "a reply cache"
-    tables = ("CREATE TABLE replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, hash BLOB NOT NULL)",)
-
-    @property
-    def advice(self) -> str:
-        return "delete it, or choose another folder for the reply cache"
 
     def find(self, key: str) -> str | None:
         """The reply kept under a key."""

@@ -34,10 +34,6 @@ class Price:
     completion: float
     cached: float | None = None
 
-    def times(self, share: float) -> Price:
-        """A share of it."""
-        return Price(self.prompt * share, self.completion * share, None if self.cached is None else self.cached * share)
-
 
 CURRENCY = "USD"  # of the bundled prices
 _BUNDLED = Path(__file__).with_name("prices.toml")
@@ -183,14 +179,6 @@ class RunSettings(TypedDict, total=False):
             group=_LIMITS,
         ),
     ]
-    batch: Annotated[
-        bool,
-        Setting(
-            "Send requests in files of many, for part of the price, and wait for them: minutes to a day for each step.",
-            False,
-            group=_LIMITS,
-        ),
-    ]
     log: Annotated[
         str | os.PathLike[str] | None,
         Setting("Append a line of JSON to this file for everything that happens.", group=_LIMITS),
@@ -205,7 +193,7 @@ class Limits:
     """The settings that may differ each time a run is resumed, ready for use: see `RunSettings`.
 
     timeout, give_up_after: seconds; max_tokens, max_cost: of everything the run has ever spent; prices: by model name;
-    allowed_keys: as `VARIABLE@HOST`; cache, log: None for none. With `batch`, as many games go at once as there may be.
+    allowed_keys: as `VARIABLE@HOST`; cache, log: None for none.
     """
 
     concurrency: int = default_of(RunSettings, "concurrency")
@@ -220,7 +208,6 @@ class Limits:
     preflight: bool = default_of(RunSettings, "preflight")
     cache: Path | None = None
     log: Path | None = None
-    batch: bool = False
 
 
 def limits_of(given: Mapping[str, Any]) -> Limits:
@@ -234,7 +221,7 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
         raise UsageError(f"--currency must be a short name such as USD or EUR, got {settings['currency']!r}")
     check_allowed(settings["allow_key"])
     return Limits(
-        concurrency=MOST_AT_ONCE if settings["batch"] else settings["concurrency"],
+        concurrency=settings["concurrency"],
         timeout=settings["timeout"],
         hedge=settings["hedge"],
         max_tokens=settings["max_tokens"],
@@ -246,7 +233,6 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
         preflight=settings["preflight"],
         cache=_path(settings["cache"]),
         log=_path(settings["log"]),
-        batch=settings["batch"],
     )
 
 

@@ -16,7 +16,6 @@ from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
-from liescope.generate.players.openai.batch_queue import discount
 from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
@@ -398,7 +397,6 @@ def _forecast(
         so_far.latency,
         limits.currency,
         so_far.spent,
-        limits.batch,
     )
 
 
@@ -415,8 +413,7 @@ def _model(
     bundled = bundled_price(model.host, model.name)
     cost = None
     if price is not None:
-        asked = price.times(discount(model.host)) if limits.batch else price
-        amounts = [TokenUsage(round(p), None, round(c)).cost(asked) or 0.0 for p, c in zip(sent, answered, strict=True)]
+        amounts = [TokenUsage(round(p), None, round(c)).cost(price) or 0.0 for p, c in zip(sent, answered, strict=True)]
         cost = Range(*amounts)
     context = next((one.context for one in facts if (one.host, one.model) == (model.host, model.name)), None)
     priced = bundled.as_of if bundled is not None and bundled.price is price else None

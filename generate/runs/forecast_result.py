@@ -75,7 +75,7 @@ class Forecast:
 
     about: what was asked for; planned, left: games; sample: how many of them were played by scripts for this; chain:
     requests to models that wait for each other, in the longest case of the run; latency: seconds of a request, None if
-    nothing is known; spent: what the run has cost so far; batch: whether requests go in batches.
+    nothing is known; spent: what the run has cost so far.
     """
 
     about: Mapping[str, Any]
@@ -89,7 +89,6 @@ class Forecast:
     latency: float | None = None
     currency: str = "USD"
     spent: float = 0.0
-    batch: bool = False
 
     @property
     def calls(self) -> float:
@@ -111,7 +110,7 @@ class Forecast:
         """The least time at the known latency: one request after another in the longest chain, or all requests as many
         at once as allowed.
         """
-        if self.latency is None or self.batch:
+        if self.latency is None:
             return None
         return self.latency * max(self.chain, self.calls / self.concurrency)
 
@@ -129,7 +128,6 @@ class Forecast:
             "chain": round(self.chain),
             "latency_seconds": self.latency,
             "seconds": self.seconds,
-            "batch": self.batch,
         }
 
     def __repr__(self) -> str:
@@ -202,10 +200,7 @@ def _notes(found: Forecast) -> Iterator[str]:
         yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
     for model in found.models:
         yield from _too_long(model)
-    if found.batch:
-        yield f"Time: {found.chain:,.0f} batches one after the other, each of minutes to a day."
-        yield "Costs are those of batches, where the host is known to give a discount."
-    elif found.seconds is None:
+    if found.seconds is None:
         yield f"Time: {found.chain:,.0f} calls one after the other; how long one takes is not known yet."
         yield f"At 2 s each that is at least {_span(2.0 * found.chain)}."
     else:

@@ -91,7 +91,6 @@ def _unwritable(path: object, error: OSError) -> UsageError:
     return UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log")
 
 
-BATCHES = "batches"  # the folder of batches under way in a run's folder
 Watch = Callable[[RunProgress], None]
 
 
@@ -162,7 +161,6 @@ async def opened(
             halt=halt,
             activity=progress.activity,
             cache=None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache)),
-            batches=out / BATCHES if limits.batch else None,
             draw=job.plan.draw,
             origin=job.plan.goes_back_to,
             files=job.plan.files,

@@ -24,7 +24,7 @@ from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.run_limits import RunSettings, limits_of
 from liescope.generate.runs.job import Job, JudgingJob, Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import BATCHES, finish
+from liescope.generate.runs.open_run import finish
 from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
@@ -139,8 +139,6 @@ def run_job(
     Also works inside a running event loop, as in a notebook.
     """
     limits = limits_of(settings)
-    if not limits.batch:
-        _check_batches(out)
     started = time.monotonic()
     written = float("-inf")
     latest: RunProgress | None = None
@@ -176,20 +174,6 @@ def run_job(
         _say_how_to_resume(out, progress)
         raise end_by(tally.stop.number)
     return RunResult(out, about, tally, time.monotonic() - started, limits.currency)
-
-
-def _check_batches(out: Path) -> None:
-    """Raises UsageError if batches of the run have not ended: asking for the same would be paid twice."""
-    folder = out / BATCHES
-    if not folder.exists():
-        return
-    from liescope.generate.players.openai.batch_client import any_under_way
-
-    if any_under_way(folder):
-        raise UsageError(
-            f"{out} has batches under way, which are paid for: add --batch to go on with them, or delete {folder} to "
-            "ask again"
-        )
 
 
 def _say_how_to_resume(out: Path, wanted: bool) -> None:

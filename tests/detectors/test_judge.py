@@ -19,10 +19,8 @@ from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.judge.judge_session import ATTEMPTS, default_cache
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
-from liescope.generate.players.openai import batch_queue
 from liescope.generate.players.reply_cache import FILE
 from tests.detectors.judge_stub import material, stating, with_logprobs
-from tests.generate.players.openai.batch_server import BatchServer
 from tests.generate.players.openai.stub import Answer, Request, fails, says
 
 
@@ -165,23 +163,6 @@ def test_a_signal_keeps_what_came(
     # Nothing that was answered is asked again.
     assert len(stub.requests) == found.judges[0].statements
     assert found.judges[0].found == made
-
-
-def test_judges_send_their_questions_as_one_file(
-    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("QUIET", "FIRST_POLL", "LONGEST_POLL"):
-        monkeypatch.setattr(batch_queue, name, 0.05)
-    server = BatchServer()
-    server.answering = lambda body: stating(Request("", {}, body), 0).body
-    options: dict[str, Any] = {"judge": f"openai:wise@{server.url}", "judge_batch": True, "judge_cache": tmp_path / "c"}
-    found = evaluate(model, corpus, draws=10, **options)
-    (facts,) = found.judges
-    assert auroc(found, "judge:wise (stated confidence)").value > 0.8
-    assert (server.alone, len(server.batches)) == (1, 1)  # one found out that there are no log-probabilities
-    again = evaluate(model, corpus, draws=10, **options)
-    server.close()
-    assert (facts.requests, again.judges[0].found) == (server.alone + server.paid.total(), facts.requests)
 
 
 def test_a_judge_that_answers_nothing_is_given_up(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:

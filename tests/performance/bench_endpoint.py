@@ -1,9 +1,8 @@
-"""Requests a second through a player's `answer`, against bare clients in the same run.
+"""Requests a second through a player's `answer`, against aiohttp alone in the same run.
 
 A stub endpoint in a process of its own answers each request after 200 ms; 256 connections are kept busy, then 2,000.
-The bare clients (the openai SDK over aiohttp, and aiohttp alone) send the very same prompts and do nothing else. Rounds
-alternate, and the medians are compared: requests a second, and processor time for each request, which other load on the
-machine changes less.
+The bare client sends the very same prompts and does nothing else. Rounds alternate, and the medians are compared:
+requests a second, and processor time for each request, which other load on the machine changes less.
 
     python tests/performance/bench_endpoint.py [CONNECTIONS…]
 """
@@ -17,12 +16,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
-import httpx2
-from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.openai.openai_player import open_openai
@@ -93,10 +90,6 @@ async def rate(one: Callable[[int], Awaitable[object]], connections: int, count:
 async def measure(url: str, connections: int) -> dict[str, list[tuple[float, float]]]:
     asked, prompts = turns(), load_prompts("full", "mafia")
     texts = [prompts.render(ask, view).text for ask, view in asked]
-    limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    sdk = AsyncOpenAI(
-        api_key="EMPTY", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=60)
-    )
     session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=connections))
     player = open_openai(
         f"m@{url}", PlayerContext(log=lambda attempt: None, game="mafia", limits=Limits(concurrency=connections))
@@ -104,9 +97,6 @@ async def measure(url: str, connections: int) -> dict[str, list[tuple[float, flo
 
     def body(number: int) -> dict[str, Any]:
         return {"model": "m", "messages": [{"role": "user", "content": texts[number % len(texts)]}]}
-
-    async def by_sdk(number: int) -> object:
-        return await sdk.chat.completions.create(**body(number))
 
     async def by_aiohttp(number: int) -> object:
         data = json.dumps(body(number)).encode()
@@ -119,7 +109,7 @@ async def measure(url: str, connections: int) -> dict[str, list[tuple[float, flo
             raise RuntimeError(reply.problem)
         return reply
 
-    clients = {"aiohttp alone": by_aiohttp, "the openai SDK": by_sdk, "the player": by_player}
+    clients = {"aiohttp alone": by_aiohttp, "the player": by_player}
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in clients}
     for one in clients.values():
         await rate(one, connections, 3 * connections)  # opens the connections; the player finds its window
@@ -127,22 +117,8 @@ async def measure(url: str, connections: int) -> dict[str, list[tuple[float, flo
         for name, one in clients.items():
             rates[name].append(await rate(one, connections, REQUESTS * connections))
     await player.close()
-    await sdk.close()
     await session.close()
     return rates
-
-
-def seam(asked: Sequence[Asked]) -> float:
-    """Microseconds that rendering a prompt and reading an answer take, without any wire."""
-    from liescope.generate.players.parsing import read_reply
-
-    prompts = load_prompts("full", "mafia")
-    began = time.perf_counter()
-    for _ in range(20):
-        for ask, view in asked:
-            prompts.render(ask, view)
-            read_reply(ask, '"I am a villager, and Bob has been quiet."')
-    return (time.perf_counter() - began) / (20 * len(asked)) * 1e6
 
 
 def bench_endpoint(connections: int) -> None:
@@ -160,8 +136,7 @@ def bench_endpoint(connections: int) -> None:
         low, high = min(found)[0], max(found)[0]
         used = statistics.median(each for _, each in found)
         print(f"  {name:15} {medians[name]:6.0f} requests/s ({low:.0f} to {high:.0f}), {used:5.0f} µs each")
-    for name in list(rates)[:2]:
-        print(f"  the player beside {name}: {medians['the player'] / medians[name]:.2f}  (wanted: 0.95)")
+    print(f"  the player beside aiohttp alone: {medians['the player'] / medians['aiohttp alone']:.2f}  (wanted: 0.95)")
 
 
 if __name__ == "__main__":
@@ -169,4 +144,3 @@ if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for number in map(int, sys.argv[1:]) if sys.argv[1:] else CONNECTIONS:
         bench_endpoint(number)
-    print(f"prompt and parsing take {seam(turns()):.0f} µs of a request")

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import aiohttp
+
 from liescope.games.game_registry import find_game
 from liescope.games.mafia import MiniMafia
 from liescope.games.playable import roles_in_play
@@ -96,26 +98,21 @@ def _prompt() -> str:
 
 
 async def _bare(url: str) -> float:
-    """The SDK's client with its aiohttp transport and nothing around it."""
-    import httpx2
-    from openai import AsyncOpenAI, DefaultAioHttpClient
-
-    limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
-    client = AsyncOpenAI(
-        api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=None)
-    )
+    """aiohttp's client with nothing around it."""
+    session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONNECTIONS))
     left = iter(range(REQUESTS))
     prompt = _prompt()
 
     async def ask() -> None:
         for number in left:
-            words = f"{prompt} {number}"
-            await client.chat.completions.create(model="stub", messages=[{"role": "user", "content": words}])
+            body = {"model": "stub", "messages": [{"role": "user", "content": f"{prompt} {number}"}]}
+            async with session.post(f"{url}/chat/completions", json=body) as response:
+                await response.json()
 
     began = time.perf_counter()
     await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
     seconds = time.perf_counter() - began
-    await client.close()
+    await session.close()
     return REQUESTS / seconds
 
 

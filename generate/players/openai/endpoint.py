@@ -1,6 +1,6 @@
 """One endpoint: pace, patience and accounts around the wire.
 
-Every request passes through here: it is found in the cache or goes by batch, or it waits for its turn, is sent (twice,
+Every request passes through here: it is found in the cache, or it waits for its turn, is sent (twice,
 if it stalls) and sent again after trouble, for as long as the run's patience lasts.
 """
 
@@ -16,15 +16,13 @@ from typing import Any
 from liescope.common.errors import EndpointRefused, PlayerFailed
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
-from liescope.generate.players.openai.batch_client import BatchClient
-from liescope.generate.players.openai.batch_queue import BatchQueue, Unsent, discount
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
-from liescope.generate.players.openai.patience import ASK_TRIES, LOST, History, Patience, Prefixes, Stalls, first_good
+from liescope.generate.players.openai.patience import LOST, History, Patience, Prefixes, Stalls, first_good
 from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
-from liescope.generate.players.player_protocol import VIA_BATCH, PlayerContext
+from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import Price
 
@@ -65,20 +63,10 @@ class Endpoint:
         self._context = context
         self._activity = context.activity.at(self.host)
         self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.limits.give_up_after)
-        headers = _headers(key, self.host)
-        self._wire = Wire(base_url, headers, context.limits.concurrency)
-        self._batches: BatchQueue | None = None
-        if context.batches is not None:
-            client = BatchClient(base_url, headers, context.limits.timeout)
-            self._batches = BatchQueue(base_url, client, key.variable, context, self._secrets.hide)
+        self._wire = Wire(base_url, _headers(key, self.host), context.limits.concurrency)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
-
-    @property
-    def batched(self) -> bool:
-        """Whether requests go in batches, as many as there are."""
-        return self._batches is not None
 
     @classmethod
     def of(cls, context: PlayerContext, base_url: str, key: Key) -> Endpoint:
@@ -92,57 +80,25 @@ class Endpoint:
         if self.users == 0:
             self._context.shared.drop(Endpoint, (self.base_url, self._key.secret))
             await self._wire.close()
-            if self._batches is not None:
-                await self._batches.close()
 
-    async def complete(
-        self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0, now: bool = False
-    ) -> Completion:
+    async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
         """The answer to a chat completion request: the one that was kept, or a new one. made: earlier attempts at this
-        ask; now: never in a batch, because others wait for what is found out.
+        ask.
 
         Raises PlayerFailed if this request cannot be answered (FormatRefused if an extra may be the cause),
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """
         request = Request(ask, self._secrets.without(body), price, made + 1)
-        cache, queue = self._context.cache, None if now else self._batches
-        if cache is None and queue is None:
+        cache = self._context.cache
+        if cache is None:
             return await self._asked(request)
         key = request_key(self.base_url, request.body, self._context.draw(ask.game), ask)
-        completion = None if cache is None else self._accounts.kept(cache, key, request)
-        if completion is not None:
-            return completion
-        completion = await (self._asked(request) if queue is None else self._batched(queue, key, request))
-        if cache is not None:
+        completion = self._accounts.kept(cache, key, request)
+        if completion is None:
+            completion = await self._asked(request)
             keep_completion(cache, key, completion)
         return completion
-
-    async def _batched(self, queue: BatchQueue, key: str, request: Request) -> Completion:
-        """A new answer, by batch. What a batch leaves without one goes into the next, ASK_TRIES times at most."""
-        price = None if request.price is None else request.price.times(discount(self.host))
-        last = request.number + ASK_TRIES - 1
-        again = False
-        request = replace(request, price=price, via=VIA_BATCH)
-        while True:
-            self._accounts.budget.check()
-            answer = await queue.ask(key, request.body, again)
-            if isinstance(answer, Unsent):
-                continue
-            response = self._accounts.safe(answer) if isinstance(answer, Response) else Trouble(answer)
-            verdict = self._accounts.outcome(request, response)
-            if isinstance(verdict, Completion):
-                self._patience.read(verdict, self._patience.standing(request.model))
-                return verdict
-            if isinstance(verdict, Refusal):
-                if verdict.scope is Scope.FORMAT:
-                    raise FormatRefused(verdict.problem, request.number)
-                if verdict.scope is Scope.PLAYER:
-                    raise self._patience.no_use(verdict)
-            if request.number == last:
-                raise PlayerFailed(verdict.problem)
-            self._activity.retries[in_short(verdict.problem)] += 1
-            request, again = replace(request, number=request.number + 1), True
 
     async def _asked(self, request: Request) -> Completion:
         """A new answer."""

@@ -304,7 +304,7 @@ class OpenAIPlayer:
 
     def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport, preflight: Preflight) -> None:
         self.model = opened.label
-        self.host = "" if opened.endpoint.batched else opened.endpoint.host
+        self.host = opened.endpoint.host
         self._opened = opened
         self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
         self._prompts = prompts
@@ -338,19 +338,19 @@ class OpenAIPlayer:
         if self._support.known is None:
             async with self._support.finding_out:
                 if self._support.known is None:
-                    return await self._with_format(ask, body, now=True)
+                    return await self._with_format(ask, body)
         if self._support.known == NO:
             return await self._endpoint.complete(ask, body, self._price)
         return await self._with_format(ask, body)
 
-    async def _with_format(self, ask: Ask, body: dict[str, Any], now: bool = False) -> Completion:
-        """Ask with the format; if that is refused, ask once more without it. now: as in `Endpoint.complete`."""
+    async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
+        """Ask with the format; if that is refused, ask once more without it."""
         bounds = takes_bounds(self._endpoint.host, self._spec.name)
         form = response_format(ask, bounds) if self._spec.json == "schema" else {"type": "json_object"}
         try:
-            completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price, now=now)
+            completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price)
         except FormatRefused as refused:
-            completion = await self._endpoint.complete(ask, body, self._price, refused.made, now)
+            completion = await self._endpoint.complete(ask, body, self._price, refused.made)
             self._support.refused()
         else:
             self._support.accepted(self._spec.json)

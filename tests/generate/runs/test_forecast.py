@@ -120,17 +120,6 @@ def test_a_table_where_someone_learns_waits_for_itself() -> None:
     assert "reflection" in {kind.kind for kind in learning.kinds}
 
 
-def test_batches_cost_part_of_the_price_and_are_as_many_as_steps(capsys: pytest.CaptureFixture[str]) -> None:
-    options: dict[str, Any] = {"players": ["openai:gpt-4.1-mini"], "games": 20, "design": "self"}
-    single, batched = (liescope.forecast("mini-mafia", batch=batch, **options) for batch in (False, True))
-    assert single.cost is not None
-    assert batched.cost is not None
-    assert batched.cost.likely == pytest.approx(single.cost.likely / 2, rel=1e-3)
-    command = ["play", "mini-mafia", "--player", "openai:gpt-4.1-mini", "--dry-run", "--batch", "--out", "none"]
-    assert cli.main(command) == 0
-    assert f"Time: {batched.chain:.0f} batches one after the other" in capsys.readouterr().out
-
-
 def test_a_judges_questions_are_told_too(server: Stub, tmp_path: Path) -> None:
     play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=4)
     judge = f"openai:judge@{server.url}"
