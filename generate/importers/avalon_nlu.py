@@ -7,87 +7,102 @@ Language Models", Findings of EMNLP.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, ClassVar, Literal
 
 from liescope.common.errors import BadData
-from liescope.common.reading import fault
-from liescope.games.core import Event, EventKind, Outcome, Phase
-from liescope.games.facts import AssessmentData, GameMeta
-from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.games.core import EventKind, Phase
+from liescope.games.record import Seat, Source
 from liescope.games.taxonomy import DeceptionType
-from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.json_lines import read_objects
+from liescope.generate.importers import game_reader
+from liescope.generate.importers.game_reader import PERSON, GameFormat, GameWriter, Number, Part, by_key, read_as, shape
 
-GAME = "avalon"
-ANNOTATORS = "annotators"
 GOOD, EVIL = "good", "evil"
 TEAMS = {"merlin": GOOD, "percival": GOOD, "servant": GOOD, "assassin": EVIL, "morgana": EVIL}
-TYPES = {
-    "omission": DeceptionType.OMISSION,
-    "commission": DeceptionType.FABRICATION,
-    "influence": DeceptionType.PERSUASIVE_MANIPULATION,
-}
-"""Our name for each of the annotators' types. A lie of commission says something false; one of omission keeps something
-back; one of influence says nothing false, but is meant to make others trust or follow the speaker."""
-REPEATED = "an annotation of a message stands there more than once"
-UNFINISHED = "the published log ends before the game does"
-_SYSTEM = "system"
-_WINS = {
+_ENDS = {
     "evil wins": (EVIL, "the assassin identified merlin"),
     "evil has failed three quests": (EVIL, "evil failed three quests"),
     "good win": (GOOD, "the assassin did not find merlin"),
 }
 _VOTE, _QUEST = "party vote outcome", re.compile(r"quest (succeeded|failed)")
-
-_Number = Annotated[int, Field(ge=0, le=10**6)]
-
-
-class _NluGame(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
-
-class _User(_NluGame):
-    name: str
-    role: str
-
-
-class _Message(_NluGame):
-    player: str
-    msg: Annotated[str, Field(max_length=100_000)]
-    mid: str
-    quest: _Number
-    turn: _Number
+TYPES = {
+    "omission": DeceptionType.OMISSION,
+    "commission": DeceptionType.FABRICATION,
+    "influence": DeceptionType.PERSUASIVE_MANIPULATION,
+    None: DeceptionType.NONE,
+}
+"""Our name for each of the annotators' types. A lie of commission says something false; one of omission keeps something
+back; one of influence says nothing false, but is meant to make others trust or follow the speaker."""
+_Type = Literal["omission", "commission", "influence"] | None
+_GAME = shape(
+    game_id=str,
+    users=by_key(shape(name=str, role=str)),
+    messages=by_key(shape(player=str, msg=game_reader.Words, mid=str, quest=Number, turn=Number)),
+    persuasion=(by_key(shape(mid=str, persuasion=str | None, deception=_Type)), {}),
+    beliefs=(by_key(shape(player=str, about_player=str, belief=str, quest=Number, turn=int)), {}),
+)
 
 
-class _Annotation(_NluGame):
-    mid: str
-    persuasion: str | None
-    deception: Literal["omission", "commission", "influence"] | None
+class _Game(GameWriter):
+    """A day is a quest, a round is a turn of the log."""
+
+    def write(self, part: Part) -> None:
+        (log,) = part.entries
+        for user in log.users.values():
+            role = user.role.rstrip("-0123456789")
+            if role not in TEAMS:
+                raise BadData(f"{user.name[:60]!r} is a {user.role[:60]!r}; Avalon has {', '.join(TEAMS)}")
+            self.seats[user.name] = Seat(user.name, role, TEAMS[role], TEAMS[role] == EVIL, PERSON, Source.HUMAN)
+        self.deal()
+        notes = {note.mid: note for note in reversed(log.persuasion.values())}
+        if notes:
+            self.meta["judge"] = "annotators"
+        if len(notes) < len(log.persuasion):
+            self.meta["import_notes"] = ["an annotation of a message stands there more than once"]
+        beliefs = deque(sorted(log.beliefs.values(), key=lambda belief: (belief.quest, belief.turn)))
+        end, quests = None, 0
+        for message in log.messages.values():
+            self._believed(beliefs, message.quest, message.turn)
+            if message.quest != self.day:
+                self.day, self.round = message.quest, 0
+                self.log(EventKind.DAY)
+            self.round = message.turn
+            if message.player != "system":
+                self._say(message, notes.get(message.mid))
+                continue
+            quest = bool(_QUEST.match(message.msg))
+            self.phase = Phase.VOTING if quest or message.msg.startswith(_VOTE) else Phase.DISCUSSION
+            self.log(EventKind.ACT, text=message.msg)
+            quests += quest
+            end = next((end for sign, end in _ENDS.items() if sign in message.msg), end)
+        self._believed(beliefs, 10**6, 0)
+        if end:
+            self.end(*end, days=quests)
+
+    def _believed(self, beliefs: deque[Any], quest: int, turn: int) -> None:
+        """What players said they believed before this turn; only they know."""
+        self.phase = Phase.DISCUSSION
+        while beliefs and (beliefs[0].quest, beliefs[0].turn) < (quest, turn):
+            belief = beliefs.popleft()
+            roles = {self.seat(belief.about_player).name: [belief.belief]}
+            self.log(EventKind.ROLES_NAMED, belief.player, heard=[belief.player], data={"roles": roles})
+
+    def _say(self, message: Any, note: Any) -> None:
+        """The annotators rated what evil players said; their own type is the reason."""
+        own = {"private": {"persuasion": note.persuasion, "deception": note.deception}} if note else {}
+        rated = note is not None and bool(self.seat(message.player).deceives)
+        lied = {"gold": note.deception is not None} if rated else {}
+        said = self.say(message.player, message.msg, data=own | lied)
+        if rated and said is not None:
+            kind = TYPES[note.deception].value
+            view = {"deceptive": lied["gold"], "type": kind, "reason": note.deception or ""}
+            data = {"judge": "annotators", "assessment": view}
+            self.log(EventKind.RATING, target=message.player, heard=(), about=said, data=data)
 
 
-class _Belief(_NluGame):
-    player: str
-    about_player: str
-    belief: str
-    quest: _Number
-    turn: Annotated[int, Field(ge=-1, le=10**6)]  # -1: before the quest's first
-
-
-class _Log(_NluGame):
-    game_id: str
-    users: Annotated[dict[str, _User], Field(min_length=2, max_length=100)]
-    messages: dict[str, _Message]
-    persuasion: dict[str, _Annotation] = {}
-    beliefs: dict[str, _Belief] = {}
-
-
-class AvalonImporter(Importer):
+class AvalonImporter(GameFormat):
     """A game a line: a file of the dataset, with its name as `game_id`."""
 
     format: ClassVar[str] = "avalon-nlu"
@@ -102,131 +117,19 @@ class AvalonImporter(Importer):
         "back, by saying something false, or by what it is meant to make others do."
     )
     version: ClassVar[int] = 2
-
-    def game_texts(self) -> Mapping[str, str]:
-        return {
-            GAME: "Avalon between six people in a text chat: the table votes on parties for quests, two evil players "
-            "make quests fail, and the assassin can still win by finding Merlin. A day is a quest. The ratings are "
-            "those of the dataset's annotators, who knew the roles and labelled only what evil players said, so "
-            "`label_gold` and `label_peer` are null for good players."
-        }
-
-    def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        for line, entry in read_objects(source):
-            if isinstance(entry, Rejected):
-                yield entry
-                continue
-            named = entry.get("game_id")
-            yield attempt(source.name, line, named if isinstance(named, str) else "", partial(_record, entry))
-
-
-def _record(entry: Mapping[str, Any]) -> GameRecord:
-    try:
-        log = _Log.model_validate(entry)
-    except ValidationError as error:
-        raise BadData(fault(error)) from error
-    seats = tuple(_seat(user) for user in log.users.values())
-    outcome = _outcome(log, seats)
-    meta = GameMeta(judge=ANNOTATORS) if log.persuasion else GameMeta()
-    if len({note.mid for note in log.persuasion.values()}) < len(log.persuasion):
-        meta["import_notes"] = [REPEATED]
-    return GameRecord(
-        game_id=log.game_id,
-        game=GAME,
-        seed=None,
-        cell="",
-        seats=seats,
-        events=tuple(_Events(log, seats).written(outcome)),
-        status=Status.DONE if outcome else Status.FAILED,
-        outcome=outcome,
-        failure="" if outcome else UNFINISHED,
-        meta=meta,
+    game: ClassVar[str] = "avalon"
+    about: ClassVar[str] = (
+        "Avalon between six people in a text chat: the table votes on parties for quests, two evil players "
+        "make quests fail, and the assassin can still win by finding Merlin. A day is a quest. The ratings are "
+        "those of the dataset's annotators, who knew the roles and labelled only what evil players said, so "
+        "`label_gold` and `label_peer` are null for good players."
     )
+    Writer: ClassVar[type[GameWriter]] = _Game
+
+    def parts(self, source: Path) -> game_reader.Parts:
+        return game_reader.game_lines(source, _read)
 
 
-def _seat(user: _User) -> Seat:
-    role = user.role.rstrip("-0123456789")
-    if role not in TEAMS:
-        raise BadData(f"{user.name[:60]!r} is a {user.role[:60]!r}; Avalon has {', '.join(TEAMS)}")
-    return Seat(user.name, role, TEAMS[role], TEAMS[role] == EVIL, "human", Source.HUMAN)
-
-
-def _outcome(log: _Log, seats: tuple[Seat, ...]) -> Outcome | None:
-    said = [message.msg for message in log.messages.values() if message.player == _SYSTEM]
-    quests = sum(1 for words in said if _QUEST.match(words))
-    for words in reversed(said):
-        for sign, (winner, reason) in _WINS.items():
-            if sign in words:
-                return Outcome(winner, tuple(seat.name for seat in seats if seat.team == winner), reason, quests)
-    return None
-
-
-class _Events:
-    """Writes the events of a log. A day is a quest, a round is a turn of the log."""
-
-    def __init__(self, log: _Log, seats: tuple[Seat, ...]) -> None:
-        self._log = log
-        self._seats = {seat.name: seat for seat in seats}
-        self._annotations = {note.mid: note for note in reversed(log.persuasion.values())}
-        self._beliefs = sorted(log.beliefs.values(), key=lambda belief: (belief.quest, belief.turn))
-        self._events: list[Event] = []
-        self._quest = self._turn = 0
-
-    def written(self, outcome: Outcome | None) -> list[Event]:
-        """All events in order. Raises BadData for a name that has no seat."""
-        held = dict(sorted(Counter(seat.role for seat in self._seats.values()).items()))  # not as they sit
-        self._add(EventKind.SETUP, Phase.SETUP, data={"names": list(self._seats), "composition": held})
-        for seat in self._seats.values():
-            self._add(EventKind.ROLE, Phase.SETUP, actor=seat.name, audience=(seat.name,), data={"role": seat.role})
-        for message in self._log.messages.values():
-            self._believed_before(message.quest, message.turn)
-            if message.quest != self._quest:
-                self._quest, self._turn = message.quest, 0
-                self._add(EventKind.DAY, Phase.DISCUSSION)
-            self._turn = message.turn
-            self._system(message) if message.player == _SYSTEM else self._say(message)
-        self._believed_before(10**6, 0)
-        if outcome:
-            self._add(EventKind.END, Phase.END, data={"winner": outcome.winner})
-        return self._events
-
-    def _add(self, kind: EventKind, phase: Phase, **facts: Any) -> int:
-        self._events.append(Event(len(self._events), kind, self._quest, phase, self._turn, **facts))
-        return self._events[-1].index
-
-    def _name(self, name: str) -> str:
-        if name not in self._seats:
-            raise BadData(f"player {name[:60]!r} is not at the table")
-        return name
-
-    def _system(self, message: _Message) -> None:
-        voting = message.msg.startswith(_VOTE) or _QUEST.match(message.msg)
-        self._add(EventKind.ACT, Phase.VOTING if voting else Phase.DISCUSSION, text=message.msg)
-
-    def _say(self, message: _Message) -> None:
-        speaker = self._seats[self._name(message.player)]
-        if not message.msg.strip():
-            self._add(EventKind.SILENCE, Phase.DISCUSSION, actor=speaker.name)
-            return
-        note = self._annotations.get(message.mid)
-        own = {"persuasion": note.persuasion, "deception": note.deception} if note else {}
-        annotated = note is not None and speaker.deceives
-        gold = {"gold": note.deception is not None} if note and annotated else {}
-        facts = {"data": {"private": own, **gold}} if own else {}
-        said = self._add(EventKind.STATEMENT, Phase.DISCUSSION, actor=speaker.name, text=message.msg, **facts)
-        if note and annotated:
-            data = {"judge": ANNOTATORS, "assessment": _assessment(note.deception)}
-            self._add(EventKind.RATING, Phase.DISCUSSION, target=speaker.name, about=said, audience=(), data=data)
-
-    def _believed_before(self, quest: int, turn: int) -> None:
-        """What players said they believed before this turn; only they know."""
-        while self._beliefs and (self._beliefs[0].quest, self._beliefs[0].turn) < (quest, turn):
-            belief = self._beliefs.pop(0)
-            player, roles = self._name(belief.player), {self._name(belief.about_player): [belief.belief]}
-            self._add(EventKind.ROLES_NAMED, Phase.DISCUSSION, actor=player, audience=(player,), data={"roles": roles})
-
-
-def _assessment(deception: str | None) -> AssessmentData:
-    """What the annotators said of an evil player's message; their own type is the reason."""
-    kind = TYPES[deception] if deception else DeceptionType.NONE
-    return AssessmentData(deceptive=deception is not None, type=kind.value, reason=deception or "")
+def _read(line: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    game = read_as(_GAME, line)
+    return game.game_id, [game]

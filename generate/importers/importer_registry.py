@@ -10,7 +10,7 @@ from liescope.generate.importers.inspect_logs import InspectImporter
 from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
 from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
-from liescope.generate.importers.quack.quack_importer import QuackImporter
+from liescope.generate.importers.quack import QuackImporter
 
 IMPORTERS: Registry[type[Importer]] = Registry(
     "format of published games",

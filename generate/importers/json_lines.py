@@ -1,18 +1,21 @@
 """The JSON objects in a JSON Lines file, plain or gzipped, using little memory; any other line is rejected with a
-reason.
+reason. And the files of a folder or archive, of which nothing is unpacked on disk.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import tarfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from io import BytesIO
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NoReturn
 
-from liescope.common.reading import open_regular
+from liescope.common.errors import BadData
+from liescope.common.reading import open_regular, read_bytes, regular
 from liescope.generate.importers.importer_protocol import Rejected
 
 LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
@@ -120,6 +123,41 @@ def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
             yield chunk
         if not unpack.eof:
             raise EOFError("the gzipped file is cut off here")
+
+
+LARGEST_FILE = 64 << 20  # bytes of one file of a folder or archive; a published game's takes a megabyte
+LARGEST_ARCHIVE = 1 << 28  # bytes, unpacked; the largest published one has 20 MB
+_DAMAGED = (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError)
+
+
+def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, bytes]]:
+    """The files of these names in a folder, or in an archive (.tar, .tar.gz), with their paths there.
+
+    Raises BadData if an archive is damaged, larger than `LARGEST_ARCHIVE` bytes or no archive, or if a file is larger
+    than `LARGEST_FILE`; OSError if the source cannot be opened.
+    """
+    if source.is_dir():
+        for path in sorted(path for name in names for path in source.resolve().rglob(name)):
+            if path.is_file() and not path.is_symlink():
+                _check_size(path.name, path.stat().st_size)
+                yield path, read_bytes(path, LARGEST_FILE)
+        return
+    regular(source)  # a file that is not there is no damaged archive
+    try:
+        with tarfile.open(fileobj=BytesIO(b"".join(unpacked(source, LARGEST_ARCHIVE)))) as packed:
+            for member in packed:
+                inside = PurePosixPath(member.name)
+                if inside.name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                    _check_size(inside.name, member.size)
+                    content = packed.extractfile(member)
+                    yield inside, content.read() if content else b""
+    except _DAMAGED as error:
+        raise BadData(f"{source.name} cannot be read as a tar archive: {error}") from error
+
+
+def _check_size(name: str, size: int) -> None:
+    if size > LARGEST_FILE:
+        raise BadData(f"a file {name} takes {size:,} bytes; at most {LARGEST_FILE:,} are read")
 
 
 DEEPEST = 40

@@ -1,0 +1,302 @@
+"""The reader of published games. A format declares the shapes of its lines, which lines make a game, and what each
+means at the table; the rest is here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePath
+from types import GenericAlias
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from liescope.common.errors import BadData
+from liescope.common.reading import fault
+from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.facts import GameMeta
+from liescope.games.record import GameRecord, Seat, Status
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.json_lines import files_in, lines_of, objects_of, read_objects
+
+UNFINISHED = "the published log ends before the game does"
+NO_WINNER = "the source does not say who won"
+PERSON = "human"
+MOST_PLAYERS = 100
+
+# The shapes of lines
+
+Number = Annotated[int, Field(ge=0, le=10**6)]
+Words = Annotated[str, Field(max_length=100_000)]
+
+
+def shape(**fields: Any) -> Any:
+    """The shape of a JSON object, whose other fields are not read. Each field is a type, a pair of a type and what
+    holds where the field is missing, or `at` another place.
+    """
+    pairs: Any = {name: given if isinstance(given, tuple) else (given, ...) for name, given in fields.items()}
+    return create_model("Shape", __config__=ConfigDict(frozen=True, strict=True), **pairs)
+
+
+def at(path: str, kind: Any, missing: Any = ...) -> tuple[Any, Any]:
+    """A field that stands elsewhere. path: the names of the objects around it and its own, with dots between."""
+    return kind, Field(missing, validation_alias=AliasPath(*path.split(".")))
+
+
+def by_key(kind: Any) -> Any:
+    """An object that holds such a thing under each of its keys."""
+    return GenericAlias(dict, (str, kind))
+
+
+def read_as(kind: type[BaseModel], data: Any) -> Any:
+    """Data of this shape. Raises BadData if it has another."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        raise BadData(fault(error)) from error
+
+
+# The lines that make a game
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a source holds of a game. file, line: where it stands, for a rejection; entries: what was read, in order;
+    beside: what a second file of the game holds; split: the official one, "" if there is none.
+    """
+
+    file: str
+    line: int
+    game_id: str
+    entries: list[Any]
+    beside: list[Any] = field(default_factory=list)
+    split: str = ""
+
+
+Parts = Iterator[Part | Rejected]
+
+
+def game_lines(source: Path, read: Callable[[Mapping[str, Any]], tuple[str, list[Any]]], split: str = "") -> Parts:
+    """The lines of a file, each as a part of its own. read: makes of a line its game's id and the entries; raises
+    BadData. Raises OSError if the file cannot be opened.
+    """
+    for line, entry in read_objects(source):
+        if isinstance(entry, Rejected):
+            yield entry
+            continue
+        try:
+            game_id, entries = read(entry)
+        except BadData as error:
+            yield Rejected(source.name, line, str(entry.get("game_id", ""))[:40], str(error))
+        else:
+            yield Part(source.name, line, game_id, entries, split=split)
+
+
+def joined(parts: Parts) -> Parts:
+    """The parts, of which those of one game are put together where its first one stood."""
+    games: dict[str, Part] = {}
+    for part in parts:
+        if isinstance(part, Rejected):
+            yield part
+        elif part.game_id in games:
+            games[part.game_id].entries.extend(part.entries)
+        else:
+            games[part.game_id] = part
+    yield from games.values()
+
+
+Read = tuple[str, Callable[[Mapping[str, Any]], Any]]
+"""The name of a file, and how to read a line of it."""
+
+
+def game_folders(source: Path, log: Read, beside: Read) -> Parts:
+    """The games in a folder or archive, a folder each, with a log and perhaps a file beside it. A line of the log that
+    cannot be read makes the game unreadable; one beside it is left out.
+
+    Raises OSError if the source cannot be opened.
+    """
+    folders: dict[PurePath, dict[str, bytes]] = {}
+    try:
+        for path, content in files_in(source, (log[0], beside[0])):
+            folders.setdefault(path.parent, {})[path.name] = content
+    except BadData as error:
+        yield Rejected(source.name, 0, "", str(error))
+        return
+    games = [folder for folder in sorted(folders) if log[0] in folders[folder]]
+    if not games:
+        yield Rejected(source.name, 0, "", f"there is no {log[0]} in it")
+    for place, folder in enumerate(games, 1):
+        game_id = f"{folder.parent.name or 'unknown'}/{folder.name}"
+        entries, more = ([*_read(one, game_id, folders[folder].get(one[0], b""))] for one in (log, beside))
+        yield from (entry for entry in more if isinstance(entry, Rejected))
+        if wrong := next((entry for entry in entries if isinstance(entry, Rejected)), None):
+            yield replace(wrong, line=place, reason=f"line {wrong.line}: {wrong.reason}")
+        else:
+            told = [entry for entry in more if not isinstance(entry, Rejected)]
+            yield Part(f"{game_id}/{log[0]}", place, game_id, entries, told)
+
+
+def _read(one: Read, game_id: str, content: bytes) -> Iterator[Any]:
+    name, read = one
+    for line, entry in objects_of(lines_of([content]), f"{game_id}/{name}"):
+        try:
+            yield replace(entry, game_id=game_id) if isinstance(entry, Rejected) else read(entry)
+        except BadData as error:
+            yield Rejected(f"{game_id}/{name}", line, game_id, str(error))
+
+
+# What they mean at the table
+
+
+class GameWriter(ABC):
+    """Writes the record of a game. A format says by `write` what its entries mean.
+
+    Players go by the source's keys for them. Events take the day, phase and round that stand when they are logged.
+    ballots: who voted to exile whom; None for nobody.
+    """
+
+    def __init__(self, game: str, part: Part) -> None:
+        self.game, self.game_id, self.cell = game, part.game_id, ""
+        self.seats: dict[str, Seat] = {}
+        self.events: list[Event] = []
+        self.day, self.phase, self.round = 0, Phase.SETUP, 0
+        self.ballots: dict[str, str | None] = {}
+        self.outcome: Outcome | None = None
+        self.meta = GameMeta(split=part.split) if part.split else GameMeta()
+
+    @abstractmethod
+    def write(self, part: Part) -> None:
+        """Write down what the part says. Raises BadData if that cannot be."""
+
+    def seat(self, key: str) -> Seat:
+        """Raises BadData for a stranger."""
+        if key not in self.seats:
+            raise BadData(f"player {key[:60]!r} is not at the table")
+        return self.seats[key]
+
+    def deal(self) -> None:
+        """Tell everyone the table, and each one its role. Raises BadData for a table of an impossible size."""
+        if not 2 <= len(self.seats) <= MOST_PLAYERS:
+            raise BadData(f"the game has {len(self.seats)} players; a game of 2 to {MOST_PLAYERS} can be read")
+        held = dict(sorted(Counter(seat.role for seat in self.seats.values()).items()))  # not as they sit
+        self.log(EventKind.SETUP, data={"names": [seat.name for seat in self.seats.values()], "composition": held})
+        for key, seat in self.seats.items():
+            self.log(EventKind.ROLE, key, heard=[key], data={"role": seat.role})
+
+    def log(
+        self,
+        kind: EventKind,
+        actor: str | None = None,
+        target: str | None = None,
+        heard: Iterable[str] | None = None,
+        **facts: Any,
+    ) -> int:
+        """Write an event; returns its index. heard: who knows of it, everyone if None."""
+        index = len(self.events)
+        who, whom = (None if key is None else self.seat(key).name for key in (actor, target))
+        audience = None if heard is None else tuple(self.seat(key).name for key in heard)
+        self.events.append(Event(index, kind, self.day, self.phase, self.round, who, whom, audience=audience, **facts))
+        return index
+
+    def say(self, speaker: str, text: str, heard: Iterable[str] | None = None, data: Any = None) -> int | None:
+        """A statement, whose index is returned; without words, a silence."""
+        if not text.strip():
+            self.log(EventKind.SILENCE, speaker, heard=heard)
+            return None
+        return self.log(EventKind.STATEMENT, speaker, heard=heard, text=text, data=data or {})
+
+    def vote(self, voter: str, target: str | None, heard: Iterable[str] | None = None) -> None:
+        """A vote to exile somebody, or nobody."""
+        self.ballots[voter] = target
+        if target is None:
+            self.log(EventKind.ACT, voter, heard=heard, text="votes for nobody")
+        else:
+            self.log(EventKind.VOTE, voter, target, heard)
+
+    def exile(self, target: str | None) -> None:
+        """The vote exiles somebody, or nobody. It takes one more than anybody else got, or than voted for nobody."""
+        counts = Counter(self.ballots.values())
+        votes = counts.pop(target, 0) if target is not None else 0
+        needed = 1 + max(counts.values(), default=0)
+        if target is None:
+            self.log(EventKind.NO_EXILE, data={"needed": needed})
+        else:
+            self.log(EventKind.EXILE, target=target, data={"votes": votes, "needed": needed})
+
+    def end(self, winner: str, reason: str, days: int) -> None:
+        """The game is over. winner: a team."""
+        self.phase = Phase.END
+        self.log(EventKind.END, data={"winner": winner})
+        won = tuple(seat.name for seat in self.seats.values() if seat.team == winner)
+        self.outcome = Outcome(winner, won, reason, days)
+
+    def record(self) -> GameRecord:
+        """The record so far; failed if the game has no end."""
+        status, failure = (Status.DONE, "") if self.outcome else (Status.FAILED, UNFINISHED)
+        seats, events = tuple(self.seats.values()), tuple(self.events)
+        return GameRecord(
+            self.game_id, self.game, None, self.cell, seats, events, status, self.outcome, failure, self.meta
+        )
+
+
+@dataclass(slots=True)
+class Rooms:
+    """Who sees and hears what, where only those in a room do. room: where players are; way: where those between rooms
+    arrive, and when; these see and hear nobody, nor do those who are gone.
+    """
+
+    room: dict[str, str] = field(default_factory=dict)
+    way: dict[str, tuple[str, int]] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+    def tick(self, now: int) -> None:
+        """Let those arrive whose way ends by now."""
+        arrived = {player: room for player, (room, arrival) in self.way.items() if arrival <= now}
+        self.room |= arrived
+        for player in arrived:
+            del self.way[player]
+
+    def move(self, player: str, room: str, arrival: int | None) -> None:
+        """Start for a room; arrival: the tick of the arrival, None for at once."""
+        if arrival is None:
+            self.room[player] = room
+        else:
+            self.way[player] = (room, arrival)
+
+    def there(self, *rooms: str) -> set[str]:
+        """Who is in one of these rooms."""
+        away = self.way.keys() | self.gone
+        return {player for player, room in self.room.items() if room in rooms and player not in away}
+
+
+class GameFormat(Importer):
+    """A format that is declared. game: what the game is called; about: what a dataset card says of it; Writer: says
+    what the entries mean.
+    """
+
+    game: ClassVar[str]
+    about: ClassVar[str]
+    Writer: ClassVar[type[GameWriter]]
+
+    def game_texts(self) -> Mapping[str, str]:
+        return {self.game: self.about}
+
+    @abstractmethod
+    def parts(self, source: Path) -> Parts:
+        """The games of a source. Raises OSError if it cannot be opened."""
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        for part in self.parts(source):
+            if isinstance(part, Rejected):
+                yield part
+            else:
+                yield attempt(part.file, part.line, part.game_id, partial(self._record, part))
+
+    def _record(self, part: Part) -> GameRecord:
+        writer = self.Writer(self.game, part)
+        writer.write(part)
+        return writer.record()
