@@ -71,7 +71,7 @@ def _judged_by_a_person(plan: Mapping[str, Any]) -> bool:
 
 
 def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
-    """Whether a plan says nothing of people whom its games may hold: forks, judged and replayed games of theirs do.
+    """Whether a plan says nothing of people whom its games may hold: forks and judged games of theirs do.
     people: whether anybody of whom that could be said holds a seat.
     """
     if _judged_by_a_person(plan) and not plan.get("consent"):
@@ -79,7 +79,7 @@ def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
     if not people or plan.get("served") or "import" in plan:
         return False
     players = plan.get("players")
-    return bool(plan.get("people")) or players is None or any(spec.startswith((_PERSON, "replay:")) for spec in players)
+    return bool(plan.get("people")) or players is None or any(spec.startswith(_PERSON) for spec in players)
 
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")

@@ -120,7 +120,7 @@ class GameMeta(TypedDict, total=False):
     """What is known about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; fork: for continuations of a recorded game; replayed: the recorded game that this one plays again; judge:
+    learned; fork: for continuations of a recorded game; judge:
     who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
     test; withdrawn: the seats whose players withdrew their words, with the number of statements that went; domain,
     canary: of conversations, what they are about, and the mark by which their publishers ask that nobody trains on
@@ -133,7 +133,6 @@ class GameMeta(TypedDict, total=False):
     learning: bool
     lessons: Sequence[LessonMeta]
     fork: ForkMeta
-    replayed: str
     judge: str
     settings: Mapping[str, Any]
     split: str

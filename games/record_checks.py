@@ -250,7 +250,6 @@ _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that severa
     "reveal_dead": lambda value, _: isinstance(value, bool),
     "mutual_discovery": lambda value, _: isinstance(value, bool),
     "centre": _is_count,
-    "replayed": _is_text,
     "judge": _is_text,
     "tied": _is_names,
     "cut": _is_count,

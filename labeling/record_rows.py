@@ -186,9 +186,9 @@ def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def family_of(record: GameRecord) -> str | None:
-    """The recorded game that a game goes on from or plays again, the first of them all; None for a game of its own."""
+    """The recorded game that a game goes on from, the first of them all; None for a game of its own."""
     fork = record.meta.get("fork")
-    return fork["root"] if fork else record.meta.get("replayed")
+    return fork["root"] if fork else None
 
 
 def model_of(record: GameRecord) -> str:

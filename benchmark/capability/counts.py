@@ -76,8 +76,8 @@ def count_games(records: Iterable[GameRecord]) -> Counts:
     """Counts of recorded games, one pass, whatever the settings that they were played with. The judge of a cell is
     whoever voted as one: in Mini-Mafia the survivor.
 
-    Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it, or
-    a replay: no draws of their own), games without one of the three roles, games in which several models shared a role
+    Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it: no
+    draws of their own), games without one of the three roles, games in which several models shared a role
     (their win belongs to no single model), games whose winner is not known.
     """
     return add(list(count_by_settings(tables_of(records, wanted=TABLES)).values()))

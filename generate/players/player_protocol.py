@@ -276,21 +276,8 @@ def waits_for(player: Player) -> str:
     return str(getattr(player, "host", ""))
 
 
-def seat_identity(player: Player, game: str, seat: str) -> tuple[str, Source]:
-    """The name and the source of a seat's player in a game's record: a player that speaks for several models says whose
-    words a seat's are, with its method `who`.
-    """
-    who = getattr(player, "who", None)
-    return (player.model, player.source) if who is None else who(game, seat)
-
-
 def _ignore(facts: EndpointFacts) -> None:
     """Ignore what is learned; for players outside a run."""
-
-
-def _of_none(game: str) -> str:  # noqa: ARG001
-    """Every game is one of its own; for players outside a run."""
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +290,7 @@ class PlayerContext:
     learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now; shared: objects
     that the players share. cache: replies that were paid for before, None for none; draw: the place of a game's draws
     among those of its plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files
-    that specs name, by name; origin: from a game's id to that of the recorded game that it plays again or goes on from,
-    "" for none.
+    that specs name, by name.
     """
 
     log: Callable[[Attempt], None]
@@ -321,4 +307,3 @@ class PlayerContext:
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
-    origin: Callable[[str], str] = _of_none

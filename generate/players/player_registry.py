@@ -136,12 +136,6 @@ def joined(label: str, shown: Iterable[str]) -> str:
 Opener = Callable[[str, PlayerContext], Player]
 
 
-def _recording(argument: str) -> dict[str, str]:
-    from liescope.generate.players.replay import named_recording
-
-    return named_recording(argument)
-
-
 PLAYERS: Registry[Opener] = Registry(
     "kind of player",
     "liescope.players",
@@ -149,7 +143,6 @@ PLAYERS: Registry[Opener] = Registry(
         "scripted": "liescope.generate.players.scripted:open_scripted",
         "openai": "liescope.generate.players.openai.openai_player:open_openai",
         "local": "liescope.generate.players.local.local_player:open_local",
-        "replay": "liescope.generate.players.replay:open_replay",
         "human": "liescope.generate.players.human:open_human",
     },
 )
@@ -167,15 +160,11 @@ def player_names() -> list[str]:
     ]
 
 
-FORMS = ("openai:MODEL", "openai:MODEL@URL", "local:FOLDER_OR_HUB_ID", "replay:RUN")
+FORMS = ("openai:MODEL", "openai:MODEL@URL", "local:FOLDER_OR_HUB_ID")
 """How the specs of players that are no scripts look, for messages."""
 
-NAMED: dict[str, Callable[[str], dict[str, str]]] = {
-    "openai": named_files,
-    "local": named_files,
-    "replay": _recording,
-}
-"""For the kinds whose specs name files: from an argument to their texts."""
+NAMING = ("openai", "local")
+"""The kinds whose specs name files."""
 
 
 def open_player(spec: str, context: PlayerContext) -> Player:
@@ -193,6 +182,6 @@ def files_of(specs: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for spec in specs:
         kind, _, argument = spec.partition(":")
-        if kind in NAMED:
-            found |= NAMED[kind](argument)
+        if kind in NAMING:
+            found |= named_files(argument)
     return found

@@ -21,7 +21,6 @@ from liescope.generate.players.openai.spec import default_url, host_of, read_spe
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.player_registry import SeatOptions, file_text
 from liescope.generate.players.prompts import Templates, load_prompts
-from liescope.generate.players.replay import read_replay
 from liescope.generate.players.run_limits import Limits, bundled_price, limits_of, price_of
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 from liescope.generate.runs.forecast_result import (
@@ -180,9 +179,6 @@ def asked_model(spec: str, files: Mapping[str, str]) -> AskedModel | None:
         local = read_local(argument)
         persona = len(file_text(local.seat.persona, files)) if local.seat.persona else 0
         return AskedModel(local.name, local.name, "", local.seat, persona)
-    if kind == "replay":  # at most: whatever is on the record costs nothing
-        then = read_replay(argument)[1]
-        return asked_model(then, files) if then else None
     return None
 
 

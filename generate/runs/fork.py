@@ -211,8 +211,7 @@ class Recorded:
             lessons = tuple((lesson.kind.value, lesson.text) for lesson in lessons_of(journal, first))
             dealt = {"names": first.seats, "roles": first.roles, "learning": first.learning, "lessons": lessons}
             begin, learning = made(plan.game, game_id, first.seed, plan.options, **dealt), first.learning
-            again = plan.dealt(first.number)
-            root = again.root if again else game_id
+            root = game_id
             specs = plan.seats(first, session.game.roles)
             people = _people(journal, game_id, specs)
         if step < begin.step:

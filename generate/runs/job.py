@@ -22,7 +22,7 @@ from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.session import Session
-from liescope.generate.players.player_protocol import Player, seat_identity
+from liescope.generate.players.player_protocol import Player
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.journal import Journal
@@ -78,8 +78,8 @@ class Job(ABC):
         """The record of a game that ended or failed. players: by seat."""
 
 
-def _who(planned: PlannedGame, players: Mapping[str, Player]) -> dict[str, Any]:
-    return {name: seat_identity(player, planned.game_id, name) for name, player in players.items()}
+def _who(players: Mapping[str, Player]) -> dict[str, Any]:
+    return {name: (player.model, player.source) for name, player in players.items()}
 
 
 class Playing(Job):
@@ -114,8 +114,6 @@ class Playing(Job):
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         meta: dict[str, Any] = {"turn": planned.turn, "seating": self.plan.seating}
-        if dealt := self.plan.dealt(planned.number):
-            meta["replayed"] = dealt.root
         if self._learner in self.plan.roles:
             meta["learning"] = planned.learning
         if planned.learning and not failure:
@@ -129,7 +127,7 @@ class Playing(Job):
                 {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
                 for one in judged
             ]
-        return record(game, outcome, _who(planned, players), self.plan.label(planned), failure, meta)
+        return record(game, outcome, _who(players), self.plan.label(planned), failure, meta)
 
     def _book(self, planned: PlannedGame) -> LessonBook:
         if planned.cell not in self._books:
@@ -177,7 +175,7 @@ class Forking(Job):
         meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
         if plan.learning:
             meta["learning"] = True
-        return record(game, outcome, _who(planned, players), label, failure, meta)
+        return record(game, outcome, _who(players), label, failure, meta)
 
 
 class JudgingJob(Job):
@@ -266,7 +264,7 @@ class JudgingJob(Job):
         return replace(record, status=Status.FAILED, failure=failure) if failure else record
 
 
-_SILENT = ("human:", "replay:")  # the beginnings of specs of those who are not asked again
+_SILENT = "human:"  # the beginning of specs of those who are not asked again
 
 
 def _speakers(journal: Journal) -> tuple[str, ...]:
@@ -275,9 +273,7 @@ def _speakers(journal: Journal) -> tuple[str, ...]:
         raise UsageError(f"{journal.path} holds no games that were played here from their start; nobody can be asked")
     found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(_SILENT))
     if not found:
-        raise UsageError(
-            f"only people and recordings play in {journal.path}, and these are not asked what they believe"
-        )
+        raise UsageError(f"only people play in {journal.path}, and these are not asked what they believe")
     return found
 
 

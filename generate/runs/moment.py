@@ -212,9 +212,6 @@ class ForkPlan(RunPlan):
         planned = self.planned(number_in(game_id) or 0)
         return f"{planned.seed} {planned.group}"
 
-    def goes_back_to(self, game_id: str) -> str:  # noqa: ARG002
-        return self.root
-
 
 SAID = "said for the player"  # the note on a statement that the plan names
 

@@ -162,7 +162,6 @@ async def opened(
             activity=progress.activity,
             cache=None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache)),
             draw=job.plan.draw,
-            origin=job.plan.goes_back_to,
             files=job.plan.files,
             shared=shared or Shared(),
         )

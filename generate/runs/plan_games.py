@@ -1,13 +1,9 @@
-"""Plans made of options: who plays what against whom how often, a table of people, recorded games played again.
+"""Plans made of options: who plays what against whom how often, a table of people.
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while a single background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all players
 with all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is self-play
 crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
-
-A plan with `replay:RUN` players deals the tables of the recording once more: the recorded game number t is game t of
-every cell, with the same seed, names and roles. So a seat whose replies are replayed finds the game that it played,
-until another player makes a difference.
 """
 
 from __future__ import annotations
@@ -16,10 +12,10 @@ import csv
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import islice, product
+from itertools import product
 from math import gcd
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -31,15 +27,13 @@ from liescope.common.text import plain
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.table_options import planned_options
-from liescope.games.withdrawal import check_words
 from liescope.generate.players.player_registry import files_of, player_names
 from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.prompts.render import OWN
-from liescope.generate.players.replay import read_replay
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.run_folder import MEASURING, PLAN_FILE
-from liescope.generate.runs.run_plan import TABLE, Cell, Dealt, Plan, Served, short_hash
+from liescope.generate.runs.run_folder import PLAN_FILE
+from liescope.generate.runs.run_plan import TABLE, Cell, Plan, Served
 
 GAMES = "games"  # the column of a list of cells that says how many to play of each
 MOST_LISTED = 1_000_000
@@ -157,7 +151,6 @@ DEFAULT_PLAYER = "scripted:steady"
 LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
 MOST_GAMES = 10**9
 SEEDS = range(-(2**63), 2**63)
-_REPLAY = "replay:"
 
 
 class PlanSettings(TypedDict, total=False):
@@ -166,7 +159,7 @@ class PlanSettings(TypedDict, total=False):
     players: Annotated[
         Sequence[str],
         Setting(
-            "A player; may be repeated: scripted:bold, openai:MODEL[@URL], local:MODEL, replay:RUN.",
+            "A player; may be repeated: scripted:bold, openai:MODEL[@URL], local:MODEL.",
             (),
             shown=DEFAULT_PLAYER,
             flag="--player",
@@ -304,9 +297,6 @@ def make_plan(
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
     resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
     specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
-    recorded = recorded_games(specs, game, resolved, games)
-    if recorded and any(learning):
-        raise UsageError("recorded games cannot be played again with learning; leave --learning out")
     templates = prompts if isinstance(prompts, Templates) else read_templates(prompts, game)
     return Plan(
         game=game,
@@ -321,7 +311,6 @@ def make_plan(
         templates=templates.hash,
         learning=tuple(learning) if any(learning) else (),
         files=files_of(specs),
-        recorded=recorded,
     )
 
 
@@ -343,57 +332,6 @@ def table_plan(
     if set(held) != set(plan.spec.seats()):
         raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
     return plan.model_copy(update={"held": dict(held), "files": files_of(held.values()), "served": served})
-
-
-def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], games: int) -> tuple[Dealt, ...]:
-    """The first recorded games of the run that the specs replay; () if they replay none.
-
-    options: of the table, which must be the recording's but for what is only measured. Raises UsageError for several
-    recordings, another table, too few games or withdrawn words; BadData for a run that was not played here from the
-    start.
-    """
-    runs = dict.fromkeys(read_replay(spec.removeprefix(_REPLAY))[0] for spec in specs if spec.startswith(_REPLAY))
-    if not runs:
-        return ()
-    if len(runs) > 1:
-        raise UsageError(f"one recording can be played again at a time; {', '.join(map(str, runs))} are {len(runs)}")
-    (run,) = runs
-    with Journal.open(run) as journal:
-        plan = _played(journal)
-        if plan.game != game:
-            raise UsageError(f"{run} holds games of {plain(plan.game)}, not of {game}")
-        same = frozenset() if options.get("show_suspicion") else MEASURING
-        for name in sorted((plan.options.keys() | options.keys()) - same):
-            if plan.options.get(name) != options.get(name):
-                raise UsageError(
-                    f"{run} was played with {plain(name)} {plain(repr(plan.options.get(name)))}, and this plan has "
-                    f"{options.get(name)!r}; recorded games are played again at the same table"
-                )
-        found = []
-        for number, game_id in islice(journal.done(), games):
-            dealt = plan.planned(number)
-            if dealt.learning:
-                raise UsageError(f"{run} holds games of learning cells, which cannot be played again")
-            record = journal.record(game_id)
-            check_words(record)
-            root = record.meta.get("replayed", game_id)
-            found.append(Dealt(game=game_id, root=root, seed=dealt.seed, seats=dealt.seats, roles=dealt.roles))
-    if len(found) < games:
-        raise UsageError(f"{run} holds {len(found)} finished games; ask for --games {len(found)} at most")
-    return tuple(found)
-
-
-def recording_hash(run: Path) -> str:
-    """A hash of the plan of a recording, 16 hexadecimal digits. Raises BadData for another run."""
-    with Journal.open(run) as journal:
-        _played(journal)
-        return short_hash(journal.plan)
-
-
-def _played(journal: Journal) -> Plan:
-    if Plan.KEY not in journal.plan:
-        raise BadData(f"{journal.path} holds no games that were played from their start; name a run of `liescope play`")
-    return Plan.parse(journal.plan, journal.path)
 
 
 def stored_templates(journal: JournalReader) -> Templates:

@@ -162,10 +162,6 @@ class RunPlan(BaseModel):
         """What tells the draws of a game from those of the plan's other games, the same in a plan with more games."""
         return game_id
 
-    def goes_back_to(self, game_id: str) -> str:  # noqa: ARG002
-        """The id of the recorded game that a game plays again or goes on from, "" for none."""
-        return ""
-
 
 class Served(BaseModel):
     """How people came to a table. consent: the paragraphs of the text that they agreed to; words, choices, away: for
@@ -182,25 +178,12 @@ class Served(BaseModel):
     pacing: Pacing | None = None
 
 
-class Dealt(BaseModel):
-    """How a recorded game was dealt. game: its id; root: the game played from its start whose beginning it shares."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    game: str
-    root: str
-    seed: int
-    seats: tuple[str, ...]
-    roles: tuple[str, ...]
-
-
 class Plan(RunPlan):
     """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
     games: the number in each cell; seating: how roles are dealt (`planning.SEATINGS`); learning: for each cell,
-    whether its learner learns, empty if none does; recorded: the games that are played again, the same in every cell,
-    empty if the games are new; held: at a table whose seats are taken before roles are dealt, the spec of the player in
-    each seat, else empty; served: how its people came to it; ids: what the ids of its games begin with if that is not
-    its hash, because people withdrew from it.
+    whether its learner learns, empty if none does; held: at a table whose seats are taken before roles are dealt, the
+    spec of the player in each seat, else empty; served: how its people came to it; ids: what the ids of its games begin
+    with if that is not its hash, because people withdrew from it.
     """
 
     KEY = "cells"
@@ -215,7 +198,6 @@ class Plan(RunPlan):
     seating: str
     prompts: str
     learning: tuple[bool, ...] = ()
-    recorded: tuple[Dealt, ...] = ()
     held: dict[str, str] = Field(default_factory=dict)
     served: Served | None = None
     ids: str = ""
@@ -235,8 +217,6 @@ class Plan(RunPlan):
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
         if plan.held and set(plan.held) != set(plan.spec.seats()):
             fault = "whose seats are not those of its table"
-        elif plan.recorded and len(plan.recorded) != plan.games:
-            fault = "that plays other games again than it counts"
         elif any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
             fault = "whose cells do not fit its table"
         else:
@@ -293,14 +273,11 @@ class Plan(RunPlan):
 
     def planned(self, number: int) -> PlannedGame:
         turn, place = divmod(number, len(self.cells))
-        cell, dealt = self.cells[place], self.dealt(number)
-        seats, roles = (dealt.seats, dealt.roles) if dealt else self._seated(place, turn)
-        seed = dealt.seed if dealt else self._seed(number)
-        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, self.learning_in(place))
-
-    def dealt(self, number: int) -> Dealt | None:
-        """The recorded game that the game with this number plays again."""
-        return self.recorded[number // len(self.cells)] if self.recorded else None
+        seats, roles = self._seated(place, turn)
+        learning = self.learning_in(place)
+        return PlannedGame(
+            number, self.game_id(number), self.cells[place], turn, self._seed(number), seats, roles, learning
+        )
 
     def learning_in(self, place: int) -> bool:
         """Whether the learner of the cell at this place learns."""
@@ -311,10 +288,6 @@ class Plan(RunPlan):
         number = number_in(game_id) or 0
         learns, before = self._twins[number % len(self.cells)]
         return f"{self._seed(number)} {learns} {before}"
-
-    def goes_back_to(self, game_id: str) -> str:
-        dealt = self.dealt(number_in(game_id) or 0)
-        return dealt.game if dealt else ""
 
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
         """The game, ready to start. lessons: what the learner of a learning cell knows."""

@@ -84,9 +84,6 @@ def _sweep(base: sqlite3.Connection) -> None:
     """)
 
 
-_REPLAYED = " (replayed"  # follows a person's name in games that play their recorded replies again
-
-
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
     """Words taken out of a run. name: under which the person stands there now; games: in which they held a seat;
@@ -107,7 +104,7 @@ class Withdrawal:
 def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
     """Take the words of a person out of a run, for good, and their pseudonym with them.
 
-    run: its folder, of a table, of games judged afterwards or of replayed ones. What the person wrote goes: their
+    run: its folder, of a table or of games judged afterwards. What the person wrote goes: their
     messages, the reasons of their votes and ratings, what a page sent for them, and every request to a model that may
     have held any of it. Nothing of it is left in the folder's files, free pages included. Roles, choices, votes and the
     numbers of ratings stay, and what others said, also where they repeat the words. The person is called withdrawn-1,
@@ -147,7 +144,7 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
 def _seats(game: GameRecord, person: str) -> tuple[str, ...]:
     """The seats that a person held."""
     named = ((seat.name, person_of(seat.model, seat.source)) for seat in game.seats)
-    return tuple(seat for seat, name in named if name is not None and name.partition(_REPLAYED)[0] == person)
+    return tuple(seat for seat, name in named if name == person)
 
 
 def _under_way(journal: Journal, person: str) -> tuple[str, ...]:
@@ -158,7 +155,7 @@ def _under_way(journal: Journal, person: str) -> tuple[str, ...]:
 
 def _next_name(plan: Mapping[str, Any], records: Iterable[GameRecord]) -> str:
     taken = {spec.partition(":")[2] for spec in plan.get("players", ())}
-    taken |= {seat.model.partition(_REPLAYED)[0] for game in records for seat in game.seats}
+    taken |= {seat.model for game in records for seat in game.seats}
     return next(name for number in range(1, len(taken) + 2) if (name := f"{NAME}{number}") not in taken)
 
 

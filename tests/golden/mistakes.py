@@ -25,7 +25,6 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
             ("--player", "nobody:bold"),
             ("--player", "openai:"),
             ("--player", "scripted:bold?m=high"),
-            ("--player", "replay:none"),
             ("--design", "round"),
             ("--seat", "mafioso"),
             ("--seat", "jester=scripted:bold"),

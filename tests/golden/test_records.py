@@ -1,4 +1,4 @@
-"""A record goes into a corpus and comes out again: of each game, forked, judged, replayed, withdrawn and imported."""
+"""A record goes into a corpus and comes out again: of each game, forked, judged, withdrawn and imported."""
 
 from __future__ import annotations
 

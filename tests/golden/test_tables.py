@@ -1,4 +1,4 @@
-"""Every table of fixed runs, of each game, forked, judged, replayed and imported, stays as it is, cell by cell."""
+"""Every table of fixed runs, of each game, forked, judged and imported, stays as it is, cell by cell."""
 
 from __future__ import annotations
 

@@ -41,10 +41,6 @@ RUNS: Mapping[str, Sequence[str]] = {
         *("--times", "3", "--seed", "3"),
     ),
     "pairs": ("fork", "runs/mini", "1", "0", *TWO, "--times", "12", "--seed", "3"),
-    "replayed": (
-        *("play", "mini-mafia", "--seat", "mafioso=replay:runs/mini", "--seat", "detective=scripted:steady"),
-        *("--seat", "villager=replay:runs/mini", "--games", "2", "--seed", "5", "--assess"),
-    ),
     "judged": ("label", "runs/mini", "--judge", "scripted:steady", "--roles", "--share", "0.5"),
     "wolves-judged": ("label", "runs/wolves", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.1"),
     "rows": ("import", "jsonl", "inputs/rows.jsonl", "--game", "parlour", "--licence", "mit", "--allow-rejected"),
@@ -95,9 +91,9 @@ class World:
     def run(self, name: str) -> Path:
         """The folder of that run, as `runs/NAME`. What its command said with --json is in `said`."""
         words = RUNS.get(name) or DEAR[name]
-        for before in (word.removeprefix("replay:").split("=replay:")[-1] for word in words):
-            if before.startswith("runs/"):
-                self.run(before.removeprefix("runs/"))
+        for word in words:
+            if word.startswith("runs/"):
+                self.run(word.removeprefix("runs/"))
         return self._make(f"runs/{name}", words)
 
     def corpus(self, name: str) -> Path:

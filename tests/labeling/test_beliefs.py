@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import liescope
-from liescope.common.errors import UsageError
 from liescope.games.core import BELIEVED, BELIEVED_FALSE, BELIEVED_TRUE, CANNOT_KNOW, Ask, Event, EventKind, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.narration import quoted
@@ -106,13 +104,6 @@ def test_a_claim_is_read_back_from_its_normal_form_and_put_as_a_sentence() -> No
         assert claim.sentence("Di") == sentence
     with pytest.raises(ValueError, match="is no claim"):
         FoundClaim.of("nonsense")
-
-
-def test_people_and_recordings_are_not_asked(tmp_path: Path) -> None:
-    liescope.play("mini-mafia", players=["scripted:steady"], games=2, out=tmp_path / "first")
-    liescope.play("mini-mafia", players=[f"replay:{tmp_path / 'first'}"], games=2, out=tmp_path / "again")
-    with pytest.raises(UsageError, match="not asked what they believe"):
-        liescope.label(tmp_path / "again", beliefs=True)
 
 
 def test_the_question_holds_what_the_seat_knew_and_not_the_statement_that_it_is_about(asked: list[GameRecord]) -> None:

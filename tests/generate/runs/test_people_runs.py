@@ -1,4 +1,4 @@
-"""A game with people is a run like any other: replayed, resumed, built, judged, replayed by players, continued."""
+"""A game with people is a run like any other: replayed, resumed, built, judged, continued."""
 
 from __future__ import annotations
 
@@ -122,18 +122,12 @@ def test_a_judge_rates_what_people_said(run: Path, tmp_path: Path) -> None:
     assert {seat.model for seat in record.seats if seat.source == "human"} == {OTTER, FOX}
 
 
-def test_recorded_people_sit_at_the_table_again(run: Path, tmp_path: Path) -> None:
-    again = tmp_path / "again"
-    liescope.play("mini-mafia", players=[f"replay:{run}"], out=again, games=1, assess=True)
-    with Journal.open(again) as journal:
-        (record,) = journal.records()
-    assert [event.text for event in record.events] == [event.text for event in events(run)]
-    assert {seat.name for seat in record.seats if seat.source == "human"} == {"Alice", "Bob"}
-
-
-def test_nobody_goes_on_under_the_name_of_a_person(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot go on as a person"):
-        liescope.play("mini-mafia", players=[f"replay:{run}?then=scripted:bold"], out=tmp_path / "again", games=1)
+def test_people_are_not_asked_what_they_believe(run: Path, tmp_path: Path) -> None:
+    judged = liescope.label(run, beliefs=True, out=tmp_path / "beliefs").folder
+    with Journal.open(judged) as journal:
+        asked = {call["seat"] for game in journal.game_ids() for call in journal.calls(game)}
+    assert asked
+    assert not {"Alice", "Bob"} & asked
 
 
 def speaking(run: Path) -> int:

@@ -121,6 +121,24 @@ def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named
     assert cells == {"fake:a | fake:b | fake:b": 4, "fake:c | fake:a | fake:a": 2}
 
 
+def test_a_table_named_role_by_role_holds_every_kind_of_player_and_resumes_from_its_config(
+    say: Say, run: Path, endpoint: FakeEndpoint
+) -> None:
+    seats = ["--seat", "mafioso=scripted:bold?m=1.5", "--seat", "detective=fake:a", "--player", "scripted:novice"]
+    assert say("play", "mini-mafia", *seats, "--games", "2", "--out", run)[0] == 0
+    assert say("play", "--config", run / "run.toml")[0] == 0
+    with Journal.open(run) as journal:
+        found = list(journal.records())
+    assert len(found) == 2
+    for one in found:
+        models = {seat.role: (seat.model, seat.source.value) for seat in one.seats}
+        assert models == {
+            "mafioso": ("scripted:bold?m=1.5", "scripted"),
+            "detective": ("a", "model"),
+            "villager": ("scripted:novice", "scripted"),
+        }
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [

@@ -112,20 +112,16 @@ def test_such_a_game_is_not_made_again(run: Path, tmp_path: Path) -> None:
     liescope.withdraw(run, OTTER)
     with pytest.raises(UsageError, match="withdrew their words"):
         liescope.fork(run, "0", 2, players=["scripted:bold"], others="scripted:bold", out=tmp_path / "fork")
-    with pytest.raises(UsageError, match="withdrew their words"):
-        liescope.play("mini-mafia", players=[f"replay:{run}"], out=tmp_path / "again", games=1)
 
 
 def test_runs_made_of_it_are_withdrawn_from_one_by_one(run: Path, tmp_path: Path) -> None:
-    judged, again, forked = (tmp_path / name for name in ("judged", "again", "forked"))
+    judged, forked = tmp_path / "judged", tmp_path / "forked"
     liescope.label(run, "scripted:bold", out=judged)
-    liescope.play("mini-mafia", players=[f"replay:{run}"], out=again, games=1)
     liescope.fork(run, "0", 2, players=["scripted:bold"], others="scripted:bold", times=1, out=forked)
-    for made in (judged, again):
-        assert f"I, {OTTER}".encode() in held(made)
-        liescope.withdraw(made, OTTER)
-        assert f"I, {OTTER}".encode() not in held(made)
-        assert record(made).meta["withdrawn"]
+    assert f"I, {OTTER}".encode() in held(judged)
+    liescope.withdraw(judged, OTTER)
+    assert f"I, {OTTER}".encode() not in held(judged)
+    assert record(judged).meta["withdrawn"]
     assert cli.main(["show", str(judged), "0"]) == 0
     with pytest.raises(UsageError, match="delete the folder"):
         liescope.withdraw(forked, OTTER)
