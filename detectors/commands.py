@@ -12,8 +12,7 @@ from typing import Annotated
 
 import typer
 
-from liescope.common.command_help import Kinds
-from liescope.common.command_options import AsJson, Given, say, with_settings
+from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
 from liescope.common.console import emit, standard_input
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, resolve
@@ -53,13 +52,16 @@ _PROPOSE = Setting(
 
 
 @app.command()
-@with_settings(TrainSettings, declared_options(), kinds=Kinds("kind", "Kinds of detector", kind_lines))
+@with_settings(TrainSettings, declared_options())
 def train(
     *,
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="The kind of detector; without one, linear for roles (an ensemble with --preset best), else tfidf.",
+            help=each_with_a_line(
+                "The kind of detector; without one, linear for roles (an ensemble with --preset best), else tfidf:",
+                kind_lines(),
+            ),
             autocompletion=lambda: list(DETECTORS),
         ),
     ] = None,
@@ -209,7 +211,7 @@ def evaluate(
 
 
 @app.command()
-@with_settings(TransferSettings, declared_options(), kinds=Kinds("detector", "Kinds of detector", kind_lines))
+@with_settings(TransferSettings, declared_options())
 def transfer(
     *,
     corpora: Annotated[list[str] | None, typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")] = None,

@@ -58,7 +58,7 @@ def detector_class(kind: str) -> type[Detector]:
 def declared_options() -> list[Setting]:
     """The options of every kind, as options of a command."""
     models = {kind: detector_class(kind).options_type for kind in DETECTORS}
-    return declare(models, "Options of the detectors")
+    return declare(models)
 
 
 def kind_lines() -> dict[str, str]:

@@ -97,9 +97,6 @@ def _merged(name: str) -> Setting:
         f"{words}{_defaults({game: getattr(game.spec, name) for game in having})}",
         at_least=None if None in least else min(number for number in least if number is not None),
         group=next(iter(titles)) if len(titles) == 1 else SHARED,
-        by_kind={
-            game.name: f"{option.help}{_defaults({game: getattr(game.spec, name)})}" for game, option in having.items()
-        },
         name=name,
         type=next(iter(having.values())).type,
     )

@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from liescope import __path__ as _rooms
 from liescope import __version__
-from liescope.common.command_help import Command, Front
 from liescope.common.command_options import completed
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
 
-_RUNS = "liescope.generate.runs"
+_FRONT, _WEB = "liescope.front_commands", "liescope.web.commands"
+_RUN, _SHOW = "liescope.generate.runs.run_commands", "liescope.generate.runs.show_commands"
 _DETECTORS, _BENCHMARK = "liescope.detectors.commands", "liescope.benchmark.commands"
-# The module of each command, whose `app` has it; in groups and in the order of a user's work, as in the help. Only that
-# of the command given is loaded.
+# The module of each command, whose `app` has it, and the first sentence of its docstring; in groups and in the order of
+# a user's work, as in the help. Only the module of the command given is loaded: all of them take seconds.
 _GROUPS = {
-    "Begin": {"demo": "liescope.front_commands"},
+    "Begin": {"demo": (_FRONT, "The whole pipeline, small and offline, from games to a fit.")},
     "Make data": {
-        "import": "liescope.generate.importers.commands",
-        "play": f"{_RUNS}.run_commands",
-        "status": f"{_RUNS}.show_commands",
-        "label": f"{_RUNS}.run_commands",
-        "fork": f"{_RUNS}.run_commands",
-        "build": "liescope.generate.corpus.commands",
+        "import": (
+            "liescope.generate.importers.commands",
+            "Import your own texts and chats, or published games, as a run.",
+        ),
+        "play": (_RUN, "Play games."),
+        "status": (_SHOW, "Say what a run is doing: games, hosts, tokens, cost, time left."),
+        "label": (_RUN, "Rate a run's games after the fact."),
+        "fork": (_RUN, "Play a recorded game on from one moment, many times."),
+        "build": ("liescope.generate.corpus.commands", "Label the games of runs and package them as a dataset."),
     },
-    "Look at it": {"show": f"{_RUNS}.show_commands", "view": "liescope.web.commands", "audit": _DETECTORS},
+    "Look at it": {
+        "show": (_SHOW, "List the games of a run, or show one of them."),
+        "view": (_WEB, "Look at games in a browser."),
+        "audit": (_DETECTORS, "Find what a detector could exploit without detecting deception."),
+    },
     "Train detectors and test them": {
-        **dict.fromkeys(("train", "score", "evaluate"), _DETECTORS),
-        "bench": _BENCHMARK,
-        **dict.fromkeys(("transfer", "adapt"), _DETECTORS),
+        "train": (_DETECTORS, "Train a lie detector on the training split of a corpus."),
+        "score": (_DETECTORS, "Score statements: how probable is it that each is deceptive?"),
+        "evaluate": (_DETECTORS, "Compare detectors with controls, chat models and people."),
+        "bench": (
+            _BENCHMARK,
+            "Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with "
+            "it.",
+        ),
+        "transfer": (_DETECTORS, "Train detectors on some units and test them on others."),
+        "adapt": (_DETECTORS, "Train a detector again with a few labelled games."),
     },
-    "Who deceives best": dict.fromkeys(("fit", "analyse", "report", "leaderboard"), _BENCHMARK),
-    "Play and judge with people": {"serve": "liescope.web.commands", "withdraw": f"{_RUNS}.show_commands"},
-    "Pass it on": {"publish": "liescope.front_commands", "export": "liescope.generate.exports.commands"},
+    "Who deceives best": {
+        "fit": (_BENCHMARK, "Fit the capability model to games or to a table of counts."),
+        "analyse": (_BENCHMARK, "Analyse games: who won, who deceived, who noticed, and why."),
+        "report": (_BENCHMARK, "Put everything that games say about their players on one page."),
+        "leaderboard": (_BENCHMARK, "Make static pages of many reports."),
+    },
+    "Play and judge with people": {
+        "serve": (_WEB, "Let people play in a browser, with each other and with models."),
+        "withdraw": (_SHOW, "Take the words of a person out of a run, for good."),
+    },
+    "Pass it on": {
+        "publish": (_FRONT, "Push a corpus, a model or a report to the Hugging Face Hub."),
+        "export": ("liescope.generate.exports.commands", "Export games in a format of other tools."),
+    },
 }
-_MODULES = {name: module for commands in _GROUPS.values() for name, module in commands.items()}
+_MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
 _READER_GONE = 128 + signal.SIGPIPE
-_COMPLETION = frozenset({"--install-completion", "--show-completion"})
 _ALIKE = 0.7  # of two names of options, for one to be a slip of the other
 
 
@@ -68,46 +90,31 @@ def front(
     """Options that come before any command."""
 
 
-def command_line(words: Sequence[str]) -> Front:
-    """The command line with the command that these words give; where they give none, or an unknown one, all are listed
-    with what they do, which loads none of them. All are loaded where there are no words, and none where a script for a
-    shell is asked for.
+def command_line(words: Sequence[str]) -> TyperGroup:
+    """The command line with the command that these words give; the others are only listed. All are loaded where there
+    are no words.
     """
     app = typer.Typer(
         name="liescope",
-        cls=Front,
         help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
-        add_completion=True,
+        rich_markup_mode="rich",
         pretty_exceptions_enable=False,
     )
     app.callback()(front)
     given = next((word for word in words if not word.startswith("-")), "")
-    if given in _MODULES or not words:
-        for module in [_MODULES[given]] if given in _MODULES else dict.fromkeys(_MODULES.values()):
-            for command in import_module(module).app.registered_commands:
-                app.command(command.name, cls=Command)(completed(command.callback))
-    elif not _COMPLETION.intersection(words[:1]):
-        for name, said in _docstrings():
-            app.command(name, cls=Command, help=said)(_not_loaded)
+    modules = dict.fromkeys(_MODULES.values()) if not words else [_MODULES[given]] if given in _MODULES else []
+    loaded = {
+        command.name or getattr(command.callback, "__name__", ""): completed(command.callback)
+        for module in modules
+        for command in import_module(module).app.registered_commands
+    }
+    for heading, commands in _GROUPS.items():
+        for name, (_, line) in commands.items():
+            register = app.command(name, short_help=line, rich_help_panel=heading)
+            register(loaded.get(name, _not_loaded))
     group = get_command(app)
-    assert isinstance(group, Front)
-    headings = {name: heading for heading, commands in _GROUPS.items() for name in commands}
-    group.commands = {name: group.commands[name] for name in _MODULES if name in group.commands}
-    for name, command in group.commands.items():
-        assert isinstance(command, Command)
-        command.rich_help_panel = headings[name]
+    assert isinstance(group, TyperGroup)
     return group
-
-
-def _docstrings() -> Iterator[tuple[str, str]]:
-    """The name and docstring of each command, read from the source of its module, which takes seconds to import."""
-    for module in dict.fromkeys(_MODULES.values()):
-        inside = Path(*module.split(".")[1:]).with_suffix(".py")
-        source = next(file for room in _rooms if (file := Path(room) / inside).is_file())
-        for node in ast.parse(source.read_bytes()).body:
-            name = node.name.rstrip("_") if isinstance(node, ast.FunctionDef) else ""
-            if isinstance(node, ast.FunctionDef) and _MODULES.get(name) == module:
-                yield name, ast.get_docstring(node) or ""
 
 
 def _not_loaded() -> None:
@@ -119,11 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     141 if the reader of its output is gone, as of any tool in a pipe.
     """
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if "_LIESCOPE_COMPLETE" in os.environ:  # a shell asks what may follow the words that were typed
+        words = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", "")).split()[1:] or ["--help"]
     out = sys.stdout
-    if _COMPLETION.intersection(words[:1]):  # so that the first completion does not have to wait for all commands
-        from liescope.completion import recalled
-
-        recalled()
     try:
         code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
         sys.stdout.flush()  # here, where a reader that is gone is no traceback

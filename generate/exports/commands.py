@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liescope.common.command_help import Kinds
-from liescope.common.command_options import with_settings
+from liescope.common.command_options import each_with_a_line, with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import plain, sentence
@@ -20,10 +19,7 @@ app = typer.Typer()
 
 
 @app.command()
-@with_settings(
-    declare({name: exporter.Options for name, exporter in EXPORTERS.items()}, "Options of formats"),
-    kinds=Kinds("to", "Formats", lambda: {name: sentence(each.writes) for name, each in EXPORTERS.items()}),
-)
+@with_settings(declare({name: exporter.Options for name, exporter in EXPORTERS.items()}))
 def export(
     source: Annotated[
         str, typer.Argument(help="A run, a corpus folder, or a corpus on the Hub.", metavar="runs/NAME|corpus/NAME")
@@ -31,7 +27,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help="The format.",
+            help=each_with_a_line("The format:", {name: sentence(each.writes) for name, each in EXPORTERS.items()}),
             autocompletion=lambda: list(EXPORTERS),
             metavar="FORMAT",
         ),

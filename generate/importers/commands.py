@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liescope.common.command_help import Kinds
-from liescope.common.command_options import with_settings
+from liescope.common.command_options import each_with_a_line, with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import holding, number_of, plain, sentence, unit_of
@@ -25,15 +24,14 @@ app = typer.Typer()
 
 
 @app.command("import")
-@with_settings(
-    declare({name: importer.Options for name, importer in IMPORTERS.items()}),
-    kinds=Kinds("format", "Formats", lambda: {name: sentence(each.reads) for name, each in IMPORTERS.items()}),
-)
+@with_settings(declare({name: importer.Options for name, importer in IMPORTERS.items()}))
 def import_(
     format: Annotated[
         str,
         typer.Argument(
-            help="What kind of data, or whose games.",
+            help=each_with_a_line(
+                "What kind of data, or whose games:", {name: sentence(each.reads) for name, each in IMPORTERS.items()}
+            ),
             autocompletion=lambda: list(IMPORTERS),
         ),
     ],

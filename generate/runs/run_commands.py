@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from liescope.common.command_help import Kinds
-from liescope.common.command_options import Given, with_settings
+from liescope.common.command_options import Given, each_with_a_line, with_settings
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
@@ -153,15 +152,16 @@ DryRun = Annotated[
 ShowPrompts = Annotated[
     bool, typer.Option("--show-prompts", help="With --dry-run: also print a whole prompt of each kind.")
 ]
-_PLAYED = Kinds("game", "Games", game_lines)
 Summary = Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")]
 
 
 @app.command()
-@with_settings(PlanSettings, table_options(), RunSettings, kinds=_PLAYED, run_file=PLAN_FILE)
+@with_settings(PlanSettings, table_options(), RunSettings, run_file=PLAN_FILE)
 def play(
     *,
-    game: Annotated[str, typer.Argument(help="The game.", autocompletion=lambda: list(GAMES))],
+    game: Annotated[
+        str, typer.Argument(help=each_with_a_line("The game:", game_lines()), autocompletion=lambda: list(GAMES))
+    ],
     out: Annotated[Path, typer.Option(help="Folder of the run; an existing run resumes.", metavar="runs/NAME")],
     given: Given,
     dry_run: DryRun = False,

@@ -1,6 +1,4 @@
-"""What every command has: options made of the declarations of settings, a config file, its whole help, and one way to
-print a result.
-"""
+"""What commands share: options made of the declarations of settings, a config file, and one way to print a result."""
 
 from __future__ import annotations
 
@@ -8,16 +6,15 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.markup import escape
 
-from liescope.common.command_help import ALL, Command, Declared, Kinds
-from liescope.common.config_file import read_config
+from liescope.common.config_file import Parameter, read_config
 from liescope.common.console import emit, put
 from liescope.common.errors import UsageError
-from liescope.common.settings import Setting, settings_of
+from liescope.common.settings import Setting, given_type, settings_of
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Given = Mapping[str, Any]
@@ -25,12 +22,10 @@ Given = Mapping[str, Any]
 _Command = Callable[..., None]
 
 
-def with_settings(
-    *declared: type | Sequence[Setting], kinds: Kinds | None = None, run_file: str = ""
-) -> Callable[[_Command], _Command]:
-    """Give a Typer command an option for each setting. declared: settings classes, and settings of parts, which have no
-    default of their own; kinds: what the parts are, and which parameter names one; run_file: the file that marks a
-    folder with which the command goes on.
+def with_settings(*declared: type | Sequence[Setting], run_file: str = "") -> Callable[[_Command], _Command]:
+    """Give a Typer command an option for each setting, under the heading of its group. declared: settings classes, and
+    settings of parts, which have no default of their own; run_file: the file that marks a folder with which the command
+    goes on.
 
     The function takes a parameter `given`, a mapping from names to values without those that are None; on the command
     line the options stand in its place. Register the result with `app.command()`.
@@ -51,7 +46,7 @@ def with_settings(
             given = {each.name: value for each in settings if (value := values.pop(each.name)) not in (None, [])}
             command(**values, given=given)
 
-        run.__dict__["declared"] = Declared({each.name: each for each in settings}, kinds, run_file)
+        run.__dict__.update(settings={each.name: each for each in settings}, run_file=run_file)
         return _signed(run, signature, [*own[:place], *map(_parameter, settings), *own[place:]])
 
     return decorate
@@ -84,6 +79,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         metavar=setting.metavar,
         show_default=plain is not None and not setting.shown and setting.type is not bool,
         autocompletion=_completer(setting) if setting.choices else None,
+        rich_help_panel=setting.group or None,
     )
     return inspect.Parameter(
         setting.name, inspect.Parameter.KEYWORD_ONLY, default=plain, annotation=Annotated[typed, option]
@@ -94,19 +90,32 @@ def _completer(setting: Setting) -> Callable[[], list[str]]:
     return lambda: list(setting.choices() if callable(setting.choices) else setting.choices)
 
 
+def each_with_a_line(help: str, lines: Mapping[str, str]) -> str:
+    """The help of a parameter that names one of several things, with a line about each."""
+    return escape("\n\n".join([help, *(f"{name}: {line}" for name, line in lines.items())]))
+
+
+def config_parameters(command: typer.core.TyperCommand) -> list[Parameter]:
+    """What a config file may hold for a command."""
+    function: Any = command.callback
+    settings: Mapping[str, Setting] = getattr(function, "settings", {})
+    found = []
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        hint = parameter.annotation
+        kind = given_type(get_args(hint)[0] if hasattr(hint, "__metadata__") else hint)
+        (typed,) = (each for each in command.params if each.name == name)
+        key = max(typed.opts, key=len).lstrip("-").replace("-", "_")
+        found.append(Parameter(name, key, kind, settings.get(name)))
+    return found
+
+
 def _use(context: typer.Context, file: Path | None) -> None:
     """Make what the file holds the defaults of the command."""
-    command = context.command
-    if file is not None and isinstance(command, Command) and not context.resilient_parsing:
-        options = read_config(file, f"{context.info_name}", command.parameters, command.declared.run_file)
+    command: Any = context.command
+    if file is not None and not context.resilient_parsing:
+        run_file = getattr(command.callback, "run_file", "")
+        options = read_config(file, f"{context.info_name}", config_parameters(command), run_file)
         context.default_map = {**(context.default_map or {}), **options}
-
-
-def _show_all(context: typer.Context, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        context.meta[ALL] = True
-        typer.echo(context.get_help())
-        raise typer.Exit
 
 
 _Config = Annotated[
@@ -118,24 +127,18 @@ _Config = Annotated[
         callback=_use,
     ),
 ]
-_All = Annotated[
-    bool, typer.Option("--help-all", help="Show every option and exit.", is_eager=True, callback=_show_all)
-]
 
 
 def completed(command: _Command) -> _Command:
-    """The function of a command with the options that every command has: --config and --help-all."""
+    """The function of a command with the option that every command has: --config."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         command(**{name: value for name, value in values.items() if name in signature.parameters})
 
-    more = [
-        inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_Config),
-        inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_All),
-    ]
-    return _signed(run, signature, [*signature.parameters.values(), *more])
+    config = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_Config)
+    return _signed(run, signature, [*signature.parameters.values(), config])
 
 
 def say(result: Any, as_json: bool, show: Callable[[Any], Iterable[str] | None]) -> None:

@@ -24,7 +24,7 @@ from liescope.common.leaks import check_text, secrets_of
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting
 
-NEVER = frozenset({"config", "help", "help_all", "allow_key"})
+NEVER = frozenset({"config", "help", "allow_key"})
 """Options that no file gives; a file may not decide where keys go."""
 
 _ADVICE = "a config file holds no secrets; keep them in the environment"

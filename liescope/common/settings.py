@@ -18,7 +18,7 @@ import math
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -39,8 +39,7 @@ class Setting:
     """One setting. help: one or more sentences; default: its value where none is given; at_least, above, at_most: the
     limits of a number; group: the heading that it stands under; shown: its default in words; flag: its option, where
     the name does not tell; metavar: what stands for a value in the help; saved: whether run.toml keeps it; choices:
-    the names that a shell completes, or what gives them; by_kind: for a setting that not every kind (of detector, of
-    game …) has, what it is to each that has it.
+    the names that a shell completes, or what gives them.
 
     name, type and optional (None is a value) are read from the field that carries it.
     """
@@ -56,7 +55,6 @@ class Setting:
     metavar: str | None = None
     saved: bool = True
     choices: Iterable[str] | Callable[[], Iterable[str]] = ()
-    by_kind: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     type: Any = str
     optional: bool = True
@@ -242,56 +240,34 @@ class OptionsModel(BaseModel):
             raise UsageError(f"{kind}: {f'{_flag(name)}: ' if name else ''}{why}") from error
 
 
-def declare(models: Mapping[str, type[OptionsModel]], group: str = "") -> list[Setting]:
-    """Command options of several kinds. An option that several kinds share appears once.
-
-    group: the heading for all of them; the help then names each option's kinds and defaults. Without a group, the
-    heading names the kinds that have it. Raises TypeError if two kinds give one option different types.
+def declare(models: Mapping[str, type[OptionsModel]]) -> list[Setting]:
+    """Command options of several kinds. An option that several kinds share appears once, under a heading that names
+    them. Raises TypeError if two kinds give one option different types.
     """
     names = dict.fromkeys(name for model in models.values() for name in model.model_fields if name not in model.general)
     return [
-        _declare(name, {kind: m.model_fields[name] for kind, m in models.items() if name in m.model_fields}, group)
+        _declare(name, {kind: m.model_fields[name] for kind, m in models.items() if name in m.model_fields})
         for name in names
     ]
 
 
-def _declare(name: str, fields: Mapping[str, FieldInfo], group: str) -> Setting:
+def _declare(name: str, fields: Mapping[str, FieldInfo]) -> Setting:
     found = {given_type(field.annotation) for field in fields.values()}
     if len(found) > 1:
         raise TypeError(f"the option {name!r} has another type in each of {', '.join(fields)}; give them one")
-    first = next(iter(fields))
-    words = _by_kind(fields) if group else f"{fields[first].description}"
-    return Setting(
-        words,
-        group=group or f"Options of {', '.join(fields)}",
-        by_kind={kind: _sentence(one) for kind, one in fields.items()},
-        name=name,
-        type=found.pop(),
-    )
-
-
-def _sentence(one: FieldInfo) -> str:
-    """What an option is to one kind, with its default."""
-    match one.default:
-        case bool():
-            usual = "on" if one.default else "off"
-        case float():
-            usual = f"{one.default:g}"
-        case int() | str():
-            usual = f"{one.default}"
-        case _:
-            usual = ""
-    return f"{sentence(f'{one.description}')}{f' [default: {usual}]' if usual else ''}"
-
-
-def _by_kind(fields: Mapping[str, FieldInfo]) -> str:
     described: dict[str, list[str]] = {}
     for kind, one in fields.items():
         described.setdefault(f"{one.description}".rstrip(".") + _default(one.default), []).append(kind)
-    return "; ".join(f"{', '.join(kinds)}: {words}" for words, kinds in described.items()) + "."
+    if len(described) == 1:
+        words = sentence(next(iter(described)))
+    else:
+        words = "; ".join(f"{', '.join(kinds)}: {words}" for words, kinds in described.items()) + "."
+    return Setting(words, group=f"Options of {', '.join(fields)}", name=name, type=found.pop())
 
 
 def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return f" ({'on' if value else 'off'})"
     return "" if value in ("", None) else f" ({value:g})" if isinstance(value, float) else f" ({value})"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
@@ -12,52 +11,6 @@ import pytest
 
 from liescope import cli
 from liescope.generate.runs.journal import Journal
-
-COMMANDS = [
-    "play",
-    "fork",
-    "label",
-    "import",
-    "build",
-    "train",
-    "score",
-    "evaluate",
-    "transfer",
-    "adapt",
-    "audit",
-    "bench",
-    "fit",
-    "analyse",
-    "report",
-    "leaderboard",
-    "publish",
-    "export",
-    "show",
-    "status",
-    "withdraw",
-    "demo",
-    "view",
-    "serve",
-]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_an_example_and_every_option_whole_in_80_columns(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main([command, "--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert f"liescope {command}" in " ".join(lines)
-    assert max(map(len, lines)) <= 80
-    assert not [line for line in lines if re.search(r"--[a-z-]*…|\[default: [^\]]*…", line)]
-
-
-def test_a_paragraph_of_the_help_is_wrapped_by_the_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["fit", "--help"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.partition("Example:")[0].splitlines()]
-    paragraphs = [paragraph.splitlines() for paragraph in "\n".join(lines).strip().split("\n\n")]
-    assert max(map(len, paragraphs)) > 3
-    assert all(len(line) > 60 for paragraph in paragraphs for line in paragraph[:-1])
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

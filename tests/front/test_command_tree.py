@@ -1,136 +1,76 @@
-"""Every command alike: its help fits a screen, all of it is to be had, and a config file gives what can be typed."""
+"""Every command alike: its help says what it takes, a slip is answered, and a config file gives what can be typed."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
+from typer.core import TyperCommand
 
 from liescope import cli
-from liescope.common.command_help import LONGEST, Command
+from liescope.common.command_options import config_parameters
 from liescope.common.config_file import NEVER, Parameter
+from liescope.common.text import first_sentence
+from liescope.detectors.detector_registry import DETECTORS
+from liescope.games.game_registry import GAMES
+from liescope.generate.exports.exporter_registry import EXPORTERS
+from liescope.generate.importers.importer_registry import IMPORTERS
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "nutpie", "matplotlib", "datasets"}
-Help = Callable[..., list[str]]
+KINDS = {"train": DETECTORS, "play": GAMES, "import": IMPORTERS, "export": EXPORTERS}
 
 
 @cache
-def tree() -> dict[str, Command]:
-    return {name: each for name, each in cli.command_line([]).commands.items() if isinstance(each, Command)}
+def tree() -> dict[str, TyperCommand]:
+    return {name: each for name, each in cli.command_line([]).commands.items() if isinstance(each, TyperCommand)}
 
 
 COMMANDS = list(tree())
-KINDS = [
-    (name, *(["--" + kinds.parameter] if kinds.parameter in ("to", "detector") else []), kind)
-    for name, command in tree().items()
-    if (kinds := command.declared.kinds)
-    for kind in kinds.lines()
-]
-
-
-@pytest.fixture
-def page(capsys: pytest.CaptureFixture[str]) -> Help:
-    def shown(*words: str) -> list[str]:
-        assert cli.main(words) == 0
-        return capsys.readouterr().out.splitlines()
-
-    return shown
-
-
-def options(command: Command) -> list[str]:
-    return [option for param in command.params for option in param.opts if option.startswith("--")]
-
-
-@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *KINDS], ids=" ".join)
-def test_help_fits_a_screen_of_80_columns_and_60_lines(words: Sequence[str], page: Help) -> None:
-    lines = page(*words, "--help")
-    assert len(lines) <= LONGEST == 60
-    assert max(map(len, lines)) <= 80
-    assert all(line == line.rstrip() for line in lines)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_stands_in_the_whole_help_beside_what_it_does(name: str, page: Help) -> None:
-    lines = page(name, "--help-all")
+def test_the_help_of_a_command_has_its_example_and_each_option_under_its_heading_in_80_columns(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([name, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    text = " ".join(lines)
+    assert f"liescope {name}" in text.partition("Example: ")[2]
     assert max(map(len, lines)) <= 80
-    shown = [line.split()[0].replace("--[no-]", "--") for line in lines if line.startswith("  --")]
-    assert sorted(shown) == sorted([*options(tree()[name]), "--help"])
+    assert not [line for line in lines if re.search("[a-z]…", re.sub(r"--no-[\w-]*…", "", line))]
+    assert all(option in text for param in tree()[name].params for option in param.opts if option.startswith("--"))
+    groups = {setting.group for setting in getattr(tree()[name].callback, "settings", {}).values()}
+    assert all(f"─ {group[:60]}" in text for group in groups if group)
+    assert all(f"{kind}: " in text for kind in KINDS.get(name, ()))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_option_that_has_no_room_is_named_and_none_is_lost(name: str, page: Help) -> None:
-    command, text = tree()[name], " ".join(page(name, "--help")).replace("--[no-]", "--")
-    of_kinds = {each.name for each in command.declared.settings.values() if each.by_kind}
-    for param in command.params:
-        if param.name not in of_kinds:
-            assert all(option in text for option in param.opts if option.startswith("--"))
-
-
-@pytest.mark.parametrize("words", KINDS, ids=" ".join)
-def test_the_help_of_a_kind_has_its_options_and_those_of_no_other(words: Sequence[str], page: Help) -> None:
-    *_, kind = words
-    shown = " ".join(page(*words, "--help"))
-    text = re.split(r"[\s,]+|\.\s", shown[shown.index(" Options") :].replace("--[no-]", "--"))
-    for setting in tree()[words[0]].declared.settings.values():
-        if setting.by_kind:
-            assert (setting.option in text) == (kind in setting.by_kind)
-
-
-def test_the_help_of_all_says_each_command_in_a_sentence_and_in_the_order_of_work(page: Help) -> None:
-    lines = page("--help")
-    named = [line.split()[0] for line in lines if line.startswith("  ") and line[2:3].islower()]
-    assert named == COMMANDS
-    order = ["import", "play", "build", "train", "evaluate", "publish"]
-    assert [name for name in named if name in order] == order
-
-
-def test_the_help_of_all_is_that_of_each_command_and_loads_none_of_them() -> None:
+def test_the_help_of_all_says_each_command_in_the_first_sentence_of_its_own_and_loads_none() -> None:
     listed = cli.command_line(["--help"]).commands
-    assert {name: each.help for name, each in listed.items()} == {name: each.help for name, each in tree().items()}
-    code = """
-import sys
-from liescope import cli
-assert cli.main(["--help"]) == 0
-print("loaded:", *sys.modules.keys() & {"polars", "scipy", *cli._MODULES.values()})
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].strip() == "loaded:"
-
-
-def test_without_a_command_there_is_the_help_of_all(page: Help) -> None:
-    assert page() == page("--help")
-
-
-def test_the_usage_of_a_kind_names_it(page: Help) -> None:
-    assert page("train", "linear", "--help")[0].startswith("Usage: liescope train linear --corpus CORPUS --out PATH")
-    assert page("train", "--help")[0].startswith("Usage: liescope train [KIND] ")
-
-
-@pytest.mark.parametrize("columns", [20, 40, 140])
-def test_help_is_there_for_any_terminal(columns: int, page: Help, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    lines = page("evaluate", "--help")
-    assert {line.split()[0] for line in lines if line.startswith("  --")} >= {"--corpus", "--judge", "--help"}
-    assert max(map(len, lines)) <= max(min(columns, 100), 60)
-
-
-def test_no_help_loads_what_it_does_not_need() -> None:
+    assert {name: each.short_help for name, each in listed.items()} == {
+        name: first_sentence(each.help or "") for name, each in tree().items()
+    }
+    order = ["import", "play", "build", "train", "evaluate", "publish"]
+    assert [name for name in listed if name in order] == order
     code = f"""
 import sys
 from liescope import cli
+assert cli.main([]) == cli.main(["--help"]) == 0
+print("loaded:", *sys.modules.keys() & {{"polars", "scipy", *cli._MODULES.values()}})
 for name in {COMMANDS!r}:
     assert cli.main([name, "--help"]) == 0
 print("loaded:", *sorted(sys.modules.keys() & {HEAVY!r}))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+    first, second = done.stdout.split("loaded:")[0].split("Usage: ")[1:]
+    assert first.split() == second.split()
+    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("loaded:")] == ["loaded:"] * 2
 
 
 @pytest.mark.parametrize(
@@ -185,7 +125,7 @@ def taken(name: str, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_config_file_gives_a_command_all_that_can_be_typed_and_what_is_typed_wins(name: str, tmp_path: Path) -> None:
     file, command = tmp_path / "all.toml", tree()[name]
-    given = {each.name: (each, some(each)) for each in command.parameters if each.name not in NEVER}
+    given = {each.name: (each, some(each)) for each in config_parameters(command) if each.name not in NEVER}
     assert given
     lines = [f"{each.key} = {written(value)}" for each, value in given.values()]
     file.write_text("\n".join([f"[{name}]", *lines]), encoding="utf-8")

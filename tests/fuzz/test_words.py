@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from liescope import cli
-from liescope.common.command_help import Command
+from liescope.common.command_options import config_parameters
 from liescope.common.config_file import read_config
 from liescope.common.errors import LiescopeError
 from liescope.games import Ask, AskKind, Phase
@@ -93,11 +93,10 @@ def test_a_hostile_value_of_an_option_of_a_command_is_one_line(
 
 def test_config_files(tmp_path: Path) -> None:
     file, command = tmp_path / "run.toml", cli.command_line(["play"]).commands["play"]
-    assert isinstance(command, Command)
 
     def read(words: str) -> None:
         file.write_bytes(words.encode("utf-8", "surrogatepass"))
-        read_config(file, "play", command.parameters)
+        read_config(file, "play", config_parameters(command))
 
     found = outcomes(
         [(read, '[play]\ngame = "mini-mafia"\nplayers = ["scripted:bold"]\ngames = 2\n')], INPUTS["config files"]

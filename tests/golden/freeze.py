@@ -1,7 +1,7 @@
 """Writes the goldens anew, from the code as it is. Where a change of behaviour is meant:
 
     python -m tests.golden.freeze                        # all of them
-    python -m tests.golden.freeze help/play.txt tables   # a file, or a folder of them
+    python -m tests.golden.freeze help/commands.txt tables   # a file, or a folder of them
     python -m tests.golden.freeze reports/fit.json       # of tests/golden_reports; `reports` for all of these
     python -m tests.golden.freeze --dump DIR             # every cell of every table as text, to compare two checkouts
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
+from liescope.cli import command_line
 from tests.golden.frozen import as_text, digest, masked
 from tests.golden.mistakes import MISTAKES
 from tests.golden.world import RUNS, World
@@ -53,18 +54,13 @@ EXPORTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-_HELP = ("--help", "--help-all")
-
-
-def commands(world: World) -> list[str]:
-    """Every command, by the help of all."""
-    return re.findall(r"^  ([a-z]\w*)  ", world.command("--help"), re.M)
-
-
-def help_of(world: World, name: str) -> str:
-    """The help of that command, and all of it where that is more; of all commands for `liescope`."""
-    pages = [world.command("--help")] if name == "liescope" else [world.command(name, word) for word in _HELP]
-    return "\n".join(line.rstrip() for page in dict.fromkeys(pages) for line in page.splitlines()) + "\n"
+def commands_and_options() -> str:
+    """Every command with its arguments and options, one a line."""
+    lines = []
+    for name, command in command_line([]).commands.items():
+        lines.append(name)
+        lines += [f"  {'/'.join([*param.opts, *param.secondary_opts])}" for param in command.params]
+    return "\n".join(lines) + "\n"
 
 
 def forecast_of(world: World, name: str) -> str:
@@ -218,8 +214,7 @@ def page_of(world: World) -> str:
 def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
     """By file below this folder: what makes its text now."""
     made: dict[str, Callable[[], str]] = {}
-    for name in ("liescope", *commands(world)):
-        made[f"help/{name}.txt"] = lambda name=name: help_of(world, name)
+    made["help/commands.txt"] = commands_and_options
     for name in FORECASTS:
         made[f"prompts/{name}.txt"] = lambda name=name: forecast_of(world, name)
     said = [*(f"runs-{name}" for name in RUNS), "corpus-held", "corpus-rows", *JSON]
