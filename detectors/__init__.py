@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from liescope.detectors.adapt import AdaptResult, adapt, propose
 from liescope.detectors.audit import AuditResult, audit
 from liescope.detectors.detector import Detector, DetectorOptions
 from liescope.detectors.detector_registry import DETECTORS, make
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DETECTORS",
     "TARGETS",
-    "AdaptResult",
     "AuditResult",
     "Detector",
     "DetectorOptions",
@@ -34,12 +32,10 @@ __all__ = [
     "TextConfig",
     "TrainResult",
     "TransferResult",
-    "adapt",
     "audit",
     "evaluate",
     "load",
     "make",
-    "propose",
     "score",
     "score_file",
     "textualize",

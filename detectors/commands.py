@@ -1,12 +1,10 @@
-"""The commands of detectors: train, score, evaluate, transfer, adapt, audit."""
+"""The commands of detectors: train, score, evaluate, transfer, audit."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -16,38 +14,20 @@ from liescope.common.command_options import AsJson, Given, each_with_a_line, say
 from liescope.common.console import emit, standard_input
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, resolve
-from liescope.common.text import plain
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
     AuditSettings,
     EvaluateSettings,
-    LearnedSettings,
-    LearningSettings,
     ScoreSettings,
     TrainSettings,
     TransferSettings,
 )
-from liescope.games.game_registry import GAMES
 
 app = typer.Typer()
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
-_STATEMENTS = "statements, one a line,"
-_LIVE = (
-    Setting(
-        "Follow a game on standard input, turn by turn: NAME: words, or JSON lines.",
-        False,
-        flag="--live",
-        name="live",
-        type=bool,
-    ),
-    Setting("With --live: who plays, as in Ada,Bo,Cy.", metavar="NAMES", name="players"),
-    Setting("With --live: how many of them deceive, if the table knows it.", name="deceivers", type=int),
-    Setting("With --live: the game, as in mini-mafia.", name="rules", choices=GAMES),
-    Setting("For kinds that ask a chat model: the folder that keeps every reply.", name="cache", type=Path),
-)
-_PROPOSE = Setting(
-    "Print the ids of N games worth labelling next, and stop.", at_least=1, metavar="N", name="propose", type=int
+_CACHE = Setting(
+    "For kinds that ask a chat model: the folder that keeps every reply.", metavar="PATH", name="cache", type=Path
 )
 
 
@@ -90,7 +70,7 @@ def train(
 
 
 @app.command()
-@with_settings(ScoreSettings, _LIVE)
+@with_settings(ScoreSettings, [_CACHE])
 def score(
     *,
     model: Annotated[str, typer.Argument(help="A model folder that `liescope train` made, or USER/NAME on the Hub.")],
@@ -110,8 +90,7 @@ def score(
 
     Each gets that probability, whether it is above the model's thresholds, and a verdict, which may be to abstain. A
     row of a file may also have `speaker`, `names` (of every player) and `context` (earlier statements, oldest first);
-    rows with a `game_id` have the rows of that game before them as their context. With --live, each turn of a game is
-    scored as soon as it is read, and the living players follow, most suspect first.
+    rows with a `game_id` have the rows of that game before them as their context.
 
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
@@ -122,22 +101,15 @@ def score(
     how = resolve(ScoreSettings, {"coverage": given["coverage"], "reasons": given["reasons"]})
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
-    if given["live"]:
-        if texts or file or out:
-            raise UsageError("--live reads standard input and prints; leave out statements, --in and --out")
-        _follow(model, given, how["reasons"], as_json)
-        return
-    if {"players", "deceivers", "rules"} & given.keys():
-        raise UsageError("--players, --deceivers and --rules describe a live game; add --live")
     if out is not None:
-        said: Path | Iterable[str] = file or texts or _typed(_STATEMENTS)
+        said: Path | Iterable[str] = file or texts or _typed()
         done = score_file(model, said, out=out, cache=cache, overwrite=overwrite, progress=True, **how)
         rate = done.statements / max(done.seconds, 1e-9)
         say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}"])
         _say_notes(done.notes)
         return
     loaded = opened(model, cache)
-    given_texts = nullcontext((texts or _typed(_STATEMENTS), None))
+    given_texts = nullcontext((texts or _typed(), None))
     with statements_of(file) if file else given_texts as (statements, _):
         tables = loaded.score_stream(statements, **how)
         if as_json:
@@ -149,37 +121,15 @@ def score(
     _say_notes(loaded.notes)
 
 
-def _typed(what: str) -> Iterator[str]:
+def _typed() -> Iterator[str]:
     """The lines of standard input. Ctrl-C while one is waited for is answered in words, beside the exit code."""
     from liescope.detectors.scoring import lines
 
     try:
-        yield from lines(standard_input(what))
+        yield from lines(standard_input("statements, one a line,"))
     except KeyboardInterrupt:
         typer.echo("interrupted while reading standard input", err=True)
         raise
-
-
-def _follow(model: str, given: Given, reasons: int, as_json: bool) -> None:
-    """One line, or JSON object, after each turn on standard input."""
-    from liescope.detectors.display import live_lines
-    from liescope.detectors.live import live_turns, table
-    from liescope.detectors.scoring import opened
-
-    def complain(number: int, why: str) -> None:
-        typer.echo(f"line {number} is left out: {why}", err=True)
-
-    loaded = opened(model, given.get("cache"))
-    players, deceivers, rules = given.get("players"), given.get("deceivers"), given.get("rules", "")
-    named = table(players.split(","), deceivers, rules) if players else None
-    if named is None and (deceivers is not None or rules):
-        raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    game, turns = live_turns(_typed("a game, one turn a line,"), named, complain)
-    for after in loaded.follow(game, turns, reasons=reasons):
-        print(json.dumps(after.to_json(), ensure_ascii=False) if as_json else "\n".join(live_lines(after)), flush=True)
-    _say_notes(loaded.detector.notes)
 
 
 def _say_notes(notes: Iterable[str]) -> None:
@@ -236,45 +186,6 @@ def transfer(
     from liescope.detectors.transfer.transferring import transfer as run
 
     say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, transfer_lines)
-
-
-@app.command()
-@with_settings(LearningSettings, [_PROPOSE], LearnedSettings)
-def adapt(
-    *,
-    model: Annotated[str, typer.Argument(help="A model folder that `liescope train` made.")],
-    corpus: Annotated[str, typer.Option(help="New games: a corpus, USER/NAME on the Hub, or a run.")],
-    base: Annotated[str | None, typer.Option(help="The corpus that the model was trained on.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder for the adapted model.")] = None,
-    given: Given,
-    as_json: AsJson = False,
-) -> None:
-    """Train a detector again with a few labelled games.
-
-    They are of a corpus that it has not seen, and may also be none. The report says what that has brought on the games
-    whose labels were not used.
-
-    Example: liescope adapt models/linear --corpus corpus/new --base corpus/first --labels 30 --out models/adapted
-    """
-    from liescope.common.report.plain_text import terminal
-    from liescope.detectors.adapt.adapting import AdaptResult, propose
-    from liescope.detectors.adapt.adapting import adapt as adapted
-
-    if "propose" in given:
-        games = _PROPOSE.checked(given["propose"])
-        found = propose(model, corpus, games=games, seed=given["seed"], cache=given.get("cache"), progress=True)
-        if as_json:
-            emit({"model": model, "propose": found})
-        else:
-            print("\n".join(map(plain, found)))
-        return
-    if base is None or out is None:
-        raise UsageError("adapting needs --base, the corpus that the model was trained on, and --out")
-
-    def lines(result: AdaptResult) -> list[str]:
-        return [*terminal(result.report), f"model: {result.model}"]
-
-    say(adapted(model, corpus, base=base, out=out, progress=True, **given), as_json, lines)
 
 
 @app.command()

@@ -149,9 +149,6 @@ class Detector(ABC):
     def keep_curves_in(self, folder: Path | None) -> None:  # noqa: B027
         """The folder for curves of its training, for kinds that are asked to report them; None: there is none."""
 
-    def learn_as(self, trained: Detector) -> None:  # noqa: B027
-        """Before `fit`: take from a trained one of its kind what options do not keep, such as a user's own prompt."""
-
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
         score others.
@@ -184,16 +181,6 @@ class Detector(ABC):
         """By moment, the probability that each player of the game deceives, given what was seen of it."""
 
         return player_posteriors(self, moments, progress)
-
-    def predict_whole(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
-        """(n,): the probability that each statement is deceptive, given its whole game: for the role, that of its
-        speaker. NaN without a game, and for targets of single statements, of which the rest of the game says nothing.
-        """
-        games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
-        found = self.player_posteriors([GameMoment(game) for game in games.values()], progress)
-        whole = dict(zip(games, found, strict=True))
-        scores = [whole.get(e.game_id, {}).get(e.speaker, np.nan) if e.target == ROLE else np.nan for e in examples]
-        return np.array(scores, dtype=np.float64)
 
     def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
         """What the detector makes of a game after its first `upto` turns (None: all): the probability that each living

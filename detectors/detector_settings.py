@@ -24,8 +24,6 @@ Draws = Annotated[int, Setting("Resamples of games for the intervals.", 1000, at
 KeepLost = Annotated[
     bool, Setting("Use statements whose text was lost before it was published, too.", False, flag="--keep-lost")
 ]
-OverwriteModel = Annotated[bool, Setting("Replace an existing model at --out.", False, flag="--overwrite")]
-ReplyFolder = Annotated[AnyPath | None, Setting("For kinds that ask a chat model: the folder that keeps every reply.")]
 
 
 class TrainSettings(TypedDict, total=False):
@@ -72,7 +70,7 @@ class TrainSettings(TypedDict, total=False):
     ]
     seed: Seed
     keep_lost: KeepLost
-    overwrite: OverwriteModel
+    overwrite: Annotated[bool, Setting("Replace an existing model at --out.", False, flag="--overwrite")]
 
 
 class ScoreSettings(TypedDict, total=False):
@@ -180,44 +178,6 @@ class TransferSettings(TypedDict, total=False):
     ]
     draws: Draws
     seed: Seed
-
-
-class LearningSettings(TypedDict, total=False):
-    """From which new games a detector learns."""
-
-    labels: Annotated[
-        int, Setting("Of how many new games the labels are used, 0 for none.", 30, at_least=0, metavar="N")
-    ]
-    choose: Annotated[
-        str,
-        Setting(
-            "Which games: random, uncertain, or a file with one id a line.",
-            "random",
-            metavar="HOW",
-            choices=("random", "uncertain"),
-        ),
-    ]
-    weight: Annotated[
-        int,
-        Setting("What each of them counts for beside a game of --base.", 5, at_least=1, metavar="N"),
-    ]
-    self_training: Annotated[
-        int,
-        Setting("Rounds in which it labels games it is sure of itself.", 0, at_least=0, flag="--self", metavar="N"),
-    ]
-
-
-class LearnedSettings(TypedDict, total=False):
-    """How what it has learned is measured, and where it is kept."""
-
-    draws: Draws
-    seed: Seed
-    cache: ReplyFolder
-    overwrite: OverwriteModel
-
-
-class AdaptSettings(LearningSettings, LearnedSettings, total=False):
-    """What `adapt` takes."""
 
 
 class AuditSettings(TypedDict, total=False):

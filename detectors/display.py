@@ -20,9 +20,7 @@ from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
 from liescope.detectors.evaluation.trust import sentences, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
-from liescope.detectors.live import Followed
 from liescope.detectors.training import TrainResult
-from liescope.detectors.view.transcript import SAID, SILENT, VOTED
 
 _SHOWN = (WITHIN, POOLED, "accuracy", "recall", "false_positive_rate")
 _EVEN = {"people": "at people's FPR", "own": "at the detector's FPR"}
@@ -165,16 +163,6 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
             yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
             yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
         yield from reason_lines(row.get("reasons") or (), width)
-
-
-def live_lines(after: Followed) -> Iterator[str]:
-    """One line after a turn: its number and score, who did what, the living, most suspect first; then its reasons."""
-    turn = after.turn
-    did = {SAID: "", VOTED: f" votes for {turn.target}", SILENT: " is silent"}.get(turn.kind, f" is {turn.kind}")
-    score = "–" if after.score is None else f"{after.score:.3f}"
-    suspects = "  ".join(f"{plain(name)} {p:.2f}" for name, p in after.players.items())
-    yield _cut(f"{after.number:3}  {score:5}  {_cut(plain(turn.player + did), 22):22}  {suspects}", _WIDTH)
-    yield from reason_lines(map(str, after.reasons), _WIDTH)
 
 
 def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
@@ -32,14 +31,12 @@ SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"
 NOT_TO_BE_LEARNED = f"{NOBODY_TRAINS}; use them with evaluate and score, and train on others"
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
-NOTHING = Labelled((), np.empty(0, dtype=bool), np.empty(0, dtype=np.str_), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
     """statements: of both splits; data: the training split; others: validation; truth: who deceives, by game; lost:
-    statements left out because their text was lost; unlabelled: statements of validation without a label; besides:
-    examples of other games, learned from and never scored.
+    statements left out because their text was lost; unlabelled: statements of validation without a label.
     """
 
     corpus: CorpusName
@@ -49,7 +46,6 @@ class Material:
     truth: Mapping[str, frozenset[str]]
     lost: int
     unlabelled: tuple[Example, ...] = ()
-    besides: Labelled = NOTHING
 
     @property
     def learned(self) -> pl.DataFrame:
@@ -59,7 +55,7 @@ class Material:
     @property
     def games(self) -> frozenset[str]:
         """The ids of all games that the finished detector has seen."""
-        return frozenset(self.statements["game_id"]) | frozenset(self.besides.groups.tolist())
+        return frozenset(self.statements["game_id"])
 
     def common_names(self) -> list[str]:
         """Players' names that occur in at least a hundredth of the training games, most common first: used as the names
@@ -110,12 +106,12 @@ def read_material(corpus: Path, name: str, target: str, text: TextConfig, keep_l
         if keys
         else ()
     )
-    facts = CorpusName(id=corpus_id(corpus), name=name, words=words_of(corpus))
+    facts = CorpusName(id=corpus_id(corpus), name=name, words=_words_of(corpus))
     lost = 0 if keep_lost else count_lost(corpus, SPLITS)
     return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost, unlabelled)
 
 
-def words_of(corpus: Path) -> list[WordsOf]:
+def _words_of(corpus: Path) -> list[WordsOf]:
     """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
     with Reading(corpus / FACTS_FILE, "build the corpus again"):
         return [
@@ -127,14 +123,3 @@ def words_of(corpus: Path) -> list[WordsOf]:
             )
             for one in read_facts(corpus).get("licences", [])
         ]
-
-
-def joined(one: Labelled, other: Labelled) -> Labelled:
-    """The examples of both."""
-    return Labelled(
-        (*one.examples, *other.examples),
-        np.concatenate([one.y, other.y]),
-        np.concatenate([one.groups, other.groups]),
-        one.dropped + other.dropped,
-        unread=one.unread + other.unread,
-    )

@@ -209,7 +209,6 @@ def model_card(
             "training": file.training.model_dump(),
             "words": [one.model_dump() for one in file.corpus.words],
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
-            "adapted": file.adapted.model_dump() if file.adapted else None,
             "figures": [_row(row) for row in file.figures],
             "evaluated": [
                 {"corpus": report.corpus, "rows": [_row(row) | {"detector": row.detector} for row in report.rows]}

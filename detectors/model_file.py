@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from liescope.common.errors import BadData
 from liescope.common.reading import read_json
-from liescope.common.report.contents import Estimate
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN, StepsChosen
 from liescope.detectors.examples import TARGETS
@@ -97,57 +96,6 @@ class SavedFigure(BaseModel):
     prevalence: Share | None
 
 
-class Gain(BaseModel):
-    """A figure before and after adapting, on games whose labels neither has seen. where: "new games", or "own games":
-    those of the test split of its own corpus; lo, hi: the 95% interval of after less before, over games.
-    """
-
-    model_config = _STRICT
-
-    where: str
-    metric: str
-    before: float | None
-    after: float | None
-    lo: float | None
-    hi: float | None
-    statements: Count
-    games: Count
-
-    @property
-    def change(self) -> Estimate | None:
-        """After less before, with its interval; None where either is not defined."""
-        if self.before is None or self.after is None:
-            return None
-        return Estimate(self.after - self.before, self.lo, self.hi)
-
-    @property
-    def clear(self) -> str:
-        """The verdict, "" where the interval leaves it open."""
-        return self.verdict if self.verdict in ("better", "worse") else ""
-
-    @property
-    def verdict(self) -> str:
-        """better or worse, where the interval leaves out 0."""
-        if self.lo is None or self.hi is None:
-            return "undefined"
-        return "better" if self.lo > 0 else "worse" if self.hi < 0 else "no clear difference"
-
-
-class Adapted(BaseModel):
-    """How a detector was adapted to games of another corpus. labelled: games whose labels were used, each of which
-    counts as `weight`; guessed: games that the detector labelled itself, in the last of `rounds` rounds.
-    """
-
-    model_config = _STRICT
-
-    corpus: CorpusName
-    labelled: Count
-    weight: Annotated[int, Field(ge=1)] = 1
-    rounds: Count = 0
-    guessed: Count = 0
-    gains: tuple[Gain, ...] = ()
-
-
 class ModelFile(BaseModel):
     """model.json.
 
@@ -169,7 +117,6 @@ class ModelFile(BaseModel):
     training: TrainingFacts
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
     confidence: Confidence = Confidence()
-    adapted: Adapted | None = None
     versions: dict[str, str]
     figures: tuple[SavedFigure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}

@@ -29,12 +29,11 @@ from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_sc
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness, Unlike, warning
-from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
-from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript, TranscriptTurn
+from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 CURVES_FOLDER = "runs"
@@ -293,13 +292,6 @@ class LoadedDetector:
             self.file.confidence.suspects_at(moment, players, coverage, limit),
             unlike=wider is not None if compared else None,
         )
-
-    def follow(self, game: Transcript, turns: Iterable[TranscriptTurn], *, reasons: int = 0) -> Iterator[Followed]:
-        """Follow a game as it is played: after each turn, the score of the statement and who is suspected, as far as
-        can be told by then. game: the table, with the turns before, if any; reasons: how many to give for each score.
-        Raises UsageError if the kind gives no reasons and some are asked for.
-        """
-        return follow(self, game, turns, reasons)
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,8 +38,8 @@ from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.judge_session import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.likeness import Likeness
-from liescope.detectors.material import NOTHING, Material, check_may_train, joined, read_material
-from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
+from liescope.detectors.material import Material, check_may_train, read_material
+from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
@@ -55,9 +55,7 @@ def is_first() -> bool:
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind; calibrate: the
-    method, one of `METHODS`, which needs folds; cache: the folder for replies of a chat model, if it is not in the
-    options; curves: the folder for curves of its training; like: a trained detector whose prompt or questions it learns
-    with, where they are not among the options.
+    method, one of `METHODS`, which needs folds; curves: the folder for curves of its training.
     """
 
     kind: str
@@ -68,17 +66,12 @@ class Recipe:
     seed: int = 0
     keep_lost: bool = False
     calibrate: str = TEMPERATURE
-    cache: Path | None = None
     curves: Path | None = None
-    like: Detector | None = None
 
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
         detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
-        detector.keep_replies_in(self.cache)
         detector.keep_curves_in(self.curves)
-        if self.like is not None:
-            detector.learn_as(self.like)
         return detector
 
 
@@ -239,7 +232,7 @@ def train_recipe(
                 material = read_material(folder, name, recipe.target, recipe.text, recipe.keep_lost)
                 recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
                 detector.keep_curves_in(recipe.curves)
-                return train_on(material, recipe, detector, out, fresh, progress, began=began)
+                return _train_on(material, recipe, detector, out, fresh, progress, began)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -256,20 +249,11 @@ def _folder_for(out: Path) -> Iterator[Path]:
             yield Path(scratch)
 
 
-def train_on(
-    material: Material,
-    recipe: Recipe,
-    detector: Detector,
-    out: Path,
-    fresh: Path,
-    progress: Progress = silent,
-    *,
-    adapted: Callable[[Detector], Adapted] | None = None,
-    began: float,
+def _train_on(
+    material: Material, recipe: Recipe, detector: Detector, out: Path, fresh: Path, progress: Progress, began: float
 ) -> TrainResult:
-    """Train an untrained detector and write it to an empty folder, `fresh`, that will be `out`.
-
-    adapted: from the finished detector to what its adaptation to other games has brought; began: when the work did.
+    """Train an untrained detector and write it to an empty folder, `fresh`, that will be `out`. began: when the work
+    did.
     """
     data, others, truth, statements = material.data, material.others, material.truth, material.statements
     check_trainable(data, recipe.target, recipe.folds)
@@ -278,11 +262,10 @@ def train_on(
     name, tables, confidence = out.name, list[pl.DataFrame](), Confidence()
     likeness: Likeness | None = None
     if recipe.folds:
-        fold, score, judged = cross_validate(recipe, data, progress, material.besides)
+        fold, score, judged = cross_validate(recipe, data, progress)
         confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
-    every = joined(data, material.besides)
-    detector.fit(every.examples, every.y, every.groups, progress)
+    detector.fit(data.examples, data.y, data.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         judged = judge_games(detector, others.examples, progress, sooner=True)
@@ -304,18 +287,17 @@ def train_on(
             folds=recipe.folds,
             seed=recipe.seed,
             sources=sorted(material.learned["source"].unique()),
-            models=sorted({*material.learned["speaker_model"], *(e.speaker_model for e in material.besides.examples)}),
+            models=sorted(material.learned["speaker_model"].unique()),
             names=material.common_names(),
             seconds=round(time.perf_counter() - began, 1),
             chosen=detector.chosen,
         ),
         thresholds=_thresholds(scores, statements),
         confidence=confidence,
-        adapted=adapted(detector) if adapted else None,
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    learned = LearnedStatements.of(every.examples, every.groups)
+    learned = LearnedStatements.of(data.examples, data.groups)
     file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, likeness)
     unread = _unread(data, recipe.text)
     return TrainResult(out, file, figures.rows, scores, (*unread, *detector.notes, *figures.notes))
@@ -333,19 +315,17 @@ def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
 
 
 def cross_validate(
-    recipe: Recipe, data: Labelled, progress: Progress = silent, besides: Labelled = NOTHING
+    recipe: Recipe, data: Labelled, progress: Progress = silent
 ) -> tuple[Rows, NDArray[np.float64], list[Judged]]:
     """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
-    of the game. besides: what is learned from in every fold.
+    of the game.
     """
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
         detector = recipe.untrained()
-        part = Labelled(tuple(data.examples[i] for i in learn), data.y[learn], data.groups[learn], 0)
-        every = joined(part, besides)
-        detector.fit(every.examples, every.y, every.groups, progress)
+        detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         others = [data.examples[i] for i in held_out]
         score = detector.predict_proba(others, progress)[:, 1]
         judged.extend(judge_games(detector, others, progress))

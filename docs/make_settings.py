@@ -13,7 +13,6 @@ from liescope.benchmark.benchmark_settings import (
 )
 from liescope.common.settings import settings_table
 from liescope.detectors.detector_settings import (
-    AdaptSettings,
     AuditSettings,
     EvaluateSettings,
     ScoreSettings,
@@ -42,7 +41,6 @@ TABLES = {
     "evaluate": EvaluateSettings,
     "bench": BenchSettings,
     "transfer": TransferSettings,
-    "adapt": AdaptSettings,
     "audit": AuditSettings,
     "fit": FitSettings,
     "analyse": AnalyseSettings,

@@ -6,7 +6,7 @@ Every function here does what the command of its name does, and returns a small 
   `withdraw`: a person's words out of it.
 - `forecast`, `forecast_label`: what a run will take, before anybody is asked.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
-- `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors; `bench`: many of them
+- `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page;
   `leaderboard`: pages over many reports.
@@ -26,7 +26,7 @@ from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
     from liescope.benchmark import analyse, bench, fit, leaderboard, report
-    from liescope.detectors import adapt, audit, evaluate, load, score, score_file, train, transfer
+    from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
@@ -46,7 +46,6 @@ if not (_HERE / "games").is_dir():  # no links here (an sdist, Windows): the roo
 __version__ = version("liescope")
 __all__ = [
     "LiescopeError",
-    "adapt",
     "analyse",
     "audit",
     "bench",
@@ -85,7 +84,7 @@ _ROOMS = {
     "liescope.generate.corpus": ("build", "read"),
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
-    "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.viewing": ("view",),
     "liescope.benchmark": ("analyse", "bench", "fit", "leaderboard", "report"),

@@ -53,7 +53,6 @@ _GROUPS = {
             "it.",
         ),
         "transfer": (_DETECTORS, "Train detectors on some units and test them on others."),
-        "adapt": (_DETECTORS, "Train a detector again with a few labelled games."),
     },
     "Who deceives best": {
         "fit": (_BENCHMARK, "Fit the capability model to games or to a table of counts."),

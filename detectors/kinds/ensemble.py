@@ -223,7 +223,6 @@ class EnsembleDetector(Detector):
     _players: Stack
     _statements: Stack
     _replies: Path | None = None
-    _like: Sequence[Detector] = ()
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         super().__init__(text, options)
@@ -301,10 +300,6 @@ class EnsembleDetector(Detector):
         for member in self._members:
             member.keep_replies_in(folder)
 
-    def learn_as(self, trained: Detector) -> None:
-        assert isinstance(trained, EnsembleDetector)
-        self._like = trained._members
-
     def save(self, folder: Path) -> None:
         for path, member in zip(_folders(folder, self._members), self._members, strict=True):
             path.mkdir()
@@ -331,8 +326,6 @@ class EnsembleDetector(Detector):
         found = [one.untrained(self.text, self.options.seed) for one in read_members(self.options.members)]
         for member in found:
             member.keep_replies_in(self._replies)
-        for member, trained in zip(found, self._like, strict=False):
-            member.learn_as(trained)
         return found
 
     def _weighed(self, stack: Stack, folds: Sequence[MemberLogits]) -> tuple[str, ...]:

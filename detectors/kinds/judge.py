@@ -253,10 +253,6 @@ class JudgeDetector(Detector):
     def keep_replies_in(self, folder: Path | None) -> None:
         self.options = keeping_in(self.options, folder, self._loaded and self._learned.own_cache)
 
-    def learn_as(self, trained: Detector) -> None:
-        assert isinstance(trained, JudgeDetector)
-        self._prompt = trained._learned.prompt
-
     def save(self, folder: Path) -> None:
         self._learned.write(folder / _FILE)
 

@@ -115,10 +115,6 @@ class GamePrediction:
     suspects: tuple[str, ...] | None = None
     unlike: bool | None = None
 
-    def ranked(self) -> list[tuple[str, float]]:
-        """The players, most suspect first; equals in alphabetical order."""
-        return sorted(self.players.items(), key=lambda one: (-one[1], one[0]))
-
 
 _TURNS = {
     EventKind.STATEMENT: SAID,

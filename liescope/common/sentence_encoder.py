@@ -44,7 +44,7 @@ def transformer_folder(name: str, what: str, choices: str, revision: str = "") -
     if name == LOCAL:
         raise UsageError(
             f"a detector whose {what} came from a folder, or was tuned, cannot learn again: what the {what} was "
-            f"before is not kept. Train a new one on both corpora (a folder of this name is ./{LOCAL})"
+            f"before is not kept. Train a new one from that folder (a folder of this name is ./{LOCAL})"
         )
     folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
     check_encoder(folder, what, choices)

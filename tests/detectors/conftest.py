@@ -9,12 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
 
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
+from liescope.detectors.detector import Detector
+from liescope.detectors.examples import Example
+from liescope.detectors.view.transcript import GameMoment
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.read import FORMAT, data_file
 from liescope.generate.players.openai import patience
@@ -177,6 +182,13 @@ def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         return write(tmp_path_factory.mktemp("corpus") / "small", rows, hold_out)
 
     return make
+
+
+def after_the_game(detector: Detector, examples: Sequence[Example]) -> NDArray[np.float64]:
+    """(n,): what it says at the end of each statement's game of its speaker."""
+    games = {one.game_id: GameMoment(one.seen.transcript) for one in examples if one.seen}
+    found = dict(zip(games, detector.player_posteriors(list(games.values())), strict=True))
+    return np.array([found[one.game_id][one.speaker] for one in examples])
 
 
 @pytest.fixture(scope="session")

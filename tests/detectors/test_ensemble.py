@@ -116,7 +116,7 @@ def test_a_member_that_reads_the_game_outweighs_one_that_reads_statements(
     assert any("linear" in note for note in mixed.notes)
     test = games[1]
     linear = fitted("linear", games[0], strength=1.0)
-    assert roc_auc_score(test.y, mixed.predict_whole(test.examples)) > 0.9
+    assert roc_auc_score(test.y, after_the_game(mixed, test.examples)) > 0.9
     assert roc_auc_score(test.y, mixed.predict_proba(test.examples)[:, 1]) == pytest.approx(
         roc_auc_score(test.y, linear.predict_proba(test.examples)[:, 1]), abs=0.02
     )
@@ -133,7 +133,7 @@ def test_single_statements_have_a_stack_of_their_own(corpus: Path) -> None:
     both.fit(train.examples, train.y, train.groups)
     score = both.predict_proba(test.examples)[:, 1]
     assert roc_auc_score(test.y, score) > 0.7
-    assert np.isnan(both.predict_whole(test.examples)).all()
+    assert np.isnan(after_the_game(both, test.examples)).all()
     asked = [replace(one, target="role") for one in test.examples]
     assert not np.array_equal(both.predict_proba(asked)[:, 1], score)
 

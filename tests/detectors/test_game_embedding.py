@@ -25,9 +25,9 @@ from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, plan
 def test_a_habit_towards_others_is_seen_through_the_claims(tiny_encoder: Path) -> None:
     train, test = planted(2)
     whole = fitted("game-embedding", train, encoder=str(tiny_encoder))
-    assert roc_auc_score(test.y, whole.predict_whole(test.examples)) > 0.9
+    assert roc_auc_score(test.y, after_the_game(whole, test.examples)) > 0.9
     words = fitted("game-embedding", train, encoder=str(tiny_encoder), fields="own")
-    assert abs(roc_auc_score(test.y, words.predict_whole(test.examples)) - 0.5) < 0.1
+    assert abs(roc_auc_score(test.y, after_the_game(words, test.examples)) - 0.5) < 0.1
 
 
 def test_scores_do_not_depend_on_how_many_are_asked_for_at_once(
@@ -60,7 +60,7 @@ def test_words_of_others_about_a_candidate_are_a_field_of_their_own(tiny_encoder
 
     def auroc(fields: str) -> float:
         detector = fitted("game-embedding", train, encoder=str(tiny_encoder), fields=fields, strength=20.0)
-        return float(roc_auc_score(test.y, detector.predict_whole(test.examples)))
+        return float(roc_auc_score(test.y, after_the_game(detector, test.examples)))
 
     assert auroc("about") > 0.75
     assert auroc("about") > auroc("own") + 0.15
@@ -90,7 +90,7 @@ def test_a_saved_detector_brings_its_own_encoder_and_is_refused_when_its_claims_
     assert whole.options.encoder == LOCAL
     whole.save(tmp_path)
     loaded = load_parts("game-embedding", tmp_path, whole.text, whole.options.model_dump())
-    assert np.allclose(loaded.predict_whole(test.examples), whole.predict_whole(test.examples), rtol=0, atol=1e-6)
+    assert np.allclose(after_the_game(loaded, test.examples), whole.predict_whole(test.examples), rtol=0, atol=1e-6)
     claims = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
     for odd in ([*claims, "more"], [claims[0], *claims[:-1]], {"a": 1}, [1] * len(claims)):
         (tmp_path / "claims.json").write_text(json.dumps(odd), encoding="utf-8")

@@ -33,6 +33,7 @@ from liescope.detectors.view.transcript import (
     TranscriptTurn,
     read_transcripts,
 )
+from tests.detectors.conftest import after_the_game
 from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
 
@@ -224,7 +225,7 @@ def test_a_whole_game_takes_one_request_and_names_who_deceives(
     assert all("logprobs" not in request.body for request in stub.requests)
     assert not any(name in prompt_of(request) for request in stub.requests for name in ("Alice", "Bob", "Diana"))
     test = data["test"]
-    whole = judge.predict_whole(test.examples)
+    whole = after_the_game(judge, test.examples)
     assert len(stub.requests) == 20 + test.games
     assert roc_auc_score(test.y, whole) > 0.85
     game = test.examples[0].seen
@@ -235,7 +236,7 @@ def test_a_whole_game_takes_one_request_and_names_who_deceives(
     online = judge.predict_proba(test.examples)[:, 1]
     assert roc_auc_score(test.y, online) > 0.7
     judge.save(tmp_path)
-    assert np.array_equal(JudgeDetector.load(tmp_path, judge.text, judge.options).predict_whole(test.examples), whole)
+    assert np.array_equal(after_the_game(JudgeDetector.load(tmp_path, judge.text, judge.options), test.examples), whole)
 
 
 def test_games_are_examples_of_a_judge_of_games(serve: Serve, data: Mapping[str, Labelled], tmp_path: Path) -> None:
@@ -444,13 +445,8 @@ def test_no_key_and_no_path_is_in_any_file(
 
 
 def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_one_later(
-    serve: Serve, corpus: Path, make_corpus: Callable[..., Path], tmp_path: Path
+    serve: Serve, corpus: Path, tmp_path: Path
 ) -> None:
-    def renamed(rows: dict[str, list[dict[str, Any]]]) -> None:
-        for table in rows.values():
-            for row in table:
-                row.update({name: f"new-{row[name]}" for name in ("game_id", "statement_id") if row.get(name)})
-
     own, home = tmp_path / "own", tmp_path / "cache"
     out, model = tmp_path / "m", f"openai:wise@{serve(with_logprobs).url}"
     liescope.train("judge", corpus, out=out, model=model, cache=str(own), fit_limit=10)
@@ -459,14 +455,6 @@ def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_
     with pytest.raises(UsageError, match="--judge-cache"):
         liescope.evaluate(out, corpus, draws=10)
     assert not home.exists()
-    unseen, adapted = make_corpus(games=8, change=renamed), tmp_path / "adapted"
-    options: dict[str, Any] = {"base": corpus, "out": adapted, "labels": 2, "draws": 10}
-    with pytest.raises(UsageError, match="--cache"):
-        liescope.adapt(out, unseen, **options)
-    liescope.adapt(out, unseen, cache=own, **options)
-    assert main(["adapt", str(out), "--corpus", str(unseen), "--propose", "1", "--cache", str(own)]) == 0
-    with pytest.raises(UsageError, match="--cache"):
-        liescope.score(adapted, "Something new.")
     first = liescope.score(out, "Something new.", cache=own)["score"].item()
     assert main(["score", str(out), "Something new.", "--cache", str(own)]) == 0
     liescope.evaluate(out, corpus, draws=10, judge_cache=own)

@@ -27,6 +27,7 @@ from liescope.detectors.kinds.observers import (
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
+from tests.detectors.conftest import after_the_game
 
 HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, exiled=-2.0, prevalence=0.3, trust=0.7)
 
@@ -162,7 +163,7 @@ def test_habits_that_were_planted_are_found_and_name_who_deceives_in_games_not_s
     examples = [example for game, _ in others for example in examples_of(GameMoment(game), 0).values()]
     lying = {game.game_id: names for game, names in others}
     y = np.array([example.speaker in lying[example.game_id] for example in examples])
-    whole = detector.predict_whole(examples)
+    whole = after_the_game(detector, examples)
     assert whole[y].mean() > whole[~y].mean() + 0.15
     # What is said before the votes is scored before the votes.
     assert np.allclose(detector.predict_proba(examples)[:, 1], 2 / 7)
@@ -196,10 +197,10 @@ def test_who_was_voted_out_of_a_game_that_went_on_is_suspected_as_in_training() 
             (a_game([*turns, TranscriptTurn(EXILED, out), TranscriptTurn(KILLED, "C")], key=f"g{number}"), {lying})
         )
     detector, examples, y = fitted(games)
-    assert detector.predict_whole(examples)[y].min() > 0.3
+    assert after_the_game(detector, examples)[y].min() > 0.3
     out = {game.game_id: game.turns[5].player for game, _ in games}
     assert (
-        max(s for s, e in zip(detector.predict_whole(examples), examples, strict=True) if e.speaker == out[e.game_id])
+        max(s for s, e in zip(after_the_game(detector, examples), examples, strict=True) if e.speaker == out[e.game_id])
         < 0.1
     )
 
@@ -207,7 +208,7 @@ def test_who_was_voted_out_of_a_game_that_went_on_is_suspected_as_in_training() 
 def test_votes_at_random_teach_nothing() -> None:
     draw = random.Random(4)
     detector, examples, _ = fitted([played(draw, n, honest=0.0, deceptive=0.0) for n in range(300)])
-    assert np.abs(detector.predict_whole(examples) - 2 / 7).max() < 0.2
+    assert np.abs(after_the_game(detector, examples) - 2 / 7).max() < 0.2
 
 
 def test_who_learns_where_votes_come_last_is_told_so() -> None:

@@ -31,7 +31,7 @@ from liescope.detectors.judge.prompt import DEFAULT
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
-from tests.detectors.conftest import SHARED, Corpus, Rows
+from tests.detectors.conftest import SHARED, Corpus, Rows, after_the_game
 from tests.detectors.judge_stub import material, prompt_of
 from tests.generate.players.openai.stub import Answer, Request, says
 
@@ -239,7 +239,7 @@ def test_a_judge_of_whole_games_finds_what_reasoning_gives_away_only_where_it_is
     kept = [at for at, example in enumerate(test.examples) if example.statement_id in known][:60]
     examples = [test.examples[at] for at in kept]
     online = judge.predict_proba(examples)[:, 1]
-    whole = judge.predict_whole(examples)
+    whole = after_the_game(judge, examples)
     assert least <= roc_auc_score(test.y[kept], online) <= most
     assert least <= roc_auc_score(test.y[kept], whole) <= most
 
@@ -254,7 +254,7 @@ def test_whoever_judges_a_player_of_a_game_is_never_shown_what_the_others_though
     most = judge.requests((), test.examples[:9])
     fitted = len(stub.requests)
     judge.predict_proba(test.examples[:9])
-    judge.predict_whole(test.examples[:9])
+    after_the_game(judge, test.examples[:9])
     assert 0 < len(stub.requests) - fitted <= most
     for request in stub.requests:
         shown = prompt_of(request)

@@ -13,6 +13,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.table_features import FEATURES, GONE, MANNER, in_words, table_features
 from liescope.detectors.view.transcript import KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
+from tests.detectors.conftest import after_the_game
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted
 
 
@@ -33,7 +34,7 @@ def seats(transcript: Transcript, votes: bool = True) -> dict[str, dict[str, flo
 def test_a_habit_learned_in_one_game_is_recognised_in_another_whose_words_are_others() -> None:
     train, test = planted(1)
     detector = fitted("table", train, strength=1.0)
-    assert roc_auc_score(test.y, detector.predict_whole(test.examples)) > 0.8
+    assert roc_auc_score(test.y, after_the_game(detector, test.examples)) > 0.8
     rng = Random(77)
     foreign = []
     for number in range(80):
@@ -43,12 +44,12 @@ def test_a_habit_learned_in_one_game_is_recognised_in_another_whose_words_are_ot
         ]
         foreign.append((replace(told, turns=tuple(turns), rules="another-game"), lying))
     other = labelled(foreign)
-    assert roc_auc_score(other.y, detector.predict_whole(other.examples)) > 0.75
+    assert roc_auc_score(other.y, after_the_game(detector, other.examples)) > 0.75
 
 
 def test_roles_that_were_dealt_at_random_are_not_found() -> None:
     train, test = planted(1, dealt=True)
-    score = fitted("table", train, strength=1.0).predict_whole(test.examples)
+    score = after_the_game(fitted("table", train, strength=1.0), test.examples)
     assert abs(roc_auc_score(test.y, score) - 0.5) < 0.1
 
 

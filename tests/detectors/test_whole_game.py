@@ -19,6 +19,7 @@ from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
+from tests.detectors.conftest import after_the_game
 
 NAMES = ("Ada", "Bo", "Cy", "Di", "Eve")
 
@@ -60,14 +61,14 @@ def test_a_habit_towards_others_is_seen_in_the_view_of_a_candidate_and_in_no_sin
     train, test = planted(deceivers)
     single, whole = fitted("tfidf", train), fitted("linear", train)
     assert abs(roc_auc_score(test.y, single.predict_proba(test.examples)[:, 1]) - 0.5) < 0.1
-    assert roc_auc_score(test.y, whole.predict_whole(test.examples)) > 0.9
+    assert roc_auc_score(test.y, after_the_game(whole, test.examples)) > 0.9
     without = fitted("linear", train, fields="own,about,rest")
-    assert roc_auc_score(test.y, without.predict_whole(test.examples)) < 0.75
+    assert roc_auc_score(test.y, after_the_game(without, test.examples)) < 0.75
 
 
 def test_roles_that_were_dealt_at_random_are_not_found() -> None:
     train, test = planted(1, dealt=True)
-    score = fitted("linear", train).predict_whole(test.examples)
+    score = after_the_game(fitted("linear", train), test.examples)
     assert abs(roc_auc_score(test.y, score) - 0.5) < 0.1
 
 
@@ -87,7 +88,7 @@ def test_what_is_said_later_changes_nothing_before_it(linear: LinearDetector) ->
     early = [one for at, one in examples_of(GameMoment(game), 0).items() if at < 4]
     cut = list(examples_of(GameMoment(other), 0).values())
     assert linear.predict_proba(early) == pytest.approx(linear.predict_proba(cut))
-    assert linear.predict_whole(early) != pytest.approx(linear.predict_whole(cut))
+    assert after_the_game(linear, early) != pytest.approx(after_the_game(linear, cut))
 
 
 def test_a_prediction_is_of_the_living_and_adds_up_to_the_number_of_deceivers(linear: LinearDetector) -> None:
@@ -111,13 +112,14 @@ def test_one_who_said_nothing_is_learned_from_where_the_table_knows_how_many_dec
     data = labelled(games)
     assert not data.y.any()
     found = fitted("linear", data, min_count=1).predict_game(games[0][0])
-    assert found.ranked()[0][0] in games[0][1]
-    assert found.ranked()[0][1] > 0.9
+    (lying,) = games[0][1]
+    assert found.players[lying] > 0.9
 
 
 def test_reasons_name_the_habit_and_add_up_in_the_right_direction(linear: LinearDetector) -> None:
     game, lying = habit(997, Random(7), 2)
-    suspect = linear.predict_game(game).ranked()[0][0]
+    players = linear.predict_game(game).players
+    suspect = max(players, key=players.__getitem__)
     reasons = linear.reasons(GameMoment(game), suspect)
     assert suspect in lying
     assert any("accuser" in reason.feature or "mutual" in reason.feature for reason in reasons)

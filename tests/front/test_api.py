@@ -13,7 +13,6 @@ import pytest
 import liescope
 
 FUNCTIONS = [
-    "adapt",
     "analyse",
     "audit",
     "bench",

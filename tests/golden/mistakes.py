@@ -72,7 +72,6 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
     ("train", "tfidf", "--corpus", "runs/mini", "--window", "2", "--out", "none"),
     ("score", "none", "Hm."),
     ("transfer", "runs/mini", "--by", "none", "--out", "none"),
-    ("adapt", "none", "--corpus", "runs/mini"),
     ("audit", "runs/mini", "--shuffles", "2"),
     ("publish", "runs/mini", "--repo", "me/mini"),
     ("fit", "runs/mini", "--model", "none", "--out", "none"),

@@ -60,14 +60,6 @@ REPORTS: Mapping[str, Made] = {
         ("corpus/big",),
         "reports/transfer",
     ),
-    "adapt": Made(
-        ("adapt", "models/linear", "--corpus", "runs/mini", "--base", "corpus/big", "--labels", "4", *DRAWS),
-        ("train-linear", "runs/mini"),
-        "models/adapted",
-    ),
-    "adapt-propose": Made(
-        ("adapt", "models/linear", "--corpus", "runs/mini", "--propose", "3"), ("train-linear", "runs/mini")
-    ),
     "publish-model": Made(
         ("publish", "models/linear", "--repo", "me/linear", "--dry-run", "--report", "reports/evaluate"), ("evaluate",)
     ),
