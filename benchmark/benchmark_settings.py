@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict
 
 from liescope.common.settings import Setting, like
 from liescope.detectors.detector_settings import Draws as Resamples
-from liescope.detectors.detector_settings import EvaluateSettings, TrainSettings
+from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.detector_settings import Seed as LearningSeed
 from liescope.detectors.examples import VIEWS
 
@@ -161,18 +161,8 @@ class BenchSettings(TypedDict, total=False):
             metavar="PART",
         ),
     ]
-    preset: Annotated[
-        str | None,
-        like(TrainSettings, "preset", help="Options of the kinds that learn here and have them: best, fast, tiny."),
-    ]
     context: Annotated[
-        int | None,
-        Setting(
-            "Turns before each statement, for kinds that learn here.",
-            shown="0, or the preset's",
-            at_least=0,
-            metavar="N",
-        ),
+        int, Setting("Turns before each statement, for kinds that learn here.", 0, at_least=0, metavar="N")
     ]
     view: Annotated[
         Sequence[str],

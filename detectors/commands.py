@@ -39,7 +39,7 @@ def train(
         str | None,
         typer.Argument(
             help=each_with_a_line(
-                "The kind of detector; without one, linear for roles (an ensemble with --preset best), else tfidf:",
+                "The kind of detector; without one, duo for roles, else tfidf:",
                 kind_lines(),
             ),
             autocompletion=lambda: list(DETECTORS),

@@ -46,10 +46,6 @@ ROLE = "role"
 """The target whose labels are the players': who deceives."""
 
 
-PRESETS = ("best", "fast", "tiny")
-"""What a kind may have presets for: the best scores, less time for nearly as good ones, the least of everything."""
-
-
 def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
@@ -83,7 +79,6 @@ class Detector(ABC):
 
     Declared by each class:
         kind: its name in the registry
-        named: the option that its name may give after a colon, if one may
         options_type: its options; their descriptions become the help of `liescope train`
         folds: the default number of folds of the cross-validation by game
         packages: the distributions it needs; their versions are recorded in model.json
@@ -91,14 +86,12 @@ class Detector(ABC):
         reads_games: whether it judges a player beside the others at a table
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
         grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
-        presets: options by the names in `PRESETS`; `context` is that of the text
         library: the package that opens a published one without Liescope, by the Hub's name for it
         plain_use: code that does so, with {repo} and {text}
         needs: for a kind that only Liescope opens, what it takes to use one, as sentences of its card
     """
 
     kind: ClassVar[str]
-    named: ClassVar[str] = ""
     options_type: ClassVar[type[DetectorOptions]]
     folds: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ()
@@ -106,7 +99,6 @@ class Detector(ABC):
     reads_games: ClassVar[bool] = False
     reads_reasoning: ClassVar[bool] = False
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     library: ClassVar[str] = "liescope"
     plain_use: ClassVar[str] = ""
     needs: ClassVar[str] = ""
@@ -237,13 +229,25 @@ class Detector(ABC):
 _EDGE = 1e-6
 
 
+def log_odds(probability: float) -> float:
+    """Of a probability, moved in by a millionth."""
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return log(inside / (1 - inside))
+
+
+NEVER = log_odds(0.0)
+"""The log-odds of a player who is ruled out."""
+
+
 def player_posteriors(
     detector: Detector, moments: Sequence[GameMoment], progress: Progress
 ) -> list[Mapping[str, float]]:
-    """By moment, the probability of each player: log-odds of a player's statements, averaged with that of being dealt
-    the role, so that who says little is suspected as much as anybody; then normalised in the game. Who was killed is
-    ruled out: those who deceive do the killing.
-    """
+    """By moment, the probability of each player: the log-odds of `player_logits`, normalised in the game."""
+    return posteriors_of_scores(moments, scores_of(detector, moments, progress))
+
+
+def scores_of(detector: Detector, moments: Sequence[GameMoment], progress: Progress) -> list[Mapping[int, float]]:
+    """By moment, the probability of each statement of the game, by its place, also of those that come later."""
     wholes: dict[int, GameMoment] = {}
     for moment in moments:
         known = wholes.get(id(moment.transcript))
@@ -254,33 +258,29 @@ def player_posteriors(
     every = [example for found in examples.values() for example in found.values()]
     scores = iter(detector.predict_proba(every, progress)[:, 1].tolist() if every else ())
     scored = {key: {at: next(scores) for at in found} for key, found in examples.items()}
-    return posteriors_of_scores(moments, [scored[id(moment.transcript)] for moment in moments])
+    return [scored[id(moment.transcript)] for moment in moments]
 
 
 def posteriors_of_scores(
     moments: Sequence[GameMoment], scores: Sequence[Mapping[int, float]]
 ) -> list[Mapping[str, float]]:
-    """The same where the scores are at hand. scores: by moment, the probability of each statement, by its place."""
-    logits = [_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
+    """`player_posteriors` where the scores are at hand. scores: as `scores_of` gives them."""
+    logits = [player_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
     tables = SeatedCandidates.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
     found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
     return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
 
-def _logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
-    """By player, in the order of their names."""
+def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
+    """By player, in the order of their names: the log-odds of a player's statements, averaged with that of being dealt
+    the role, so that who says little is suspected as much as anybody. Who was killed is ruled out: those who deceive do
+    the killing.
+    """
     game, own = moment.transcript, defaultdict[str, list[float]](list)
     for at, turn in game.said(moment.upto):
         if at in scores:
-            own[turn.player].append(_log_odds(scores[at]))
+            own[turn.player].append(log_odds(scores[at]))
     dealt = (game.deceivers or 0) / len(game.names)
-    prior = _log_odds(dealt) if 0 < dealt < 1 else 0.0
+    prior = log_odds(dealt) if 0 < dealt < 1 else 0.0
     killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
-    return [
-        _log_odds(0.0) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names
-    ]
-
-
-def _log_odds(probability: float) -> float:
-    inside = min(max(probability, _EDGE), 1 - _EDGE)
-    return log(inside / (1 - inside))
+    return [NEVER if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names]

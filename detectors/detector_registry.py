@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.common.registry import Registry
 from liescope.common.settings import Setting, declare
 from liescope.common.text import first_sentence
@@ -19,40 +19,22 @@ DETECTORS: Registry[type[Detector]] = Registry(
     "kind of detector",
     "liescope.detectors",
     {
+        "duo": "liescope.detectors.kinds.duo:DuoDetector",
         "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
         "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
         "linear": "liescope.detectors.kinds.linear:LinearDetector",
         "table": "liescope.detectors.kinds.table:TableDetector",
-        "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
         "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
-        "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
         "judge": "liescope.detectors.kinds.judge:JudgeDetector",
         "observers": "liescope.detectors.kinds.observers:ObserversDetector",
         "probe": "liescope.detectors.kinds.probe:ProbeDetector",
-        "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
-        "sklearn": "liescope.detectors.kinds.sklearn_estimator:EstimatorDetector",
-        "ensemble": "liescope.detectors.kinds.ensemble:EnsembleDetector",
     },
 )
 
 
-def kind_of(name: str) -> str:
-    """The kind of a detector by its name: that is the kind, or, as in "sklearn:sklearn.svm.LinearSVC", the kind with
-    one of its options after a colon.
-    """
-    kind, colon, _ = name.partition(":")
-    return kind if colon and kind in DETECTORS and DETECTORS[kind].named else name
-
-
-def options_of(name: str) -> dict[str, str]:
-    """The option that the name of a detector gives."""
-    kind = kind_of(name)
-    return {DETECTORS[kind].named: name.partition(":")[2]} if kind != name else {}
-
-
 def detector_class(kind: str) -> type[Detector]:
-    """The class of a detector by its name or kind. Raises UnknownName."""
-    return DETECTORS[kind_of(kind)]
+    """The class of a kind of detector. Raises UnknownName."""
+    return DETECTORS[kind]
 
 
 def declared_options() -> list[Setting]:
@@ -66,17 +48,6 @@ def kind_lines() -> dict[str, str]:
     return {kind: first_sentence(detector_class(kind).__doc__ or "") for kind in DETECTORS}
 
 
-def preset_options(kind: str, name: str) -> Mapping[str, Any]:
-    """The options of a kind's preset. Raises UsageError for a kind without presets, UnknownName for another name."""
-    presets = detector_class(kind).presets
-    if not presets:
-        able = ", ".join(other for other in DETECTORS if detector_class(other).presets)
-        raise UsageError(f"{kind} has no presets; these kinds have them: {able}")
-    if name not in presets:
-        raise UnknownName("preset", name, presets)
-    return presets[name]
-
-
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 
@@ -88,7 +59,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
         able = ", ".join(other for other in DETECTORS if detector_class(other).reads_reasoning)
         raise UsageError(f"{kind} reads what was said, never the reasoning behind it; these kinds do: {able}")
     versions_of(kind)
-    return chosen(text, chosen.options_type.of(kind, {**options, **options_of(kind)}))
+    return chosen(text, chosen.options_type.of(kind, options))
 
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
@@ -96,7 +67,7 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
     chosen = detector_class(kind)
     versions_of(kind)
     try:
-        read = chosen.options_type.of(kind, {**options, **options_of(kind)})
+        read = chosen.options_type.of(kind, options)
     except UsageError as error:
         raise BadData(f"{folder} has options that no detector of Liescope has ({error})") from error
     return chosen.load(folder, text, read)
@@ -107,7 +78,7 @@ def versions_of(kind: str) -> dict[str, str]:
     MissingExtra.
     """
     chosen = detector_class(kind)
-    found = {name: version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind_of(kind))) if name}
+    found = {name: version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:
         try:
             found[name] = version(name)

@@ -9,7 +9,7 @@ from typing import Annotated, TypedDict
 from liescope.common.settings import Setting, like
 from liescope.data_cards.tables import SPLITS, TARGETS
 from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
-from liescope.detectors.detector import MAX_SEED, PRESETS
+from liescope.detectors.detector import MAX_SEED
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.examples import VIEWS, WORDS
 from liescope.generate.players.run_limits import RunSettings
@@ -32,18 +32,8 @@ class TrainSettings(TypedDict, total=False):
     target: Annotated[
         str | None, Setting(f"What to predict: {', '.join(TARGETS)}.", shown=_ROLE_OR_GOLD, choices=TARGETS)
     ]
-    preset: Annotated[
-        str | None,
-        Setting(f"Options that are not given: {', '.join(PRESETS)}, for kinds that have them.", choices=PRESETS),
-    ]
     context: Annotated[
-        int | None,
-        Setting(
-            "How many earlier statements of the game to include before each.",
-            shown="0, or the preset's",
-            at_least=0,
-            metavar="N",
-        ),
+        int, Setting("How many earlier statements of the game to include before each.", 0, at_least=0, metavar="N")
     ]
     mask_names: Annotated[bool, Setting("Replace players' names by tokens.", True, group=_TEXT)]
     mask_role_words: Annotated[bool, Setting("Replace words for roles and teams.", False, group=_TEXT)]

@@ -4,6 +4,7 @@ else that a detector may not have heard, a speaking model for one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
 INNER_FOLDS = 3
+_FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
 def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
@@ -55,6 +57,34 @@ def by_game(games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows, seed: int
     fold = fold_of(y[rows], games[rows], min(INNER_FOLDS, most), seed)
     found = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
     return [fold for fold in found if all(_both(y[side]) for side in fold)]
+
+
+def held_out_rows(
+    models: NDArray[np.str_], y: NDArray[np.bool_], groups: NDArray[np.str_], share: float, seed: int
+) -> tuple[Rows, Rows]:
+    """(rows to learn from, rows of other games to choose the epoch on; none if there are fewer than ten games).
+
+    Where three models or more speak, the second are one model's statements and the first none of it, because the epoch
+    that is best on models heard before is often too late for others. share: of the games;
+    models: (n,) who speaks.
+    """
+    from sklearn.model_selection import GroupShuffleSplit
+
+    rows = np.arange(len(y))
+    games = np.unique(groups)
+    if share == 0 or len(games) < _FEWEST_GAMES:
+        return rows, rows[:0]
+    draw = np.random.default_rng(seed)
+    if len(np.unique(models)) >= _FEWEST_MODELS:
+        for model in draw.permutation(np.unique(models)):
+            own = models == model
+            chosen = draw.permutation(np.unique(groups[own]))[: math.ceil(share * len(games))]
+            aside = np.isin(groups, chosen)
+            learn, check = rows[~own & ~aside], rows[own & aside]
+            if own.mean() <= _LARGEST_PART and _both(y[learn]) and _both(y[check]):
+                return learn, check
+    learn, check = next(GroupShuffleSplit(1, test_size=share, random_state=seed).split(rows, groups=groups))
+    return learn, check
 
 
 def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:

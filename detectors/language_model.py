@@ -1,9 +1,9 @@
-"""A causal language model from a folder: what it makes of some tokens, layer by layer, and how it would go on."""
+"""A causal language model from a folder: what it makes of some tokens, layer by layer."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -80,41 +80,11 @@ class LanguageModel:
             np.add.at(counts, at, own.sum(1).cpu().numpy())
         return np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
 
-    def chances(self, text: str, ends: Sequence[str], sides: Mapping[str, bool]) -> NDArray[np.float64]:
-        """(ends,): the probability that the model goes on with a word that means True and not with one that means
-        False, after the text and each end of it. The text is read once, and cut from its beginning where it is too
-        long. sides: words, whether they mean True. Raises UsageError if its vocabulary lacks either side.
-        """
-        import torch
-
-        words = {side: [word for word, means in sides.items() if means == side] for side in (True, False)}
-        yes, no = self._openings(words[True]), self._openings(words[False])
-        if not (yes - no and no - yes):
-            raise UsageError(f"the vocabulary of {self.folder} does not tell {', '.join(sides)} apart; use other words")
-        rows = [self._ids(end) or [0] for end in ends]
-        room = max(self._most_tokens - max(map(len, rows)) - 1, 1)
-        begin = [*self._first, *(self._ids(text)[-room:] or [self._tokenizer.eos_token_id or 0])]
-        ids, mask = self._padded(rows)
-        seen = torch.ones((len(rows), len(begin)), dtype=mask.dtype, device=mask.device)
-        with torch.inference_mode():
-            read = self.model(self._padded([begin])[0], use_cache=True, logits_to_keep=1).past_key_values
-            read.batch_repeat_interleave(len(rows))
-            logits = self.model(ids, attention_mask=torch.cat([seen, mask], 1), past_key_values=read).logits
-            last = logits[torch.arange(len(rows)), mask.sum(1).cpu() - 1].double().cpu()
-        odds = last[:, sorted(yes - no)].logsumexp(1) - last[:, sorted(no - yes)].logsumexp(1)
-        found: NDArray[np.float64] = odds.sigmoid().numpy()
-        return found
-
     def copy_to(self, folder: Path) -> None:
         """Copy its files."""
         folder.mkdir(parents=True, exist_ok=True)
         for path in _files(self.folder):
             shutil.copyfile(path, folder / path.name)
-
-    def _openings(self, words: Iterable[str]) -> set[int]:
-        """The tokens that a word may begin with."""
-        written = {f"{space}{form}" for word in words for form in (word, word.title()) for space in ("", " ")}
-        return {ids[0] for form in written if (ids := self._ids(form))} - {self._tokenizer.unk_token_id}
 
     @property
     def _first(self) -> list[int]:

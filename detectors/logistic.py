@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,25 +68,6 @@ def dump(model: Any, path: Path) -> None:
     skops.io.dump(model, path)
 
 
-def dumped(model: Any) -> bytes:
-    """A fitted estimator as the bytes of a skops file."""
-    return bytes(skops.io.dumps(model))
-
-
-def untrusted_types(source: Path | bytes) -> list[str]:
-    """The types in a skops file that skops does not trust by itself."""
-    if isinstance(source, bytes):
-        return list(skops.io.get_untrusted_types(data=source))
-    _check_size(source)
-    return list(skops.io.get_untrusted_types(file=source))
-
-
-def loaded(path: Path, trusted: Collection[str]) -> Any:
-    """What a skops file holds, if it is made of types that skops or the user trusts."""
-    _check_size(path)
-    return skops.io.load(path, trusted=sorted(trusted))
-
-
 @contextmanager
 def opened(path: Path) -> Iterator[Pipeline]:
     """The pipeline in a skops file that holds only types skops trusts by default.
@@ -96,9 +77,10 @@ def opened(path: Path) -> Iterator[Pipeline]:
     if not path.is_file():
         raise BadData(f"{path} is missing, so the model folder is damaged; train the detector again")
     with Reading(path, TRAIN_AGAIN):
-        if unknown := untrusted_types(path):
+        _check_size(path)
+        if unknown := skops.io.get_untrusted_types(file=path):
             raise BadData(f"{path} holds types that a detector of Liescope never has: {', '.join(unknown[:5])[:200]}")
-        saved = loaded(path, ())
+        saved = skops.io.load(path, trusted=[])
         if not isinstance(saved, Pipeline):
             raise TypeError(f"it holds a {type(saved).__name__}, not a pipeline")
         yield saved

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from liescope.common.errors import BadData
 from liescope.common.reading import read_json
+from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN, StepsChosen
 from liescope.detectors.examples import TARGETS
-from liescope.detectors.sentence_body import PART
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus.hub import download, hub_repo
 

@@ -23,7 +23,7 @@ from liescope.common.reading import Reading, check_folder
 from liescope.common.registry import check_installed
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, verdicts
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
-from liescope.detectors.detector_registry import DETECTORS, kind_of, load_parts
+from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.evaluation.metrics import LEVELS, flagged
 from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example, examples_of
@@ -312,7 +312,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     folder = model_folder(path)
     file = read_model_file(folder)
     check_folder(folder)
-    if kind_of(file.kind) not in DETECTORS:
+    if file.kind not in DETECTORS:
         check_installed(file.versions, f"the model {folder}")
     with Reading(folder, TRAIN_AGAIN):
         detector = load_parts(file.kind, folder, file.text, file.options)

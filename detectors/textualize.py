@@ -157,14 +157,13 @@ _CHARS_PER_TOKEN = 16  # more than any language needs; it keeps the search short
 
 @dataclass(frozen=True, slots=True)
 class CutTexts:
-    """texts: each within the limit; cut: how many statements lost words of their own; limit: in tokens; what: the texts
-    are, each of which is, or ends in, a statement or a part of one.
+    """texts: each within the limit; cut: how many statements lost words of their own; limit: in tokens. Each
+    text is, or ends in, a statement.
     """
 
     texts: list[str]
     cut: int
     limit: int
-    what: str = "statements"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -172,7 +171,7 @@ class CutTexts:
         if not self.cut:
             return ()
         return (
-            f"{self.cut:,} of {len(self.texts):,} {self.what} have more words than the {self.limit} tokens that the "
+            f"{self.cut:,} of {len(self.texts):,} statements have more words than the {self.limit} tokens that the "
             "encoder reads; their middle was left out",
         )
 
@@ -191,15 +190,6 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
                 cut += 1
                 texts[i] = _cut(texts[i], limit, fits)
     return CutTexts(texts, cut, limit)
-
-
-def fit_plain(texts: Sequence[str], tokenizer: Any, limit: int) -> CutTexts:
-    """Parts of statements in at most `limit` tokens: the middle left out of those that are too long."""
-    found, fits = list(texts), _within(tokenizer, limit)
-    long = [i for i, length in enumerate(_lengths(tokenizer, found)) if length > limit]
-    for i in long:
-        found[i] = _cut(found[i], limit, fits)
-    return CutTexts(found, len(long), limit, "parts of statements")
 
 
 def _within(tokenizer: Any, limit: int) -> Callable[[str], bool]:

@@ -21,7 +21,7 @@ from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
 from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, Judged, judge_games
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
-from liescope.detectors.detector_registry import detector_class, make, preset_options, versions_of
+from liescope.detectors.detector_registry import detector_class, make, versions_of
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.evaluation.metrics import choose_thresholds
 from liescope.detectors.evaluation.score_rows import (
@@ -173,25 +173,21 @@ def train(
         check_free(Path(out), own["overwrite"])
         with corpus_of(corpus, labels, groups) as folder:
             check(folder)
-            recipe = _recipe(usual_kind(own["target"] or usual_target(folder), own["preset"]), own, options)
+            recipe = _recipe(usual_kind(own["target"] or usual_target(folder)), own, options)
             return train_recipe(folder, Path(out), recipe, own["overwrite"], show, name=source_name(corpus))
 
 
-def usual_kind(target: str, preset: str | None = None) -> str:
-    """The kind that is trained where nobody names one: for who deceives in a game, `linear`, or with the preset `best`
-    the `ensemble`; for single statements, texts and conversations, `tfidf`.
+def usual_kind(target: str) -> str:
+    """The kind that is trained where nobody names one: for who deceives in a game, `duo`; for single statements, texts
+    and conversations, `tfidf`.
     """
-    if target != ROLE:
-        return "tfidf"
-    return "ensemble" if preset == "best" else "linear"
+    return "duo" if target == ROLE else "tfidf"
 
 
 def _recipe(kind: str, own: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
     """own: the settings of `TrainSettings`."""
-    options = {**(preset_options(kind, own["preset"]) if own["preset"] else {}), **options}
-    usual = options.pop("context", 0)
     text = TextConfig(
-        context=usual if own["context"] is None else own["context"],
+        context=own["context"],
         mask_names=own["mask_names"],
         mask_role_words=own["mask_role_words"],
         speaker_tag=own["speaker_tag"],

@@ -82,7 +82,7 @@ def bench(
     if out is not None:
         check_report_folder(Path(out), own["overwrite"])
     named = [detectors] if isinstance(detectors, str | os.PathLike | LoadedDetector) else list(detectors)
-    who = contenders(named, own["context"], own["view"], own["seed"], own["preset"])
+    who = contenders(named, own["context"], own["view"], own["seed"])
     limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(who.judges, own["judge_limit"], own["judge_prompt"], limits, own["view"])
     wanted = read_suite(os.fspath(suite), None if own["data"] is None else Path(own["data"]))

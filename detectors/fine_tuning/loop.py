@@ -101,6 +101,7 @@ class FineTuningOptions(DetectorOptions):
     """
 
     encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
+    batch_size: int = Field(default=32, ge=1, description="statements at a time")
     epochs: float = Field(default=3.0, gt=0, description="passes over the training statements")
     lr: float = Field(default=5e-5, gt=0, description="peak learning rate")
     max_steps: int = Field(default=0, ge=0, description="stop after this many steps, 0 for no limit")
@@ -287,19 +288,16 @@ def fine_tune(
     items: Items,
     loss: Loss,
     o: FineTuningOptions,
-    batch_size: int,
     progress: Progress,
     trackers: Trackers = NOBODY,
-    **arguments: Any,
 ) -> Tuned:
-    """Learn. fresh: the model to begin with, the same each time; batch_size: items at a time; trackers: of each of its
-    trainings; arguments: more for the Trainer.
+    """Learn. fresh: the model to begin with, the same each time; trackers: of each of its trainings.
 
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
-    kept = Kept.of(o, batch_size, items.every, items.learn, items.check)
-    run = partial(_train, fresh, items.collate, loss, o, batch_size, trackers, arguments=arguments)
+    kept = Kept.of(o, items.every, items.learn, items.check)
+    run = partial(_train, fresh, items.collate, loss, o, trackers)
     if not items.check:
         whole, state = run("training", items.every, (), kept, progress)
         return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
@@ -318,7 +316,6 @@ def _train(
     collate: Callable[[list[Any]], dict[str, Any]],
     loss: Loss,
     o: FineTuningOptions,
-    batch_size: int,
     trackers: Trackers,
     part: str,
     learn: Sequence[Any],
@@ -327,8 +324,6 @@ def _train(
     progress: Progress,
     steps: int = 0,
     horizon: int = 0,
-    *,
-    arguments: dict[str, Any],
 ) -> tuple[Any, Any]:
     """(what has learned, the state of the Trainer). part: which training of several this is; steps, horizon: for how
     many it learns, and for how many the learning rate is planned, 0 for the options'.
@@ -346,7 +341,7 @@ def _train(
         with _refusals():
             trainer = Trainer(
                 model=tuned,
-                args=_arguments(folder, scratch, o, batch_size, len(check) > 0, steps, **told, **arguments),
+                args=_arguments(folder, scratch, o, len(check) > 0, steps, **told),
                 train_dataset=learn,
                 eval_dataset=check or None,
                 data_collator=collate,
@@ -397,9 +392,7 @@ def _repeatable(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
-def _arguments(
-    folder: Path | None, scratch: str, o: FineTuningOptions, batch_size: int, choose: bool, steps: int, **more: Any
-) -> Any:
+def _arguments(folder: Path | None, scratch: str, o: FineTuningOptions, choose: bool, steps: int, **more: Any) -> Any:
     import torch
     from transformers import TrainingArguments
 
@@ -412,9 +405,10 @@ def _arguments(
         lr_scheduler_type=o.scheduler,
         warmup_steps=o.warmup,
         weight_decay=o.weight_decay,
-        per_device_train_batch_size=batch_size,
-        per_device_eval_batch_size=batch_size * 2,
+        per_device_train_batch_size=o.batch_size,
+        per_device_eval_batch_size=o.batch_size * 2,
         gradient_accumulation_steps=o.accumulate,
+        train_sampling_strategy="group_by_length",
         bf16=gpu and torch.cuda.is_bf16_supported(),
         use_cpu=not gpu,
         torch_compile=o.compile,

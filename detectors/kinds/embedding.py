@@ -1,9 +1,10 @@
-"""A sentence encoder, frozen or tuned on pairs, and a logistic regression over its embeddings."""
+"""A sentence encoder as it is, and a logistic regression over its embeddings."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -12,27 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.errors import UsageError
-from liescope.common.sentence_encoder import LOCAL, encoder_folder
-from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
-from liescope.detectors.examples import Example
-from liescope.detectors.sentence_body import (
-    BodyOptions,
-    SentenceEncoder,
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import (
+    LOCAL,
+    PART,
+    encoder_folder,
     encoder_id,
-    kept,
-    saved_encoder,
-    sentence_encoder,
-    tuned,
+    is_hub_id,
+    load_encoder,
+    own_encoder,
 )
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.skops"
+_PROBE_FILE = "probe.npy"
+_PROBE = "speaker: I checked player1 last night and I trust player2."
+_MEMORY = 100_000
+_NO_LIMIT = 2**20
 
 
-class EmbeddingOptions(BodyOptions):
-    """The penalty of the head, beside the encoder."""
+class EmbeddingOptions(DetectorOptions):
+    """encoder: "" for the bundled all-MiniLM-L6-v2."""
 
+    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
+    batch_size: int = Field(default=64, ge=1, description="statements at a time")
     strength: float = Field(default=0.03, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
 
@@ -63,7 +70,7 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         self,
         examples: Sequence[Example],
         y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
+        _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
         from liescope.detectors.logistic import fit_quietly, scaled_logistic
@@ -72,11 +79,10 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         head = scaled_logistic(self.options.strength, self.options.seed)
         read = encoder.read(examples, self.text)
         self.notes = read.notes
-        if self.options.tune_pairs:
-            encoder = tuned(read.texts, y, groups, self.options, progress)
         fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
         self._encoder, self._head = encoder, head
-        self.options = kept(self.options)
+        if self.options.encoder and Path(self.options.encoder).is_dir():  # which nobody else has
+            self.options = self.options.model_copy(update={"encoder": LOCAL})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
@@ -124,3 +130,93 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         if self._encoder is None:
             raise UsageError("this embedding detector has not learned anything yet; fit it first")
         return self._encoder
+
+
+class SentenceEncoder:
+    """A sentence-transformers model that remembers what it has embedded, so that folds share the work."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._seen: dict[str, NDArray[np.float32]] = {}
+
+    def read(self, examples: Sequence[Example], config: TextConfig) -> CutTexts:
+        """The texts of statements, within the encoder's limit."""
+        return fit_texts(examples, config, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
+
+    @property
+    def width(self) -> int:
+        """How many numbers an embedding has."""
+        return int(self.embed([_PROBE], 1).shape[1])
+
+    def embed(
+        self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False
+    ) -> NDArray[np.float32]:
+        """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding).
+
+        remember: keep every embedding; otherwise only while there is room, so that a stream of any length can be
+        scored.
+        """
+        new = sorted({text for text in texts if text not in self._seen}, key=len)
+        fresh: dict[str, NDArray[np.float32]] = {}
+        step = 4 * batch_size
+        for start in range(0, len(new), step):
+            progress("embedding statements", start, len(new))
+            part = new[start : start + step]
+            vectors = self._model.encode(
+                part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
+            )
+            fresh.update(zip(part, vectors.astype(np.float32), strict=True))
+        if new:
+            progress("embedding statements", len(new), len(new))
+        found = np.stack([fresh[text] if text in fresh else self._seen[text] for text in texts])
+        if remember or len(self._seen) + len(fresh) <= _MEMORY:
+            self._seen |= fresh
+        return found
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write into a detector's folder how it embeds a fixed sentence and, if the detector calls it `LOCAL`, its
+        weights as safetensors, with vocabulary and settings.
+        """
+        np.save(folder / _PROBE_FILE, self.embed([_PROBE], 1), allow_pickle=False)
+        if name == LOCAL:
+            self._model.save(str(folder / PART), create_model_card=False, safe_serialization=True)
+
+
+def sentence_encoder(folder: Path) -> SentenceEncoder:
+    """The encoder in a folder, loaded again only if its weights change. Raises MissingExtra, UsageError."""
+    weights = folder / "model.safetensors"
+    return _loaded(folder, weights.stat().st_mtime_ns if weights.is_file() else 0)
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
+    return SentenceEncoder(load_encoder(folder))
+
+
+def saved_encoder(folder: Path, name: str) -> SentenceEncoder:
+    """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
+    encoder = _named_encoder(folder, name)
+    now = encoder.embed([_PROBE], 1)
+    with Reading(folder / _PROBE_FILE, TRAIN_AGAIN):
+        probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
+    if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
+        raise BadData(
+            f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
+            "a fixed sentence differently); install that version, or train again"
+        )
+    return encoder
+
+
+def _named_encoder(folder: Path, name: str) -> SentenceEncoder:
+    """The encoder that a saved detector names: the bundled one, a Hub id, or the one in its own folder."""
+    if name == LOCAL:
+        part = own_encoder(folder)
+        if not (part / "modules.json").is_file():
+            raise BadData(f"{part} holds no encoder, so the model folder is damaged; train the detector again")
+        return sentence_encoder(encoder_folder(str(part)))
+    if name and not is_hub_id(name):
+        raise BadData(
+            f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "
+            "or a Hub id; train it again, and the weights are kept in the model's own folder"
+        )
+    return sentence_encoder(encoder_folder(name))

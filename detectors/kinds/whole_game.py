@@ -14,13 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
+from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.joint_posterior import Bools, Floats, SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
 
@@ -202,10 +201,10 @@ def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])
-    return weights, offset if loose else prevalent(rows @ weights, learned.tables)
+    return weights, offset if loose else _prevalent(rows @ weights, learned.tables)
 
 
-def prevalent(scores: Floats, tables: SeatedCandidates) -> float:
+def _prevalent(scores: Floats, tables: SeatedCandidates) -> float:
     """The offset at which the mean probability is the share of those who deceive."""
     from scipy.optimize import brentq
     from scipy.special import expit
@@ -215,31 +214,3 @@ def prevalent(scores: Floats, tables: SeatedCandidates) -> float:
     if not 0 < share < 1:
         raise UsageError("all or none of the players deceive in these games; a detector needs both")
     return float(brentq(lambda offset: float(expit(scores + offset).mean()) - share, -edge, edge))
-
-
-class ViewOptions(DetectorOptions):
-    """What is read of a game."""
-
-    fields: str = Field(
-        default="own,before,about,rest,claims",
-        description="what is read: the candidate's words, those before the statement in question, others' words about "
-        "it, the rest, claims",
-    )
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
-
-    @field_validator("fields")
-    @classmethod
-    def _known_fields(cls, value: str) -> str:
-        named = value.split(",")
-        if not value or len(set(named)) < len(named) or set(named) - {*FIELDS, CLAIMS}:
-            raise ValueError(f"name fields once each, of {', '.join((*FIELDS, CLAIMS))}")
-        return value
-
-
-class WeighedOptions(ViewOptions):
-    """For a linear head over the view: how strongly weights are held back."""
-
-    strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
-    claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")

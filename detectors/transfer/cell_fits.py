@@ -123,7 +123,7 @@ def _hash(*facts: object) -> bytes:
 def _code() -> str:
     """A hash of the code that reads, fits and scores."""
     detectors = Path(__file__).parents[1]
-    kinds = ("kinds", "view", "fine_tuning", "judge", "follow_up")
+    kinds = ("kinds", "view", "fine_tuning", "judge")
     rooms = (detectors, *(detectors / name for name in kinds), Path(claims.__file__).parent)
     files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(__file__)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -136,9 +136,8 @@ Setting = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CellRecipe:
-    """A kind of detector and its settings. variant: what sets it apart from
-    the kind, if anything; fixed: options that are given; grid: values to choose among, by option;
-    `context`, in either, is that of the text; kind: its name, where that says more than the kind.
+    """A kind of detector and its settings. variant: what sets it apart from the kind, if anything; fixed: options that
+    are given; grid: values to choose among, by option; `context`, in either, is that of the text.
     """
 
     detector: type[Detector]
@@ -147,11 +146,10 @@ class CellRecipe:
     grid: Mapping[str, Sequence[Any]]
     seed: int
     variant: str = ""
-    kind: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.kind or self.detector.kind}{self.variant}"
+        return f"{self.detector.kind}{self.variant}"
 
     def settings(self) -> list[Setting]:
         """Every combination of the grid, those with equal context next to each other."""

@@ -16,7 +16,7 @@ from liescope.common.report.files import write
 from liescope.common.settings import split, takes
 from liescope.common.text import Units
 from liescope.detectors.detector import Progress
-from liescope.detectors.detector_registry import detector_class, options_of, versions_of
+from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
@@ -276,12 +276,12 @@ def _recipes(
     recipes = []
     for kind, chosen in zip(kinds, classes, strict=True):
         versions_of(kind)
-        fixed = {name: value for name, value in options.items() if name in takes[kind]} | options_of(kind)
+        fixed = {name: value for name, value in options.items() if name in takes[kind]}
         if context is not None:
             fixed["context"] = context
         settled = {*fixed, "epochs"} if fixed.get("max_steps") else {*fixed}  # so many steps, whatever the epochs
         grid = {name: values for name, values in chosen.grid.items() if name not in settled}
-        recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed, kind=kind)
+        recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
         made = [recipe.made(setting) for setting in recipe.settings()]
         made[0].prepare()
         recipes.append(recipe)

@@ -21,6 +21,8 @@ BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
 LOCAL = "local"
 """What model.json gives for an encoder loaded from a folder, or tuned: its weights are in the model folder itself."""
+PART = "encoder"
+"""The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
 _VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}
@@ -35,6 +37,16 @@ def encoder_folder(name: str) -> Path:
     Raises UsageError if there is no such encoder, BadData if it is more than data, MissingExtra.
     """
     return transformer_folder(name, "encoder", _CHOICES) if name else bundled_encoder()
+
+
+def own_encoder(folder: Path) -> Path:
+    """Where a model keeps its own encoder: in a folder of its own, or, if it comes from the Hub, beside model.json."""
+    return folder / PART if (folder / PART).is_dir() else folder
+
+
+def encoder_id(encoder: str) -> str | None:
+    """The Hub id of the encoder that an option names; None for one that came from a folder."""
+    return BUNDLED_ID if not encoder else encoder if is_hub_id(encoder) and encoder != LOCAL else None
 
 
 def transformer_folder(name: str, what: str, choices: str, revision: str = "") -> Path:

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData
 from liescope.detectors import train
-from liescope.detectors.detector import PRESETS, Detector, DetectorOptions
+from liescope.detectors.detector import Detector, DetectorOptions
 from liescope.detectors.detector_registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
@@ -73,18 +73,6 @@ def test_every_value_of_a_grid_is_one_that_its_option_takes(kind: str) -> None:
                 assert getattr(make(kind, TextConfig(), {option: value}).options, option) == value
 
 
-@pytest.mark.parametrize("kind", [kind for kind in DETECTORS if detector_class(kind).presets])
-def test_every_preset_is_made_of_options_that_differ(kind: str) -> None:
-    presets = detector_class(kind).presets
-    assert tuple(presets) == PRESETS
-    made = []
-    for options in presets.values():
-        given = dict(options)
-        text = TextConfig(context=given.pop("context", 0))
-        made.append((text.context, make(kind, text, given).options))
-    assert made[0] != made[1] != made[2] != made[0]
-
-
 def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_its_own() -> None:
     names = {option.name for option in declared_options()}
     assert "smoothing" in names
@@ -126,19 +114,15 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def options(tiny_encoder: Path, tiny_lm: Path, tiny_suspect: Path, judge: str) -> Mapping[str, dict[str, Any]]:
+def options(tiny_encoder: Path, tiny_lm: Path, judge: str) -> Mapping[str, dict[str, Any]]:
     small = {"encoder": str(tiny_encoder), "batch_size": 16}
     return {
         "tfidf": {"chars": 3},
         "embedding": {"batch_size": 16},
-        "game-embedding": {**small, "moments": 0, "strength": 20.0},
-        "ensemble": {"members": "tfidf;linear:moments=0"},
+        "duo": {"moments": 0},
         "encoder": {**small, "epochs": 5.0, "lr": 0.01, "max_length": 32},
-        "game-encoder": {**small, "batch_size": 8, "epochs": 3.0, "lr": 0.01, "moments": 1},
-        "sklearn": {"estimator": "sklearn.naive_bayes.ComplementNB"},
         "judge": {"model": judge, "shots": 2, "fit_limit": 20},
         "probe": {"model": str(tiny_lm), "layers": 2},
-        "follow-up": {"model": str(tiny_suspect), "most_questions": 4},
     }
 
 

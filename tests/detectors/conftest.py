@@ -237,41 +237,12 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama of four layers with random weights."""
-    return small_llama(tmp_path_factory.mktemp("tiny") / "llama", layers=4, longest=64)
-
-
-@pytest.fixture(scope="session")
-def tiny_suspect(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama of one layer that gives itself away: after words of the mafioso it answers any question with yes, after
-    words of the others with no.
-    """
-    import torch
-
-    def change(model: Any, place: Callable[[str], int]) -> None:
-        for name, weights in model.named_parameters():
-            torch.nn.init.constant_(weights, float("norm" in name))
-        layer = model.model.layers[0].self_attn  # with nothing to compare, it attends to all words alike
-        torch.nn.init.eye_(layer.v_proj.weight)
-        torch.nn.init.eye_(layer.o_proj.weight)
-        torch.nn.init.normal_(model.model.embed_tokens.weight[:, 1:])
-        for deceives, words in TELLS.items():
-            model.model.embed_tokens.weight[[place(word) for word in words], 0] = 20.0 if deceives else -20.0
-        model.lm_head.weight[place("yes"), 0], model.lm_head.weight[place("no"), 0] = 9.0, -9.0
-
-    return small_llama(tmp_path_factory.mktemp("tiny") / "suspect", layers=1, longest=256, change=change)
-
-
-def small_llama(
-    folder: Path, layers: int, longest: int, change: Callable[[Any, Callable[[str], int]], None] | None = None
-) -> Path:
-    """A Llama in a folder, with the corpus's words as its vocabulary. change: of the model, given the place of each
-    word.
-    """
+    """A Llama of four layers with random weights and the corpus's words as its vocabulary."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+    folder = tmp_path_factory.mktemp("tiny") / "llama"
     words = ["<unk>", "<s>", "</s>", ".", ":", "?", "yes", "no", "speaker", "player1", "player2", "player3"]
     words += sorted({*SHARED, *TELLS[True], *TELLS[False]})
     plain = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
@@ -279,14 +250,10 @@ def small_llama(
     marks = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
     PreTrainedTokenizerFast(tokenizer_object=plain, **marks).save_pretrained(folder)
     torch.manual_seed(0)
-    shape = {"hidden_size": 64, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 32}
-    model = LlamaForCausalLM(
-        LlamaConfig(vocab_size=len(words), max_position_embeddings=longest, initializer_range=0.2, **shape)
-    )
-    if change:
-        with torch.no_grad():
-            change(model, words.index)
-    model.save_pretrained(folder)
+    shape = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 32}
+    LlamaForCausalLM(
+        LlamaConfig(vocab_size=len(words), max_position_embeddings=64, initializer_range=0.2, **shape)
+    ).save_pretrained(folder)
     return folder
 
 

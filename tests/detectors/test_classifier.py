@@ -171,7 +171,7 @@ def test_options_of_the_kind_are_parameters_that_a_search_chooses_and_a_clone_ke
 
 
 def test_another_kind_has_its_own_options_and_keeps_those_that_were_given() -> None:
-    model = clone(LieDetector("tfidf", strength=2.0)).set_params(kind="embedding", tune_pairs=4)
+    model = clone(LieDetector("tfidf", strength=2.0)).set_params(kind="embedding", batch_size=4)
     assert model.get_params()["strength"] == 2.0
     assert "chars" not in model.get_params()
     with pytest.raises(ValueError, match="Invalid parameter 'chars' for a detector of the kind embedding; it takes"):

@@ -25,9 +25,9 @@ from liescope.detectors import train
 from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning.fine_tuned import held_out_rows
 from liescope.detectors.fine_tuning.loop import FineTuningOptions, best_step, following
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
+from liescope.detectors.folds import held_out_rows
 from liescope.detectors.kinds import encoder
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
@@ -52,6 +52,10 @@ def data(four: Path) -> Labelled:
 @pytest.fixture(scope="module")
 def unseen(four: Path) -> Labelled:
     return labelled(read_statements(four, ["test", "validation"]), "role", 0)
+
+
+def speakers(data: Labelled) -> np.ndarray:
+    return np.array([example.speaker_model for example in data.examples])
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +92,7 @@ def weights(detector: EncoderDetector, folder: Path) -> dict[str, torch.Tensor]:
 
 def test_the_epoch_is_chosen_on_a_model_that_is_never_heard_in_training(data: Labelled) -> None:
     for seed in range(4):
-        learn, check = held_out_rows(data.examples, data.y, data.groups, 0.1, seed)
+        learn, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, seed)
         heard = {data.examples[i].speaker_model for i in learn}
         (aside,) = {data.examples[i].speaker_model for i in check}
         assert heard == {*MODELS} - {aside}
@@ -98,14 +102,14 @@ def test_the_epoch_is_chosen_on_a_model_that_is_never_heard_in_training(data: La
 
 def test_the_epoch_is_chosen_on_other_games_where_two_models_speak(corpus: Path) -> None:
     two = labelled(read_statements(corpus, ["train"]), "role", 0)
-    learn, check = held_out_rows(two.examples, two.y, two.groups, 0.1, 0)
+    learn, check = held_out_rows(speakers(two), two.y, two.groups, 0.1, 0)
     assert sorted([*learn, *check]) == list(range(len(two.y)))
     assert not {*two.groups[learn]} & {*two.groups[check]}
-    assert len(held_out_rows(two.examples, two.y, two.groups, 0.0, 0)[1]) == 0
+    assert len(held_out_rows(speakers(two), two.y, two.groups, 0.0, 0)[1]) == 0
 
 
 def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, fit: Any) -> None:
-    _, check = held_out_rows(data.examples, data.y, data.groups, 0.1, 0)
+    _, check = held_out_rows(speakers(data), data.y, data.groups, 0.1, 0)
     (aside,) = {data.examples[i].speaker_model for i in check}
 
     def said(example: Example, lie: bool) -> Example:
@@ -206,7 +210,7 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 def test_settings_of_the_training_reach_the_trainer(tmp_path: Path) -> None:
     options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "compile": True}
-    made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), 8, True, 0)
+    made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), True, 0)
     assert (made.lr_scheduler_type, made.warmup_steps, made.weight_decay) == ("cosine", 7, 0.2)
     assert made.torch_compile
     assert made.output_dir == str(tmp_path / "kept")
@@ -425,5 +429,5 @@ def test_two_processes_train_one_model_and_the_first_one_saves_it(
     assert chosen
     assert json.loads((out / "losses.json").read_text())[-1]["step"] == chosen.steps
     learned = labelled(read_statements(four, ["train"]), "role", 0)
-    learn, _ = held_out_rows(learned.examples, learned.y, learned.groups, 0.1, 0)
+    learn, _ = held_out_rows(speakers(learned), learned.y, learned.groups, 0.1, 0)
     assert chosen.planned == 2 * -(-len(learn) // 32)

@@ -54,17 +54,14 @@ def test_a_dead_server_is_said_within_seconds_and_what_is_kept_needs_none(nobody
     assert ask_judge(f"openai:m@{stub.url}", [Question()], limits, silent).answers == {0: True}
 
 
-@pytest.mark.parametrize("kind", ["judge", "follow-up", "ensemble"])
-def test_what_is_missing_is_said_before_the_corpus_is_opened(kind: str, tmp_path: Path) -> None:
+def test_what_is_missing_is_said_before_the_corpus_is_opened(tmp_path: Path) -> None:
     def train(model: str, **options: Any) -> None:
-        given = {"members": f"linear;judge:model={model}"} if kind == "ensemble" else {"model": model}
-        liescope.train(kind, tmp_path / "no corpus", out=tmp_path / "model", **given, **options)
+        liescope.train("judge", tmp_path / "no corpus", out=tmp_path / "model", model=model, **options)
 
     with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
         train("openai:gpt-4.1-mini")
-    if kind != "ensemble":
-        with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
-            train("openai:m@http://127.0.0.1:9/v1", max_cost=1.0)
+    with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
+        train("openai:m@http://127.0.0.1:9/v1", max_cost=1.0)
 
 
 def test_a_judge_of_evaluate_needs_its_key_at_once(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_the_card_of_a_kind_that_only_liescope_opens_says_what_it_takes(model: P
     assert "Only Liescope" not in plain
     for kind, words in (
         ("linear", "Only Liescope opens it. It reads a whole game"),
-        ("game-encoder", "Only Liescope with its extra `train` opens it. It reads a whole game. AutoModel"),
+        ("probe", "Only Liescope with its extra `train` opens it."),
     ):
         options = detector_class(kind).options_type().model_dump()
         card = model_card("it", file.model_copy(update={"kind": kind, "options": options}), repo=REPO)

@@ -15,8 +15,6 @@ from sklearn.metrics import roc_auc_score
 from liescope import play
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example
-from liescope.detectors.kinds.follow_up import read_questions
-from liescope.detectors.language_model import language_model
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.runs.journal import Journal
 from tests.docs.examples import ROOT
@@ -68,17 +66,6 @@ def test_a_probe_of_a_trained_model_reads_the_meaning_of_words_that_it_was_not_s
         auroc[kind] = roc_auc_score(y, detector.predict_proba(test)[:, 1])
     assert auroc["probe"] > 0.7
     assert auroc["probe"] > auroc["tfidf"]
-
-
-def test_its_answers_follow_what_it_is_asked_about(smollm: Path) -> None:
-    model = language_model(str(smollm))
-    asked = [f"Question: Is this good news? {text}\nAnswer:" for text in (*GLAD, *SAD)]
-    shown = "Question: Is this good news? {} \nAnswer: {}\n\n"
-    begin = shown.format("You won.", "yes") + shown.format("I am hurt.", "no")
-    found = model.chances(begin, asked, read_questions().sides)
-    assert np.isfinite(found).all()
-    assert found.std() > 0.01
-    assert roc_auc_score(np.repeat([1, 0], 16), found) > 0.7
 
 
 def test_it_plays_a_game_to_its_end_and_what_cannot_be_read_is_counted(smollm: Path, tmp_path: Path) -> None:

@@ -329,13 +329,6 @@ def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
     assert "hello" not in material(stub.requests[-1])
 
 
-def test_follow_up_questions_refuse_a_view_of_reasoning(serve: Any, planted: dict[str, Path], tmp_path: Path) -> None:
-    stub = serve(knows_seats)
-    with pytest.raises(UsageError, match="follow-up reads what was said, never the reasoning behind it"):
-        liescope.train("follow-up", planted["told"], view="both", out=tmp_path / "n", model=f"openai:wise@{stub.url}")
-    assert not stub.requests
-
-
 def side_by_side(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> MetricRow:
     """One figure of the section that sets views side by side."""
     (found,) = (

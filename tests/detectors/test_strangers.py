@@ -25,7 +25,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.sentence_encoder import check_encoder, encoder_folder
 from liescope.detectors import load, train
-from liescope.detectors.sentence_body import sentence_encoder
+from liescope.detectors.kinds.embedding import sentence_encoder
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]

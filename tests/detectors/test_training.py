@@ -203,23 +203,9 @@ def test_a_damaged_model_folder_is_bad_data(harm: str, model: Path, tmp_path: Pa
         load(folder)
 
 
-def test_a_preset_gives_the_options_that_are_not_given(corpus: Path, tmp_path: Path) -> None:
-    best = train("tfidf", corpus, out=tmp_path / "best", preset="best", folds=0)
-    assert (best.file.text.context, best.file.options["words"]) == (5, 3)
-    mine = train("tfidf", corpus, out=tmp_path / "mine", preset="best", folds=0, context=0, words=2)
-    assert (mine.file.text.context, mine.file.options["words"]) == (0, 2)
-    with pytest.raises(UnknownName, match="preset"):
-        train("tfidf", corpus, out=tmp_path / "odd", preset="huge")
-    with pytest.raises(UsageError, match="observers has no presets; these kinds have them: tfidf, "):
-        train("observers", corpus, out=tmp_path / "odd", preset="best")
-
-
 def test_without_a_kind_roles_take_a_whole_game_and_single_statements_their_words(corpus: Path, tmp_path: Path) -> None:
     roles = train(None, corpus, out=tmp_path / "roles", folds=0)
-    assert (roles.file.kind, roles.file.corpus.name) == ("linear", corpus.name)
-    best = train(None, corpus, out=tmp_path / "best", folds=0, preset="best")
-    assert best.file.kind == "ensemble"
-    assert [part.partition(":")[0] for part in best.file.options["members"].split(";")] == ["linear", "table", "tfidf"]
+    assert (roles.file.kind, roles.file.corpus.name) == ("duo", corpus.name)
     assert train(None, corpus, out=tmp_path / "claims", target="claim", folds=0).file.kind == "tfidf"
     own = train(None, ["so it is", "no way"] * 30, [True, False] * 30, out=tmp_path / "own", folds=0)
     assert (own.file.kind, own.file.target) == ("tfidf", "gold")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from liescope.common.sentence_encoder import bundled_encoder
 from liescope.detectors import train
 from liescope.detectors.examples import Example
-from liescope.detectors.sentence_body import sentence_encoder
+from liescope.detectors.kinds.embedding import sentence_encoder
 from liescope.detectors.textualize import GAP, TextConfig, fit_texts, textualize
 from tests.detectors.conftest import NAMES, SHARED, Corpus, Rows
 

@@ -1,4 +1,4 @@
-"""Tokens a second of the detectors that fine-tune an encoder, learning and scoring, with the curve of the loss; on a
+"""Tokens a second of the detector that fine-tunes an encoder, learning and scoring, with the curve of the loss; on a
 GPU also the share of its bf16 peak and its memory.
 
 Run with: python tests/performance/bench_encoder.py [GAMES] [STEPS] [ENCODER]
@@ -23,11 +23,11 @@ import torch
 import liescope
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning.fine_tuned import FineTunedDetector
+from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import read_transcripts
 
-BATCH = {"encoder": 32, "game-encoder": 8}
+BATCH = 32
 PEAKS = {"H200": 989, "H100": 989, "A100": 312, "L40S": 362, "L4": 121, "A10G": 70}
 """Dense bf16 TFLOP/s as NVIDIA's data sheets give them, by a part of the card's name, the longer ones first."""
 
@@ -55,7 +55,7 @@ def games_of(count: int, folder: Path) -> Labelled:
     return labelled(read_statements(corpus), "role", 0, read_transcripts(corpus))
 
 
-def operations(detector: FineTunedDetector, lengths: np.ndarray[Any, Any], learning: bool) -> float:
+def operations(detector: EncoderDetector, lengths: np.ndarray[Any, Any], learning: bool) -> float:
     """Of one pass over texts of these lengths."""
     model = detector._model
     config, embedded = model.config, model.get_input_embeddings().weight.numel()
@@ -64,7 +64,7 @@ def operations(detector: FineTunedDetector, lengths: np.ndarray[Any, Any], learn
     return float((3 if learning else 1) * 2 * (weights * lengths + attention).sum())
 
 
-def bench(kind: str, data: Labelled, steps: int, encoder: str) -> tuple[Speed, Speed, list[dict[str, float]]]:
+def bench(data: Labelled, steps: int, encoder: str) -> tuple[Speed, Speed, list[dict[str, float]]]:
     """(learning, scoring, curve of the loss). The first step, which warms up, is not counted; the tokens of the others
     are those of as many texts, drawn at random.
     """
@@ -74,9 +74,9 @@ def bench(kind: str, data: Labelled, steps: int, encoder: str) -> tuple[Speed, S
         if what == "fine-tuning":
             began.append(time.perf_counter())
 
-    options = {"encoder": encoder, "max_steps": steps, "held_out": 0.0, "batch_size": BATCH[kind]}
-    made = make(kind, TextConfig(), options)
-    assert isinstance(made, FineTunedDetector)
+    options = {"encoder": encoder, "max_steps": steps, "held_out": 0.0, "batch_size": BATCH}
+    made = make("encoder", TextConfig(), options)
+    assert isinstance(made, EncoderDetector)
     read: list[np.ndarray[Any, Any]] = []
     logits = made._logits
 
@@ -91,8 +91,7 @@ def bench(kind: str, data: Labelled, steps: int, encoder: str) -> tuple[Speed, S
     made.predict_proba(data.examples)
     seconds = time.perf_counter() - start
     lengths = read[-1]
-    texts = BATCH[kind] * (len(data.examples[0].names) if kind == "game-encoder" else 1)
-    learned = np.random.default_rng(0).choice(lengths, texts * (steps - 1))
+    learned = np.random.default_rng(0).choice(lengths, BATCH * (steps - 1))
     return (
         Speed(int(learned.sum()), began[-1] - began[0], operations(made, learned, learning=True)),
         Speed(int(lengths.sum()), seconds, operations(made, lengths, learning=False)),
@@ -101,21 +100,18 @@ def bench(kind: str, data: Labelled, steps: int, encoder: str) -> tuple[Speed, S
 
 
 def bench_encoder(games: int = 60, steps: int = 20, encoder: str = "") -> None:
-    """All of it, for every kind that fine-tunes."""
+    """All of it."""
     with TemporaryDirectory() as name:
         data = games_of(games, Path(name))
     gpu = torch.cuda.is_available()
     print(f"on {torch.cuda.get_device_name() if gpu else f'the CPU, {torch.get_num_threads()} threads'}:")
-    for kind in BATCH:
-        if gpu:
-            torch.cuda.reset_peak_memory_stats()
-        learning, scoring, curve = bench(kind, data, steps, encoder)
-        training = [point["training"] for point in curve if "training" in point]
-        print(f"{kind:12} learns {learning}")
-        print(f"{kind:12} scores {scoring}")
-        print(f"{kind:12} loss   {' '.join(f'{loss:.3f}' for loss in training[:: max(len(training) // 10, 1)])}")
-        if gpu:
-            print(f"{kind:12} memory {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most")
+    learning, scoring, curve = bench(data, steps, encoder)
+    training = [point["training"] for point in curve if "training" in point]
+    print(f"learns {learning}")
+    print(f"scores {scoring}")
+    print(f"loss   {' '.join(f'{loss:.3f}' for loss in training[:: max(len(training) // 10, 1)])}")
+    if gpu:
+        print(f"memory {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most")
 
 
 if __name__ == "__main__":

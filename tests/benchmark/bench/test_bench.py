@@ -26,7 +26,6 @@ from liescope.benchmark.bench.bench_result import (
     WORDS,
     Found,
 )
-from liescope.benchmark.bench.contenders import contenders
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
 from tests.detectors.judge_stub import material, with_logprobs
@@ -338,12 +337,6 @@ def test_a_model_is_left_out_under_all_its_names_and_an_unknown_one_is_no_model(
     assert any("fewer than two speaking models" in note for note in found.notes)
 
 
-def test_an_estimator_of_scikit_learn_is_measured_like_any_kind(folder: Path) -> None:
-    name = "sklearn:sklearn.naive_bayes.ComplementNB"
-    found = liescope.bench(name, suite=folder / "suite.toml", draws=50, leave_out=["task"]).data[0]
-    assert value(found, name, GROUPS_OUT, "told") > 0.8
-
-
 def reasoned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What was thought before two thirds of the answers, which gives each lie away."""
     for number, row in enumerate(rows):
@@ -388,22 +381,6 @@ def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) 
     assert {"reasoning" in name: figure for name, figure in shown.items()} == {True: 1.0, False: 0.5}
     assert not any("reasoning" in name for name, _ in without.places)
     assert any("no labelled statement here keeps any" in note for note in without.notes)
-
-
-def test_kinds_that_learn_take_a_preset_where_they_have_it(folder: Path) -> None:
-    who = contenders(["tfidf", "encoder", "game-embedding"], None, ["words"], 0, "fast")
-    assert {name: recipe.options for name, recipe in who.kinds.items()} == {
-        "tfidf": {},
-        "encoder": {"epochs": 1.0, "max_length": 128},
-        "game-embedding": {},
-    }
-    best = contenders(["encoder"], None, ["words"], 0, "best").kinds["encoder"]
-    assert best.text.context == 5
-    assert contenders(["encoder"], 1, ["words"], 0, "best").kinds["encoder"].text.context == 1
-    with pytest.raises(UsageError, match="presets"):
-        liescope.bench("game-embedding", suite=folder / "suite.toml", preset="fast")
-    with pytest.raises(UnknownName, match="preset"):
-        liescope.bench("tfidf", suite=folder / "suite.toml", preset="quick")
 
 
 def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_path: Path) -> None:

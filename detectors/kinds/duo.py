@@ -1,0 +1,108 @@
+"""Two opinions that count alike: what `linear` makes of the whole game, and what `tfidf` makes of the words alone.
+
+At a table each opinion is standardised over the players who are compared, so that neither outweighs the other where it
+has learned to be surer of itself; their plain mean is as far spread as the two are on average. Nothing is learned of
+how much either is worth: weights that are stacked (Breiman 1996, "Stacked regressions") are worth what the data sets
+they were learned on are like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.detectors.detector import NEVER, DetectorOptions, Progress, log_odds, player_logits, scores_of, silent
+from liescope.detectors.examples import Example
+from liescope.detectors.kinds.linear import LinearDetector
+from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.candidate import Candidate, Reason
+from liescope.detectors.view.joint_posterior import Floats
+from liescope.detectors.view.transcript import GameMoment
+
+_SAME = 1e-9
+
+
+class DuoDetector(LinearDetector):
+    """The mean of linear and tfidf, each standardised at the table; the options are those of linear."""
+
+    kind = "duo"
+    packages = ("scikit-learn", "scipy", "skops")
+    grid = MappingProxyType[str, tuple[Any, ...]]({})
+
+    _words: TfidfDetector
+
+    def fit(
+        self, examples: Sequence[Example], y: NDArray[np.bool_], groups: NDArray[np.str_], progress: Progress = silent
+    ) -> Self:
+        super().fit(examples, y, groups, progress)
+        self._words = TfidfDetector(self.text, TfidfOptions(seed=self.options.seed))
+        self._words.fit(examples, y, groups, progress)
+        return self
+
+    def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
+        tables = [list(own) for _, own in groupby(candidates, lambda one: (id(one.moment), one.focus))]
+        moments = [table[0].moment for table in tables]
+        spoken = scores_of(self._words, moments, progress)
+        whole, found, start = super().scores(candidates, progress), np.empty(len(candidates)), 0
+        for table, moment, own in zip(tables, moments, spoken, strict=True):
+            at = slice(start, start := start + len(table))
+            found[at] = together(whole[at], _of_words(table, moment, own))
+        return found
+
+    @classmethod
+    def try_each(
+        cls,
+        untrained: Sequence[Self],
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        others: Sequence[Example],
+    ) -> NDArray[np.float64]:
+        return super(LinearDetector, cls).try_each(untrained, examples, y, groups, others)
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        """The reasons of both, each with half its weight."""
+        both = zip(super().explain(examples, most), self._words.explain(examples, most), strict=True)
+        each = ([replace(one, weight=one.weight / 2) for one in (*whole, *words)] for whole, words in both)
+        return [sorted(found, key=lambda one: -abs(one.weight))[:most] for found in each]
+
+    def save(self, folder: Path) -> None:
+        super().save(folder)
+        self._words.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        detector = super().load(folder, text, options)
+        detector._words = TfidfDetector.load(folder, text, TfidfOptions(seed=options.seed))
+        return detector
+
+
+def together(whole: Floats, words: Floats) -> Floats:
+    """(players,): the mean of two opinions on the players of one table, each standardised over those who are compared:
+    without whoever has `NEVER` by the second, who is ruled out. Its spread and its level are the means of theirs; an
+    opinion that tells nobody apart has no say in the order.
+    """
+    found, compared = np.full(len(whole), NEVER), words > NEVER
+    opinions = [opinion[compared] for opinion in (whole, words)]
+    if compared.any():
+        apart = [opinion for opinion in opinions if opinion.std() > _SAME]
+        order = [(opinion - opinion.mean()) / opinion.std() for opinion in apart]
+        spread = np.mean([opinion.std() for opinion in apart] or [0.0])
+        found[compared] = np.mean(order or [0.0], axis=0) * spread + np.mean(opinions)
+    return found
+
+
+def _of_words(table: Sequence[Candidate], moment: GameMoment, spoken: Mapping[int, float]) -> Floats:
+    """(candidates,): the log-odds of each of a table by words alone. spoken: of each statement, by its place."""
+    if (focus := table[0].focus) is not None:
+        return np.array([log_odds(spoken.get(focus, 0.5))])
+    every = dict(zip(moment.transcript.names, player_logits(moment, spoken), strict=True))
+    return np.array([every[one.player] for one in table])
