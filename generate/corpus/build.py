@@ -38,6 +38,7 @@ from liescope.games.game_registry import CARDS, GAMES
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
+from liescope.generate.corpus.join import joined
 from liescope.generate.corpus.read import (
     CARD_FILE,
     CROISSANT_FILE,
@@ -52,7 +53,7 @@ from liescope.generate.corpus.read import (
 )
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms, plan_texts
+from liescope.generate.runs.run_folder import PART, PLAN_FILE, plan_terms, plan_texts
 from liescope.labeling.record_rows import game_tables
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class BuildSettings(TypedDict, total=False):
     transcript: Annotated[
         bool, Setting("Include in each row what was said before the statement.", False, flag="--transcript")
     ]
+    partial: Annotated[bool, Setting("Build although parts of a run are missing.", False, flag="--partial")]
     overwrite: Annotated[
         bool, Setting("Replace a corpus of other runs or options at --out.", False, flag="--overwrite")
     ]
@@ -131,7 +133,8 @@ def build(
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
     The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
-    replaced, and a note says so. Games that come with an official split keep it; a model that is held out is held out
+    replaced, and a note says so. Runs that were played with `part` are joined: the corpus is that of the whole run.
+    Games that come with an official split keep it; a model that is held out is held out
     under whatever name it stands there. Memory use does not grow with the runs, except for ids and hashes. The same
     runs in the same order give the same Parquet, byte for byte.
 
@@ -148,9 +151,9 @@ def build(
     Raises
     ------
     UsageError
-        If a game id occurs twice, a log holds the value of a secret of the environment, a held-out model plays in a
-        game of an official split, `out` holds something else that is not to be replaced or cannot be written, or
-        another process is building there.
+        If a game id occurs twice, a part of a run is missing (and not `partial`), a log holds the value of a secret of
+        the environment, a held-out model plays in a game of an official split, `out` holds something else that is not
+        to be replaced or cannot be written, or another process is building there.
     UnknownName
         For a held-out model that does not occur in the runs.
     BadData
@@ -161,16 +164,18 @@ def build(
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
+    whole = joined(runs, chosen["partial"])
     heads: dict[str, Head] = {}
     roots: dict[str, set[str]] = {}
     total = unplayed = 0
     for run in runs:
         with Journal.open(run) as journal:
-            if plan_terms(heads.get(journal.name, ({}, {}))[0]) != plan_terms(journal.plan) and journal.name in heads:
+            plan = {name: value for name, value in journal.plan.items() if name != PART}
+            if plan_terms(heads.get(journal.name, ({}, {}))[0]) != plan_terms(plan) and journal.name in heads:
                 raise UsageError(
                     f"two runs are called {journal.name!r} and come from different sources; rename one of the folders"
                 )
-            heads[journal.name] = journal.plan, journal.versions
+            heads[journal.name] = plan, journal.versions
             ended = sum(journal.counts().values())
             total += ended
             unplayed += max(0, journal.planned() - ended)
@@ -194,7 +199,7 @@ def build(
     siblings = set().union(*(roots[name] for name in hold_out))
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
+        facts = pack(read_runs(whole), Path(out), hold_out, watch, transcript, heads, siblings)
     return CorpusResult(Path(out), facts, unplayed, tuple(notes))
 
 
@@ -340,4 +345,4 @@ def as_corpus(source: Source) -> Iterator[Path]:
         yield corpus_folder(source, *TABLES)
         return
     with TemporaryDirectory() as scratch:
-        yield build(run, out=Path(scratch) / "corpus").folder
+        yield build(run, out=Path(scratch) / "corpus", partial=True).folder

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UsageError
+from liescope.common.parts import Part
 from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
 from liescope.games.facts import ForkMeta
 from liescope.games.game_registry import find_game
@@ -29,7 +30,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued, planned_game
 from liescope.generate.runs.plan_games import templates_for
-from liescope.generate.runs.run_folder import handed_on
+from liescope.generate.runs.run_folder import PART, handed_on
 from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
@@ -94,14 +95,14 @@ class Playing(Job):
     def __init__(self, plan: Plan, out: Path, templates: Templates | None = None, first: int | None = None) -> None:
         super().__init__(plan, templates or templates_for(plan.prompts, plan.game, out))
         self._learner = find_game(plan.game).learner
-        self._first = len(plan) if first is None else first
+        self._end = plan.numbers[first] if first is not None and first < len(plan) else plan.numbers[-1] + 1
         self._out = out
         self._books: dict[Cell, LessonBook] = {}
         self._similarity = open_similarity() if any(plan.learning) else None
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         for chain in self.plan.chains(ended):  # by the number of their first game
-            opening = [game for game in chain if game.number < self._first]
+            opening = [game for game in chain if game.number < self._end]
             if not opening:
                 return
             yield opening
@@ -188,16 +189,25 @@ class JudgingJob(Job):
         self._source = source
         with Journal.open(source, checked=True) as journal:
             self._games = dict(journal.done())
+            if plan.part and PART not in journal.plan:  # the games of a part are a share already
+                share = Part.read(plan.part).share(journal.planned() or max(self._games, default=0) + 1)
+                self._games = {number: game_id for number, game_id in self._games.items() if number in share}
 
     @classmethod
     def of(
-        cls, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full", out: Path | None = None
+        cls,
+        source: Path,
+        judge: str,
+        spec: JudgeSpec,
+        prompts: str = "full",
+        out: Path | None = None,
+        part: str | None = None,
     ) -> JudgingJob:
         """The judging of a run into a folder, which may hold its beginning. judge: "" where speakers are asked about
-        what they believe.
+        what they believe; part: judge only this share of the run.
 
-        Raises UsageError for a run without finished games, for one that holds judged games, and for a spec that asks
-        for nothing; BadData for a run that cannot be read.
+        Raises UsageError for a run without finished games, for one that holds judged games, for a part of a part, and
+        for a spec that asks for nothing; BadData for a run that cannot be read.
         """
         if not (spec.rates or spec.claims or spec.beliefs):
             raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
@@ -206,6 +216,8 @@ class JudgingJob(Job):
                 raise UsageError(
                     f"{source} holds judged games; give the run {journal.plan[JudgePlan.KEY]} that they come from"
                 )
+            if part and PART in journal.plan:
+                raise UsageError(f"{source} is part {journal.plan[PART]} of a run; label it as it is, without --part")
             done = journal.done()
             if not done:
                 raise UsageError(f"{source} holds no finished game to judge")
@@ -213,7 +225,7 @@ class JudgingJob(Job):
             templates = templates_for(prompts, game, out)
             speakers = _speakers(journal) if spec.beliefs else ()
             plan = JudgePlan(
-                judged=source.resolve().name,
+                judged=journal.name,
                 origin=short_hash(journal.plan),
                 game=game,
                 judge=judge,
@@ -222,6 +234,7 @@ class JudgingJob(Job):
                 prompts=templates.name,
                 templates=templates.hash,
                 files=files_of(speakers or [judge]),
+                part=str(Part.read(part)) if part else journal.plan.get(PART, ""),
                 **handed_on(journal.plan),
             )
         return cls(plan, templates, source)

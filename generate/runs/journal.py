@@ -16,8 +16,10 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -293,13 +295,19 @@ class Journal(JournalReader):
             self.commit()
 
 
-def read_runs(paths: Iterable[Path]) -> Iterator[tuple[str, GameRecord, list[dict[str, Any]]]]:
-    """(run name, game, its calls) of every game of the runs, in order, one at a time."""
-    for path in paths:
-        with Journal.open(path) as journal:
-            name = journal.name
-            for record in journal.records():
-                yield name, record, journal.calls(record.game_id)
+def read_runs(runs: Iterable[Path | Sequence[Path]]) -> Iterator[tuple[str, GameRecord, list[dict[str, Any]]]]:
+    """(run name, game, its calls) of every game of the runs, in order, one at a time. A run in parts is the sequence of
+    their folders; its games come in the order of the whole.
+    """
+    for run in runs:
+        places = list[tuple[int, Path]]()
+        for path in [run] if isinstance(run, Path) else run:
+            with Journal.open(path) as journal:
+                places += [(number, path) for number in journal.numbered()]
+        for path, games in groupby(sorted(places), key=itemgetter(1)):
+            with Journal.open(path, checked=True) as journal:
+                for record in journal.records_at(number for number, _ in games):
+                    yield journal.name, record, journal.calls(record.game_id)
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -18,7 +18,15 @@ from liescope.games.record_checks import NotARecord, check_record, check_reply
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.player_protocol import VIA_CACHE
 from liescope.generate.runs.journal_tables import RequestReader, rows
-from liescope.generate.runs.run_folder import JOURNAL_FILE, given_settings, guard, plan_settings
+from liescope.generate.runs.run_folder import (
+    JOURNAL_FILE,
+    PART,
+    given_settings,
+    guard,
+    numbers_of,
+    plan_settings,
+    run_name,
+)
 
 _LONGEST = 160  # characters of an error shown
 _TYPES = frozenset({None, *(kind.value for kind in DeceptionType)})
@@ -140,7 +148,7 @@ class JournalReader:
 
     @property
     def name(self) -> str:
-        return self.path.resolve().name
+        return run_name(self.path, self.plan)
 
     def commit(self) -> None:
         """Make everything so far durable, so that reads see all of it; a reader has nothing to commit."""
@@ -285,11 +293,11 @@ class JournalReader:
     # Figures
 
     def planned(self) -> int:
-        """The number of games in the run's plan; 0 for a plan that lists none, such as that of an import."""
+        """The number of games to be played here; 0 for a plan that lists none, such as that of an import."""
         for cells, games in (("groups", "times"), ("cells", "games")):
             listed, each = self.plan.get(cells), self.plan.get(games)
             if isinstance(listed, list) and isinstance(each, int):
-                return len(listed) * each
+                return len(numbers_of(len(listed), each, self.plan.get(PART, ""), bool(self.plan.get("learning"))))
         return 0
 
     def counts(self) -> dict[str, int]:

@@ -31,6 +31,7 @@ from liescope.generate.players.prompts.render import Prompts, compiled
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest, number_in
 from liescope.generate.runs.plan_games import stored_templates
+from liescope.generate.runs.run_folder import numbers_of
 from liescope.generate.runs.run_plan import Group, JudgePlan, Plan, PlannedGame, RunPlan
 from liescope.labeling.beliefs import claims_made
 
@@ -180,8 +181,9 @@ class ForkPlan(RunPlan):
     def specs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*(group.player for group in self.groups), *self.others.values()]))
 
-    def __len__(self) -> int:
-        return len(self.groups) * self.times
+    @property
+    def numbers(self) -> Sequence[int]:
+        return numbers_of(len(self.groups), self.times, self.part)
 
     def planned(self, number: int) -> PlannedGame:
         """The continuation with this number, from 0. Those of one turn draw the same in every group; groups take turns,
@@ -316,7 +318,7 @@ def batch_of(session: Session, answers: Mapping[tuple[int, str], Reply], game_id
 
 def _planned(journal: Journal, plan: RunPlan, game_id: str) -> PlannedGame:
     number = number_in(game_id)
-    if number is None or number >= len(plan) or plan.game_id(number) != game_id:
+    if number is None or number not in plan.numbers or plan.game_id(number) != game_id:
         raise BadData(f"the plan of {journal.path} makes no game {plain(game_id)}; restore the folder from a copy")
     return plan.planned(number)
 

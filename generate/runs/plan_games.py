@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.parts import Part
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting
 from liescope.common.text import plain
@@ -209,6 +210,10 @@ class PlanSettings(TypedDict, total=False):
     roles: Annotated[
         str, Setting("balanced over names and places, shuffled in each game, or fixed.", "balanced", choices=SEATINGS)
     ]
+    part: Annotated[
+        str | None,
+        Setting("Play only the K-th of N shares of the plan.", metavar="K/N"),
+    ]
     preview: Annotated[
         int | None,
         Setting("Play only this many games, show them, and ask whether to go on.", at_least=1, saved=False),
@@ -245,9 +250,15 @@ def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, A
         design, players = design or game.design, players or [DEFAULT_PLAYER]
         drawn = designed(design, held, _once(players), _once(background))
     drawn, learns = cross_learning(drawn, _levels(settings["learning"], design))
-    return make_plan(
+    plan = make_plan(
         game.name, table, _once(players), design, drawn, games, settings["seed"], settings["roles"], prompts, learns
     )
+    plan = plan.model_copy(update={"part": str(Part.read(settings["part"])) if settings["part"] else ""})
+    if not plan.numbers:
+        raise UsageError(
+            f"--part {plan.part} has no game of this plan; make fewer (with learning, parts are of whole cells)"
+        )
+    return plan
 
 
 def _levels(learning: str | None, design: str) -> list[bool]:

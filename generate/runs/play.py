@@ -255,6 +255,7 @@ class RatingSettings(TypedDict, total=False):
         bool, Setting("Ask the speakers themselves, afresh, whether they believe the claims that they made.", False)
     ]
     prompts: Annotated[str, like(PlanSettings, "prompts")]
+    part: Annotated[str | None, like(PlanSettings, "part", help="Ask only about the K-th of N shares of the games.")]
 
 
 class LabelSettings(RatingSettings, RunSettings, total=False):
@@ -305,7 +306,7 @@ def label(
     """
     source, own = Path(run), resolve(LabelSettings, settings)
     folder, asked, spec = judging_of(source, judge, claims_by, out, own)
-    job = JudgingJob.of(source, asked, spec, own["prompts"], folder)
+    job = JudgingJob.of(source, asked, spec, own["prompts"], folder, own["part"])
     options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, own, about, RunConfig("label", options), progress)

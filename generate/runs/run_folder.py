@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from liescope.common.config_file import NEVER
 from liescope.common.errors import BadData, PlanChanged, UsageError
+from liescope.common.parts import Part
 from liescope.common.reading import read_text, regular
 from liescope.common.registry import check_installed
 from liescope.common.text import plain
@@ -35,6 +37,7 @@ from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_wo
 
 FORMAT = 1  # of run folders
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
+PART = "part"  # of a plan: which share of the whole one it is, as K/N
 
 
 def versions(plan: Mapping[str, Any]) -> dict[str, str]:
@@ -140,6 +143,10 @@ def read_head(path: Path) -> dict[str, Any]:
         raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
     if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
         raise BadData(f"{file} is not the plan of a run; restore it from a copy")
+    try:
+        Part.read(head["plan"].get(PART, "1/1"))
+    except (UsageError, TypeError):
+        raise BadData(f"{file} is damaged at {PART}; restore it from a copy") from None
     number = head.get("format")
     if number != FORMAT:
         raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")
@@ -150,6 +157,27 @@ def read_head(path: Path) -> dict[str, Any]:
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
     return {**head, "endpoints": read_endpoints(head.get("endpoints", []), file)}
+
+
+def numbers_of(cells: int, games: int, part: str = "", whole: bool = False) -> Sequence[int]:
+    """The numbers of the games of a plan, or of a part of it, in order. games: of each cell; whole: whether the games
+    of a cell must not be parted, because somebody learns from one to the next.
+    """
+    if not part:
+        return range(cells * games)
+    share = Part.read(part).share
+    return [n for n in range(cells * games) if n % cells in share(cells)] if whole else share(cells * games)
+
+
+def run_name(path: Path, plan: Mapping[str, Any]) -> str:
+    """The name of a run: its folder's. A part's is without the part's number at the end, so that all parts of a run
+    have one name: runs/big-1 and runs/big-2 are "big", and so are runs/big/1 and runs/big/2.
+    """
+    folder = path.resolve()
+    if PART not in plan:
+        return folder.name
+    number = Part.read(plan[PART]).number
+    return re.sub(rf"[\s._-]*0*{number}$", "", folder.name) or folder.parent.name
 
 
 def write_head(path: Path, head: Mapping[str, Any]) -> None:
@@ -198,6 +226,16 @@ def check_unchanged(old: Mapping[str, Any], new: Mapping[str, Any], where: Path)
 
     A setting derived from others is left out if one of those differs.
     """
+    if changes := plan_changes(old, new):
+        options = "option" if len(changes) == 1 else "options"
+        raise PlanChanged(
+            f"{where} holds a run with another plan (in the folder -> asked for now): {'; '.join(changes)}. Give the "
+            f"old {options} to go on with it, or another --out for a new run"
+        )
+
+
+def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """How two plans differ, in words: each setting that does, or the first of many."""
     found = list(_differences(old, new))
     changed = {name.partition(".")[0] for name, _, _ in found}
     changes = [
@@ -205,14 +243,8 @@ def check_unchanged(old: Mapping[str, Any], new: Mapping[str, Any], where: Path)
         for name, before, after in found
         if changed.isdisjoint(_FOLLOWS.get(name, ()))
     ]
-    if changes:
-        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-        options = "option" if len(changes) == 1 else "options"
-        raise PlanChanged(
-            f"{where} holds a run with another plan (in the folder -> asked for now): "
-            f"{'; '.join(changes[:_SHOWN])}{more}. Give the old {options} to go on with it, or another --out for a "
-            "new run"
-        )
+    more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
+    return changes[:_SHOWN] + more
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -29,7 +29,7 @@ from liescope.games.playable import roles_in_play
 from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.journal_reader import number_in
-from liescope.generate.runs.run_folder import PLAN_FILE
+from liescope.generate.runs.run_folder import PART, PLAN_FILE, numbers_of
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
 
@@ -89,7 +89,8 @@ class PlannedGame:
 
 class RunPlan(BaseModel):
     """What all plans have. game: its name; templates: hash of the prompt files; files: the texts of the files that the
-    specs name. KEY: what only plans of this kind have; GAMES: what they are plans of, in words.
+    specs name; part: the share of the games that this run plays, as K/N, "" for all: everything else is as in the whole
+    plan. KEY: what only plans of this kind have; GAMES: what they are plans of, in words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -99,6 +100,7 @@ class RunPlan(BaseModel):
     game: str
     templates: str
     files: dict[str, str] = Field(default_factory=dict)
+    part: str = ""
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], where: Path) -> Self:
@@ -122,16 +124,21 @@ class RunPlan(BaseModel):
 
     @cached_property
     def hash(self) -> str:
-        """A hash of everything in the plan, 64 hexadecimal digits."""
-        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+        """A hash of everything in the whole plan, 64 hexadecimal digits."""
+        return hash_of(self.to_json())
 
     @property
     @abstractmethod
     def specs(self) -> tuple[str, ...]:
         """Every spec that the games need, once."""
 
+    @property
     @abstractmethod
-    def __len__(self) -> int: ...
+    def numbers(self) -> Sequence[int]:
+        """The numbers of the games that are played here, in order."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
     @abstractmethod
     def planned(self, number: int) -> PlannedGame:
@@ -152,7 +159,7 @@ class RunPlan(BaseModel):
         """The games in order of play, without those that have ended. Cells take turns, so that a run stopped early has
         games from every cell.
         """
-        return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
+        return (self.planned(number) for number in self.numbers if self.game_id(number) not in ended)
 
     def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
         """The games that have not ended, in chains whose games must be played in sequence."""
@@ -236,8 +243,9 @@ class Plan(RunPlan):
     def specs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.held.values() or (spec for cell in self.cells for spec in cell)))
 
-    def __len__(self) -> int:
-        return self.games * len(self.cells)
+    @cached_property
+    def numbers(self) -> Sequence[int]:
+        return numbers_of(len(self.cells), self.games, self.part, whole=bool(self.learning))
 
     def specs_of(self, planned: PlannedGame) -> tuple[str, ...]:
         return self.specs if self.held else planned.cell
@@ -264,7 +272,7 @@ class Plan(RunPlan):
                 yield (planned,)
                 continue
             place = planned.number % len(self.cells)
-            left = [n for n in range(place, len(self), len(self.cells)) if self.game_id(n) not in ended]
+            left = [n for n in self.numbers if n % len(self.cells) == place and self.game_id(n) not in ended]
             if left[0] == planned.number:
                 yield tuple(map(self.planned, left))
 
@@ -337,9 +345,15 @@ def drawn(*parts: object) -> int:
     return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
 
 
+def hash_of(plan: Mapping[str, Any]) -> str:
+    """A hash of a plan as plain JSON data, 64 hexadecimal digits; the parts of a plan have that of the whole."""
+    whole = {name: value for name, value in plan.items() if name != PART}
+    return sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
 def short_hash(plan: Mapping[str, Any]) -> str:
     """What a run that is made of another one remembers of its plan: 16 hexadecimal digits."""
-    return sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:16]
+    return hash_of(plan)[:16]
 
 
 class JudgePlan(RunPlan):
@@ -368,8 +382,9 @@ class JudgePlan(RunPlan):
     def specs(self) -> tuple[str, ...]:
         return self.speakers or (self.judge,)
 
-    def __len__(self) -> int:
-        return len(self.games)
+    @property
+    def numbers(self) -> Sequence[int]:
+        return range(len(self.games))
 
     def planned(self, number: int) -> PlannedGame:
         return PlannedGame(number, self.games[number])
