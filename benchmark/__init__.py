@@ -5,20 +5,17 @@ from liescope.benchmark.bench.bench_result import BenchResult
 from liescope.benchmark.bench.benching import bench
 from liescope.benchmark.capability.count_sources import published_counts, published_scores
 from liescope.benchmark.fitting import ConditionFit, FitResult, fit
-from liescope.benchmark.reporting.leaderboard_pages import LeaderboardResult, leaderboard
-from liescope.benchmark.reporting.whole_report import ReportResult, report
+from liescope.benchmark.reporting import ReportResult, report
 
 __all__ = [
     "AnalysisResult",
     "BenchResult",
     "ConditionFit",
     "FitResult",
-    "LeaderboardResult",
     "ReportResult",
     "analyse",
     "bench",
     "fit",
-    "leaderboard",
     "published_counts",
     "published_scores",
     "report",

@@ -1,4 +1,4 @@
-"""The settings of bench, fit, analyse, report and leaderboard."""
+"""The settings of bench, fit, analyse and report."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ DrawnVotes = Literal["keep", "leave-out"]
 
 _SAMPLER = "The sampler"
 _VOTES = "Games with a vote drawn at random because the reply was unreadable"
-Compare = Annotated[
-    bool, Setting("Score the whole family of models on combinations not seen (minutes).", False, flag="--compare")
-]
 PoolConditions = Annotated[
     bool,
     Setting(
@@ -49,25 +46,6 @@ class FitSettings(TypedDict, total=False):
             "The model to fit: paper, offset or additive, and terms such as +dispersion (offset+dispersion where the "
             "games allow it, else paper+dispersion).",
             "",
-        ),
-    ]
-    compare: Compare
-    suggest: Annotated[
-        int | None,
-        Setting(
-            "How many games to play next: suggests which, for the smallest sum of the scores' variances (A-optimal).",
-            at_least=1,
-            metavar="N",
-        ),
-    ]
-    suggest_for: Annotated[
-        Sequence[str],
-        Setting("A new model that the suggested games should include; may be repeated.", (), metavar="MODEL"),
-    ]
-    extend: Annotated[
-        str | os.PathLike[str] | None,
-        Setting(
-            "The folder of an older report: its games are added, and its scores keep their scale.", metavar="REPORT"
         ),
     ]
     without: Annotated[
@@ -116,26 +94,14 @@ class ReportSettings(TypedDict, total=False):
 
     title: Annotated[str, Setting("The title of the page.", "")]
     model: Annotated[str, Setting("The capability model to fit, as for fit.", "")]
-    compare: Compare
     without: Annotated[
         Sequence[str],
-        Setting("A model whose games are left out of the fit and the ratings; may be repeated.", (), metavar="MODEL"),
+        Setting("A model whose games are left out of fit and backgrounds; may be repeated.", (), metavar="MODEL"),
     ]
     drawn_votes: Annotated[DrawnVotes, Setting(f"{_VOTES}.", "keep")]
     pool_conditions: PoolConditions
     independent: Independent
     draws: Annotated[int, Setting("Draws of the fit to keep of each chain.", 1000, at_least=1, group=_SAMPLER)]
-    tune: Tune
-    seed: Seed
-    overwrite: Overwrite
-
-
-class LeaderboardSettings(TypedDict, total=False):
-    """What `leaderboard` takes."""
-
-    title: Annotated[str, Setting("The title of the first page.", "")]
-    joint: Annotated[bool, Setting("Fit the counts of all reports together, to compare all models.", True)]
-    draws: Annotated[int, Setting("Draws of that fit to keep of each chain.", 1000, at_least=1, group=_SAMPLER)]
     tune: Tune
     seed: Seed
     overwrite: Overwrite

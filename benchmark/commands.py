@@ -1,5 +1,5 @@
 """The commands that say who deceives best and how: fit (the capability model), analyse (every other analysis), report
-(both, for readers), leaderboard (many reports); and bench, which detects best.
+(both, for readers); and bench, which detects best.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from liescope.benchmark.benchmark_settings import (
     AnalyseSettings,
     BenchSettings,
     FitSettings,
-    LeaderboardSettings,
     ReportSettings,
 )
 from liescope.common.command_options import AsJson, Given, say, with_settings
@@ -24,8 +23,7 @@ from liescope.games.mafia import MINI_MAFIA
 
 if TYPE_CHECKING:
     from liescope.benchmark.analysing import AnalysisResult
-    from liescope.benchmark.reporting.leaderboard_pages import LeaderboardResult
-    from liescope.benchmark.reporting.whole_report import ReportResult
+    from liescope.benchmark.reporting import ReportResult
 
 app = typer.Typer()
 
@@ -52,10 +50,9 @@ def fit(
 
     At its core it is logit p = v (m - d). Games with different settings (rounds, prompts, seating …) are fitted
     separately and compared; those that cannot be fitted are left out, with the reason. Writes report.html (one page:
-    who leads where that is settled, the scores with their intervals, how well the model fits, and how other methods
-    rate the same games), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an
-    error, and writes nothing, if the sampler is far from converged. --suggest adds suggest.csv, which play --cells
-    takes; --extend adds extended.csv, the old scores beside the new.
+    who leads where that is settled, the scores with their intervals, how well the model fits, and the scores against
+    backgrounds), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an error,
+    and writes nothing, if the sampler is far from converged.
 
     Example: liescope fit runs/first --out reports/capability
     """
@@ -123,13 +120,14 @@ def report(
 ) -> None:
     """Put everything that games say about their players on one page.
 
-    Writes report.html (capabilities and how well they fit, other methods, behaviour, people, settings, and what these
-    games cannot show), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs and for
-    leaderboard. What cannot be computed, such as a fit of a single model, is left out with the reason.
+    Several runs that were played alike are counted together, so that their players stand on one board. Writes
+    report.html (capabilities and how well they fit, scores against backgrounds, behaviour, people, settings, and what
+    these games cannot show), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs.
+    What cannot be computed, such as a fit of a single model, is left out with the reason.
 
     Example: liescope report runs/first --out reports/first-report
     """
-    from liescope.benchmark.reporting.whole_report import report as report_games
+    from liescope.benchmark.reporting import report as report_games
 
     result = report_games(sources, out=out, progress=True, **given)
     if as_json:
@@ -139,43 +137,6 @@ def report(
         print(line)
     print(f"{len(result.tables)} tables; {len(result.missing)} things that these games cannot show")
     print(f"wrote {plain(str(result.report))}")
-
-
-@app.command()
-@with_settings(LeaderboardSettings)
-def leaderboard(
-    *,
-    reports: Annotated[
-        list[Path],
-        typer.Argument(metavar="REPORT...", help="Folders of reports: of report, transfer, evaluate and bench."),
-    ],
-    out: Annotated[Path, typer.Option(help="The folder for the pages; made where it is missing.")],
-    given: Given,
-    as_json: AsJson = False,
-) -> None:
-    """Make static pages of many reports.
-
-    They say who deceives, detects and discloses, and which detectors hold up. Writes index.html, a page for each
-    report, and the data to compute all of it again. Scores of different reports have different zeros and units, so each
-    report has a table of its own; one fit of all counts puts all models on one scale where the counts allow it.
-    Detectors of transfer, evaluate and bench stand by their worst cell.
-
-    Example: liescope leaderboard reports/first --out site
-    """
-    from liescope.benchmark.reporting.leaderboard_pages import leaderboard as make
-
-    say(make(reports, out=out, progress=True, **given), as_json, _boards)
-
-
-def _boards(result: LeaderboardResult) -> Iterator[str]:
-    from liescope.benchmark.capability.fit_report import wrapped
-
-    boards = result.scores["report"].n_unique()
-    yield f"{boards} {'board' if boards == 1 else 'boards'} of players, {result.detectors.height} rows of detectors"
-    yield wrapped("All reports stand together on one scale." if result.joint else f"No joint board: {result.apart}.")
-    for folder, why in result.left_out.items():
-        yield wrapped(f"without a board: {folder}: {why}")
-    yield f"wrote {plain(str(result.index))}"
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,20 +13,13 @@ import polars as pl
 from liescope.benchmark.benchmark_settings import DrawnVotes, FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.count_sources import check_different, load_conditions
+from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
-from liescope.benchmark.capability.extend import OldReport, anchored, read_report
-from liescope.benchmark.capability.extend import part as old_beside_new
 from liescope.benchmark.capability.goodness import Goodness, against_each_other, beside, goodness, win_rate_differences
-from liescope.benchmark.capability.held_out import HeldOut, held_out
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
 from liescope.benchmark.capability.results import labelled, predictions, scores, to_json
-from liescope.benchmark.capability.suggest import Suggestion, check_suggestible
-from liescope.benchmark.capability.suggest import part as games_to_play
-from liescope.benchmark.capability.suggest import suggest as suggest_games
 from liescope.benchmark.capability.variants import (
-    FAMILY,
     PAPER,
     Variant,
     check_identified,
@@ -48,8 +41,7 @@ class ConditionFit:
     condition: what tells it from the others, "" if there is only one. counts: the games that were counted.
     posterior: the sample. goodness: how well it fits. other: the sample with the games that hold a drawn vote left out
     if they were kept, or kept if they were left out; None if there are no such games, and where that fit failed, for
-    the reason in other_failure. compared: the family of models on combinations that they had not seen, None if that was
-    not asked for; left_aside: models of the family that could not be compared, with the reason.
+    the reason in other_failure.
     """
 
     condition: str
@@ -58,8 +50,6 @@ class ConditionFit:
     goodness: Goodness
     other: Posterior | None = None
     other_failure: str = ""
-    compared: HeldOut | None = None
-    left_aside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,8 +63,7 @@ class FitResult:
     m, d and v with and without those games, empty if there are none. differences: of m, d and v between conditions,
     win_rates: of win rates; both empty for one condition. findings: three sentences that say who leads where that is
     settled; notes: others that must accompany these figures. parts: of the report, what stands beside the scores:
-    effects and slips (`liescope.benchmark.capability.effects`), and what was asked for; suggestion: the games to play
-    next, None if they were not asked for. report: the page, None if none was requested.
+    effects and slips (`liescope.benchmark.capability.effects`). report: the page, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -84,13 +73,10 @@ class FitResult:
     drawn: pl.DataFrame
     differences: pl.DataFrame
     win_rates: pl.DataFrame
-    compared: pl.DataFrame
-    held_out: pl.DataFrame
     findings: tuple[str, str, str]
     notes: tuple[str, ...]
     parts: tuple[Report, ...] = ()
     unfit: Mapping[str, str] = field(default_factory=dict)
-    suggestion: Suggestion | None = None
     report: Path | None = None
 
     def __repr__(self) -> str:
@@ -114,8 +100,7 @@ class FitResult:
             for part in self.fits
         ]
         if len(parts) + len(self.unfit) == 1:
-            plan = {"suggest": self.suggestion.to_json()} if self.suggestion else {}
-            return {**parts[0][1], **plan}
+            return parts[0][1]
         unfit = {"unfit": dict(self.unfit)} if self.unfit else {}
         return {"conditions": [{"condition": name, **data} for name, data in parts], **unfit}
 
@@ -131,8 +116,7 @@ def fit(
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
     A model is a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
-    logit p = v (m - d). With `extend`, the older report's model is fitted if none is named, and games of the sources
-    must not be among its own. If there are games with a drawn vote, the result has a fit with them and one without.
+    logit p = v (m - d). If there are games with a drawn vote, the result has a fit with them and one without.
     Conditions that cannot be fitted are left out, with the reason in the result.
 
     Parameters
@@ -160,7 +144,6 @@ def fit(
         If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
     own = resolve(FitSettings, settings)
-    old = None if own["extend"] is None else read_report(Path(own["extend"]))
     if own["model"]:
         variant(own["model"])  # an unknown one is refused before anything is read
     folder = None if out is None else Path(out)
@@ -168,7 +151,7 @@ def fit(
         check_report_folder(folder, own["overwrite"])
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     conditions = load_conditions(named, own["without"], own["pool_conditions"], own["condition"], own["independent"])
-    result = fit_counts(conditions, own, old, progress)
+    result = fit_counts(conditions, own, progress)
     if folder is None:
         return result
     from liescope.benchmark.capability.fit_report import fit_report
@@ -177,27 +160,11 @@ def fit(
     return replace(result, report=folder / "report.html")
 
 
-def fit_counts(
-    conditions: Mapping[str, Counts], own: FitSettings, old: OldReport | None = None, progress: bool = False
-) -> FitResult:
-    """`fit` of games that are counted, by condition. own: all of its settings; old: the report that is extended."""
-    suggest, drawn_votes = own["suggest"], own["drawn_votes"]
-    chosen = variant(name) if (name := own["model"] or (old.variant if old else "")) else None
+def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: bool = False) -> FitResult:
+    """`fit` of games that are counted, by condition. own: all of its settings."""
+    drawn_votes = own["drawn_votes"]
+    chosen = variant(own["model"]) if own["model"] else None
     sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
-    if old:
-        known = {str(old.folder): old.counts.cells}
-        conditions = {
-            name: replace(
-                counts,
-                notes=(
-                    *counts.notes,
-                    *check_different({**known, "the new games": counts.cells}, own["independent"]),
-                ),
-            )
-            for name, counts in conditions.items()
-        }
-        conditions = old.joined(conditions, own["without"])
-    check_suggestible(conditions, suggest, own["suggest_for"])
     variants: dict[str, Variant] = {}
     unfit: dict[str, str] = {}
     for name, counts in conditions.items():
@@ -209,35 +176,27 @@ def fit_counts(
             unfit[name] = str(error)
     with progress_bars(progress) as bar:
         fitted = {name: conditions[name] for name in variants}
-        samples = sum(
-            (2 if counts.drawn_games else 1) + own["compare"] * (len(FAMILY) + 1) for counts in fitted.values()
-        )
-        task = bar.add_task("sampling", total=samples, note="")
+        task = bar.add_task("sampling", total=sum(map(_samples, fitted.values())), note="")
         fits = []
         for name, counts in fitted.items():
             games = int(counts.cells["games"].sum())
             bar.update(task, note=f"{games} games, {counts.cells.height} combinations {name}".strip())
             try:
-                part = _fit(name, counts, variants[name], drawn_votes, sampling, old)
+                fits.append(_fit(name, counts, variants[name], drawn_votes, sampling))
             except NotConverged as error:
                 if len(conditions) == 1:
                     raise
                 unfit[name] = str(error)
-                continue
-            bar.update(task, advance=2 if counts.drawn_games else 1)
-            if own["compare"]:
-                part = _compared(part, drawn_votes, lambda name: bar.update(task, advance=1, note=f"held out: {name}"))
-            fits.append(part)
+            bar.update(task, advance=_samples(counts))
     if not fits:
         reasons = "; ".join(f"{stated(name)}: {reason}" for name, reason in unfit.items())
         raise UsageError(f"none of {len(conditions)} conditions can be fitted on its own: {reasons}")
-    result = _result(tuple(fits), drawn_votes, unfit)
-    if old:
-        result = _with(result, old_beside_new(old, result.scores))
-    if suggest:
-        suggestion = suggest_games(fits[0].posterior, suggest, own["suggest_for"])
-        result = replace(_with(result, games_to_play(suggestion)), suggestion=suggestion)
-    return result
+    return _result(tuple(fits), drawn_votes, unfit)
+
+
+def _samples(counts: Counts) -> int:
+    """How many fits a condition has: one more without its drawn votes, or with them."""
+    return 2 if counts.drawn_games else 1
 
 
 def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:
@@ -252,17 +211,9 @@ def _variant(cells: pl.DataFrame, chosen: Variant | None) -> Variant:
     return chosen
 
 
-def _fit(
-    condition: str,
-    counts: Counts,
-    variant: Variant,
-    drawn_votes: DrawnVotes,
-    settings: Settings,
-    old: OldReport | None,
-) -> ConditionFit:
+def _fit(condition: str, counts: Counts, variant: Variant, drawn_votes: DrawnVotes, settings: Settings) -> ConditionFit:
     def sampled(votes: str) -> Posterior:
-        posterior = sample_posterior(_rows(counts, variant, votes), settings, variant)
-        return anchored(posterior, old.reference) if old else posterior
+        return sample_posterior(_rows(counts, variant, votes), settings, variant)
 
     posterior = sampled(drawn_votes)
     part = ConditionFit(condition, counts, posterior, goodness(posterior))
@@ -275,29 +226,7 @@ def _fit(
     return replace(part, other=other)
 
 
-def _with(result: FitResult, part: Report) -> FitResult:
-    return replace(result, parts=(*result.parts, part), notes=(*result.notes, *part.notes))
-
-
-def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str], None]) -> ConditionFit:
-    """The fit with the family, and its own model, compared on its games; models that these cannot identify are left
-    aside.
-    """
-    rows: dict[Variant, pl.DataFrame] = {}
-    aside = {}
-    for one in dict.fromkeys((*FAMILY, part.posterior.variant)):
-        try:
-            rows[one] = _rows(part.counts, one, drawn_votes)
-            check_identified(rows[one], one)
-        except UsageError as error:
-            rows.pop(one, None)
-            aside[one.name] = str(error)
-    return replace(part, compared=held_out(rows, watch=watch), left_aside=aside)
-
-
-def _result(
-    fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str] | None = None
-) -> FitResult:
+def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str]) -> FitResult:
     from liescope.benchmark.capability.sentences import findings, notes
 
     several = len(fits) > 1
@@ -310,12 +239,10 @@ def _result(
         drawn=labelled({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
         differences=against_each_other({part.condition: part.posterior for part in fits}),
         win_rates=win_rate_differences({part.condition: part.posterior.cells for part in fits}),
-        compared=labelled({part.condition: part.compared.table for part in fits if part.compared}, several),
-        held_out=labelled({part.condition: part.compared.cells for part in fits if part.compared}, several),
         findings=findings(fits),
-        notes=tuple(notes(fits, drawn_votes, unfit or {})),
+        notes=tuple(notes(fits, drawn_votes, unfit)),
         parts=(beside_scores,) if beside_scores.sections else (),
-        unfit=unfit or {},
+        unfit=unfit,
     )
 
 

@@ -8,7 +8,6 @@ from liescope.benchmark.benchmark_settings import (
     AnalyseSettings,
     BenchSettings,
     FitSettings,
-    LeaderboardSettings,
     ReportSettings,
 )
 from liescope.common.settings import settings_table
@@ -45,7 +44,6 @@ TABLES = {
     "fit": FitSettings,
     "analyse": AnalyseSettings,
     "report": ReportSettings,
-    "leaderboard": LeaderboardSettings,
     "publish": PublishSettings,
     "view": ViewSettings,
     "serve": ServeSettings,

@@ -8,8 +8,7 @@ Every function here does what the command of its name does, and returns a small 
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets.
-- `fit`, `analyse`: what the games say about the players; `report`: all of it on one page;
-  `leaderboard`: pages over many reports.
+- `fit`, `analyse`: what the games say about the players; `report`: all of it on one page.
 - `view`: games in a browser; `serve`: tables at which people play, and links by which they judge.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
-    from liescope.benchmark import analyse, bench, fit, leaderboard, report
+    from liescope.benchmark import analyse, bench, fit, report
     from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
@@ -58,7 +57,6 @@ __all__ = [
     "fork",
     "import_games",
     "label",
-    "leaderboard",
     "load",
     "play",
     "publish",
@@ -87,7 +85,7 @@ _ROOMS = {
     "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.viewing": ("view",),
-    "liescope.benchmark": ("analyse", "bench", "fit", "leaderboard", "report"),
+    "liescope.benchmark": ("analyse", "bench", "fit", "report"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

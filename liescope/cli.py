@@ -58,7 +58,6 @@ _GROUPS = {
         "fit": (_BENCHMARK, "Fit the capability model to games or to a table of counts."),
         "analyse": (_BENCHMARK, "Analyse games: who won, who deceived, who noticed, and why."),
         "report": (_BENCHMARK, "Put everything that games say about their players on one page."),
-        "leaderboard": (_BENCHMARK, "Make static pages of many reports."),
     },
     "Play and judge with people": {
         "serve": (_WEB, "Let people play in a browser, with each other and with models."),

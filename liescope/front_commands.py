@@ -21,7 +21,7 @@ app = typer.Typer()
 @with_settings(PublishSettings)
 def publish(
     *,
-    folder: Annotated[Path, typer.Argument(help="A corpus, a model, or a report (also a leaderboard).")],
+    folder: Annotated[Path, typer.Argument(help="A corpus, a model, or a report.")],
     repo: Annotated[str, typer.Option(help="The dataset, model or Space on the Hub, as USER/NAME.")],
     given: Given,
     as_json: AsJson = False,

@@ -48,7 +48,7 @@ def publish(
     The repository is made if it does not exist. First come its settings, then its files, then the card. What an earlier
     push left and this one replaces is removed; an interrupted push resumes. A model is pushed so that plain
     scikit-learn (skops), sentence-transformers or transformers opens it too; it holds no copy of anybody's words. The
-    folder of a report or a leaderboard is pushed as it stands, its page as index.html.
+    folder of a report is pushed as it stands, its page as index.html.
     A dry run checks everything and returns what would be pushed. The token comes from HF_TOKEN or from the saved login.
 
     Parameters
@@ -95,7 +95,7 @@ def publish(
     if not is_model(path):
         raise BadData(
             f"{path} is no corpus, no model and no report (or holds other files beside one); make one with: liescope "
-            "build, train, evaluate or leaderboard"
+            "build, train or evaluate"
         )
     if permission:
         raise UsageError(f"{path} is a model, which passes no words on; leave --permission out")

@@ -8,13 +8,12 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from liescope.benchmark.capability.backend import versions
+from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, stated
 from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.posterior import Posterior
@@ -23,7 +22,6 @@ from liescope.benchmark.capability.sentences import (
     APART,
     HEADS,
     INCOMPARABLE,
-    LOG_SCORE,
     NOTHING_SHARED,
     TITLE,
     counted,
@@ -35,16 +33,12 @@ from liescope.benchmark.capability.sentences import (
     shown_parameters,
     told,
 )
-from liescope.benchmark.capability.suggest import FILE, Suggestion, summary
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.ratings.background_report import part_of_conditions
-from liescope.benchmark.ratings.ratings_report import part as rated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style, svg
-from liescope.common.report.contents import Column, Content, Report, Section, Table, by_condition
+from liescope.common.report.contents import Column, Content, Report, Section, Table
 from liescope.common.text import plain
-from liescope.generate.players.player_registry import PLAYERS as KINDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,11 +101,10 @@ def predictive(cells: pl.DataFrame) -> Figure:
 
 
 def fit_report(result: FitResult) -> Report:
-    """The report: its page, tables, figures and draws, and the scores of other methods beside those of the fit."""
-    ratings = by_condition({part.condition: rated(part.posterior.cells, part.posterior) for part in result.fits})
+    """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
     posteriors = {part.condition: part.posterior for part in result.fits}
     background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, posteriors)
-    told = fit_page(replace(result, parts=(*result.parts, background, ratings)))
+    told = fit_page(replace(result, parts=(*result.parts, background)))
     draws = labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1)
     files: dict[str, Content] = {
         "capability.json": result.to_json(),
@@ -119,14 +112,13 @@ def fit_report(result: FitResult) -> Report:
         "forest.png": forest(result.scores),
         "predictive.png": predictive(result.cells),
     }
-    return replace(told, notes=(*told.notes, *ratings.notes), files=files, picture="forest.png")
+    return replace(told, files=files, picture="forest.png")
 
 
 def fit_page(result: FitResult) -> Report:
     """What the fit and its parts say, without the files."""
     sections = [
         _scores(result),
-        *_compared(result),
         _fit(result),
         *_drawn(result),
         *_conditions(result),
@@ -155,8 +147,6 @@ def tables(result: FitResult) -> dict[str, pl.DataFrame]:
         "drawn_votes": result.drawn,
         "differences": result.differences,
         "win_rates": result.win_rates,
-        "compared": result.compared,
-        "held_out": result.held_out,
         **{name: table for part in result.parts for name, table in part.tables.items()},
     }
 
@@ -186,20 +176,6 @@ def _fit(result: FitResult) -> Section:
         file="counts.csv",
         picture="predictive.png",
     )
-
-
-_COMPARED = (
-    *(Column("condition"), Column("method"), Column("log_score")),
-    Column("difference", "from the highest", "z.4f", interval=True),
-    *(Column(name) for name in ("log_probability", "loo", "unsure", "rmse", "slope", "inside")),
-)
-
-
-def _compared(result: FitResult) -> list[Section]:
-    if result.compared.is_empty():
-        return []
-    title = "The family of models on combinations not seen"
-    return [Section("held-out", title, (LOG_SCORE,), table=Table.of(result.compared, _COMPARED), file="compared.csv")]
 
 
 _DRAWN = (
@@ -263,8 +239,7 @@ def _sampler(result: FitResult) -> Section:
 
 
 WIDTH = 79
-_NAME, _FIGURE, _PLAYER = 17, 20, 23
-_SHOWN = 10  # combinations of a suggestion
+_NAME, _FIGURE = 17, 20
 
 
 def wrapped(text: str) -> str:
@@ -288,14 +263,6 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         if left := left_sentence(part.posterior):
             yield wrapped(left)
         yield from _effects(part.posterior)
-    if not result.compared.is_empty():
-        yield ""
-        yield wrapped("Log score a game on combinations not seen, and the difference from the highest:")
-        for row in result.compared.iter_rows(named=True):
-            yield (
-                f"{_short(row['method'], 34)} {row['log_score']:.4f} {row['difference']:+.4f} "
-                f"({row['difference_lo']:+.4f}, {row['difference_hi']:+.4f})"
-            )
     yield ""
     for part in result.fits:
         found = part.posterior.diagnostics
@@ -307,29 +274,8 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         )
     yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))
     yield f"{covered(result.cells):.0%} of {result.cells.height} combinations in their 95% interval"
-    if result.suggestion is not None:
-        yield ""
-        yield from _suggested(result.suggestion, result.report)
-        yield ""
     if result.report is not None:
         yield f"wrote {plain(str(result.report))}"
-
-
-def _suggested(suggestion: Suggestion, report: Path | None) -> Iterator[str]:
-    """The first games of a suggestion, and how to play all of them."""
-    plan = suggestion.plan
-    yield wrapped(summary(suggestion))
-    yield " ".join([*(f"{role:{_PLAYER}}" for role in PLAYERS), "games"])
-    for *cell, games in plan.head(_SHOWN).rows():
-        yield " ".join([*(_short(name, _PLAYER) for name in cell), f"{games:5}"])
-    if (rest := plan.slice(_SHOWN)).height:
-        yield f"and {rest['games'].sum()} games in {rest.height} more combinations"
-    if report is None:
-        return
-    yield f"liescope play mini-mafia --out runs/NAME \\\n    --cells {quote(plain(str(report.parent / FILE)))}"
-    names = sorted({name for role in PLAYERS for name in plan[role] if name.partition(":")[0] not in KINDS})
-    if names:
-        yield wrapped(f'and a --player "NAME=PLAYER" for each of the names {", ".join(names)}')
 
 
 def _effects(posterior: Posterior) -> Iterator[str]:
@@ -345,9 +291,9 @@ def _effects(posterior: Posterior) -> Iterator[str]:
             yield " ".join([_short(row["model"]), f"{row['role']:9}", *figures])
 
 
-def _short(name: str, width: int = _NAME) -> str:
+def _short(name: str) -> str:
     shown = " ".join(plain(name).split())
-    return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
+    return f"{shown if len(shown) <= _NAME else shown[: _NAME - 1] + '…':{_NAME}}"
 
 
 def _figure(row: dict[str, Any], name: str) -> str:

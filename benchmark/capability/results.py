@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -199,25 +198,6 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
 
 ROLES = dict(zip("mdvb", (*PLAYERS, PLAYERS[2]), strict=True))
 """By parameter of a model, the role in which it has it."""
-
-
-class FitDraws(Protocol):
-    """names: by parameter, what it is a vector of; draws: by parameter, shape (chains, draws, names); cells: the counts
-    that were fitted; logits: of the mafia's win for each draw of all chains and each cell.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    @property
-    def cells(self) -> pl.DataFrame: ...
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]: ...
-    @property
-    def draws(self) -> dict[str, Array]: ...
-    def logits(self, cells: pl.DataFrame) -> Array: ...
-
-
-Fit = TypeVar("Fit", bound=FitDraws)
 
 
 SURE = 0.95

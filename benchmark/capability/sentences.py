@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, add, stated
 from liescope.benchmark.capability.goodness import MISFIT
-from liescope.benchmark.capability.held_out import summarise
 from liescope.benchmark.capability.model import effective
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import (
@@ -63,13 +62,6 @@ _OFFSET = (
     f"b is a {JUDGE}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
     "The mean of b is 0."
 )
-LOG_SCORE = (
-    "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
-    "difference from the highest. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
-    "how many "
-    "combinations it cannot be trusted. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the "
-    "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
-)
 APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
 INCOMPARABLE = f"No two conditions have the same {DECEIVER}s and {JUDGE}s, so their scores cannot be compared."
 NOTHING_SHARED = "No combination of players was played in two conditions."
@@ -105,7 +97,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
         words.append(
             f"The model {_of(part.condition)}is {part.posterior.variant.name}: {part.posterior.variant.formula}."
         )
-        if part.posterior.variant == PAPER and not any(fit.compared for fit in fits):
+        if part.posterior.variant == PAPER:
             words.append(
                 f"The published model has no term for {JUDGE}s who lean to one side, and counts that scatter more than "
                 "it says make its intervals too narrow: see the goodness of fit."
@@ -121,15 +113,6 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
         if part.goodness.p < MISFIT:
             words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
         words += part.goodness.separated
-        if part.compared:
-            words.append(verdict(part.compared.cells))
-            failed = part.compared.table.filter(pl.col("faults") > 0).select("method", "faults").rows()
-            if failed:
-                parts = ", ".join(f"{name} ({count})" for name, count in failed)
-                words.append(f"Held-out parts whose samples were far from converged: {parts}; scores include them.")
-        for reason in dict.fromkeys(part.left_aside.values()):
-            names = [name for name, why in part.left_aside.items() if why == reason]
-            words.append(f"Not compared: {', '.join(names)}, because {reason}.")
     if len(fits) > 1:
         words.append(
             f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."
@@ -161,26 +144,6 @@ def told(fits: Sequence[ConditionFit]) -> list[str]:
 def covered(cells: pl.DataFrame) -> float:
     """The share of cells inside their interval; cells: `liescope.benchmark.capability.results.predictions`."""
     return int(cells["inside"].sum()) / cells.height
-
-
-def verdict(held_out: pl.DataFrame) -> str:
-    """Whether the published formula predicts better than main effects do, on combinations that neither had seen.
-
-    held_out: `liescope.benchmark.capability.held_out.HeldOut.cells`.
-    """
-    table = summarise(held_out.filter(pl.col("method").is_in([f"{base}+dispersion" for base in ("paper", "additive")])))
-    if table.height < 2:
-        return "These games cannot tell whether logit p = v (m - d) predicts better than main effects."
-    best, other = table.rows(named=True)
-    gain, lo, hi = (-other[name] for name in ("difference", "difference_hi", "difference_lo"))
-    words = {"paper+dispersion": "logit p = v (m - d)", "additive+dispersion": "main effects alone (m - d + b)"}
-    one, two, by = words[best["method"]], words[other["method"]], f"{gain:.4f} ({lo:.4f} to {hi:.4f})"
-    if lo > 0:
-        return f"On combinations that it had not seen, {one} predicts better than {two}, by {by} of log score a game."
-    return (
-        f"On combinations not seen, these games do not settle whether {one} or {two} predicts better: the difference "
-        f"in log score a game is {by}."
-    )
 
 
 def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
@@ -285,7 +248,4 @@ def _games(posterior: Posterior, draws: Array) -> str:
         return f"even {_MOST} times as many games like these would not settle it"
     more = (float(brentq(lambda times: chance(times) - SURE, 1, _MOST, xtol=0.01)) - 1) * played.sum()
     shown = max(1, round(more, 2 - len(str(int(more)))))
-    return (
-        f"about {shown:,.0f} more games like these should, if they differ as they seem to, and fewer if --suggest "
-        "chooses them"
-    )
+    return f"about {shown:,.0f} more games like these should, if they differ as they seem to"

@@ -139,27 +139,6 @@ DEFAULT = variant("offset+dispersion")
 """The one that predicts: see docs/results/capability.md for its score on combinations that it has not seen."""
 FALLBACK = variant("paper+dispersion")
 """Where the combinations are too few to tell offsets."""
-FAMILY = tuple(
-    map(
-        variant,
-        (
-            "paper",
-            "paper+dispersion",
-            "additive",
-            "additive+dispersion",
-            "offset",
-            "offset+dispersion",
-            "offset+dispersion+families",
-            "offset+dispersion+name",
-            "offset+dispersion+last",
-            "offset+dispersion+seat",
-            "offset+dispersion+votes",
-        ),
-    )
-)
-"""What `fit --compare` compares."""
-
-
 PARAMETERS = ("m", "d", "v")
 
 Index = npt.NDArray[np.int64]

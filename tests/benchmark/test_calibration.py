@@ -9,7 +9,7 @@ from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.variants import DEFAULT
 from tests.performance.bench_calibration import KEPT, LIKELIHOOD, calibrate, cube, uniformity
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.timeout(900)  # compiles a model and samples it 20 times

@@ -46,7 +46,7 @@ def shown(terms: str, levels: Mapping[str, tuple[str, ...]]) -> FitResult:
             },
         },
     )
-    return _result((replace(part, posterior=posterior),), "keep")
+    return _result((replace(part, posterior=posterior),), "keep", {})
 
 
 def with_slips(posterior: Posterior) -> Posterior:
@@ -86,7 +86,7 @@ def test_a_term_with_one_level_has_a_sentence_and_no_number() -> None:
 def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
     plain = shown("+votes", {})
     posterior = with_slips(plain.fits[0].posterior)
-    result = _result((replace(plain.fits[0], posterior=posterior),), "keep")
+    result = _result((replace(plain.fits[0], posterior=posterior),), "keep", {})
     table = slip_rates(posterior)
     assert table.select("role", "model").rows() == [(role, name) for role in PLAYERS for name in NAMES]
     assert table.filter(role="villager")["slip"].null_count() == 3

@@ -13,11 +13,9 @@ from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import PLAYERS, Counts
 from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.capability.sentences import findings, verdict
+from liescope.benchmark.capability.sentences import findings
 from liescope.benchmark.capability.variants import variant
 from liescope.benchmark.fitting import ConditionFit
-from liescope.benchmark.reporting.board_inputs import DETECTORS, SCORES, Inputs
-from liescope.benchmark.reporting.leaderboard_pages import index
 
 Draws = dict[str, np.ndarray]
 
@@ -101,46 +99,3 @@ def test_one_player_is_the_best_of_nobody() -> None:
         assert "best" not in sentence
         assert "most" not in sentence
         assert "alpha alone" in sentence
-
-
-def board(*detectors: tuple[str, float, float]) -> pl.DataFrame:
-    """Detectors of one kind: name, AUROC of the worst cell, half its interval."""
-    rows = [
-        ("one", name, "online", "role", "model", "left out", "a", at, at - half, at + half, *(None,) * 3)
-        for name, at, half in detectors
-    ]
-    return pl.DataFrame(rows, DETECTORS, orient="row")
-
-
-@pytest.mark.parametrize(
-    ("detectors", "said"),
-    [
-        ((("linear", 0.70, 0.1),), "linear is the only detector of its kind here (online), so it leads nobody"),
-        ((("linear", 0.70, 0.1), ("tfidf", 0.70, 0.1)), "do not settle which detector"),
-        ((("linear", 0.74, 0.1), ("tfidf", 0.70, 0.1)), "do not settle which detector"),
-        ((("linear", 0.90, 0.05), ("tfidf", 0.60, 0.05)), "linear is the best detector (online) when each"),
-    ],
-)  # fmt: skip
-def test_a_leaderboard_names_a_best_detector_by_the_same_rule(
-    detectors: tuple[tuple[str, float, float], ...], said: str
-) -> None:
-    scores = pl.DataFrame(schema=SCORES)
-    page = index("", Inputs((), {}), scores, None, "", board(*detectors))
-    assert said in page.findings[0]
-    assert page.figure
-
-
-@pytest.mark.parametrize(("gap", "named"), [(0.0, False), (2.0, True)])
-def test_a_comparison_of_formulas_that_is_not_settled_names_no_better_one(gap: float, named: bool) -> None:
-    random = np.random.default_rng(0)
-    rows = [
-        (method, f"a{n}", "b", "c", 5, 10, 0.5, True, -7.0 - gap * (method == "additive") + random.normal(), -2.0, 0)
-        for method in ("paper", "additive")
-        for n in range(20)
-    ]
-    columns = ["method", *PLAYERS, "mafia_wins", "games", "predicted", "inside", "log_score", "log_probability", "fold"]
-    cells = pl.DataFrame(rows, columns, orient="row").with_columns(
-        pl.col("method") + "+dispersion", loo=pl.lit(0.0), pareto_k=pl.lit(0.0), fault=pl.lit(False)
-    )
-    assert ("do not settle whether" in verdict(cells)) is not named
-    assert ("logit p = v (m - d) predicts better than" in verdict(cells)) is named

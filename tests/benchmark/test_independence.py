@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-import liescope
 from liescope.benchmark.capability import count_sources
-from liescope.benchmark.capability.count_sources import check_different, load_conditions, too_alike
+from liescope.benchmark.capability.count_sources import load_conditions, too_alike
 from liescope.benchmark.capability.counts import SCHEMA, Counts, tally
 from liescope.common.errors import UsageError
 
@@ -86,27 +84,6 @@ def test_a_fit_of_the_same_counts_twice_is_refused_unless_they_are_said_to_be_di
     (counted,) = load_conditions(both, independent=True).values()
     assert counted.cells["games"].sum() == 125 * (40 + 36)
     assert "agree too well" in counted.notes[0]
-    with pytest.raises(UsageError, match=r"old and the new games agree too well"):
-        check_different({"old": cells, "the new games": cells})
-
-
-def test_a_leaderboard_does_not_add_up_reports_that_agree_too_well(tmp_path: Path) -> None:
-    random = np.random.default_rng(6)
-    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
-    folders = []
-    for name, frame in {"one": cells, "part": some_of(random, cells, 0.9)}.items():
-        data = {
-            "liescope_report": 1, "title": name, "findings": [], "notes": [], "sources": [], "words": [],
-            "versions": {}, "games": {"finished": 0, "failed": 0, "ids": []}, "counts": frame.to_dicts(),
-            "fits": [], "tables": {}, "missing": {"Scores of the models": "not fitted here"},
-        }  # fmt: skip
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "report.json").write_text(json.dumps(data), encoding="utf-8")
-        folders.append(tmp_path / name)
-    result = liescope.leaderboard(folders, out=tmp_path / "site")
-    assert result.joint is None
-    assert "one and part agree too well to hold different games" in result.apart
-    assert result.apart in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 
 def test_conditions_that_agree_too_well_do_not_confirm_each_other() -> None:

@@ -10,7 +10,7 @@ import pytest
 from liescope.benchmark.capability.backend import Settings
 from tests.performance.bench_recovery import recover, summary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_scores_of_thirty_models_on_five_backgrounds_are_not_pulled_apart_by_their_priors() -> None:
@@ -21,5 +21,5 @@ def test_scores_of_thirty_models_on_five_backgrounds_are_not_pulled_apart_by_the
     for name in ("m", "d"):
         assert 0.6 < found[name]["slope"] < 1.25, name
         assert found[name]["inside"] >= 0.85, name
-        assert found[name]["rmse"] < 1.1 * found[name]["wide"], name
+        assert found[name]["rmse"] < 1.2 * found[name]["mode"], name
     assert found["v"]["inside"] >= 0.8

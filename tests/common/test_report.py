@@ -18,7 +18,6 @@ from liescope.common.report.contents import (
     Report,
     Section,
     Table,
-    by_condition,
     shown,
     with_interval,
 )
@@ -185,14 +184,9 @@ def test_a_secret_of_this_machine_is_never_written(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "report").exists()
 
 
-def test_what_is_missing_is_told_last_with_its_reason_and_parts_of_conditions_are_kept_apart() -> None:
+def test_what_is_missing_is_told_last_with_its_reason() -> None:
     frame = pl.DataFrame({"n": [1]})
-    part = Report(
-        sections=(Section("one", "One"),), missing={"Two": "too few"}, tables={"one": frame}, notes=("Note.",)
-    )
-    assert by_condition({"a": part}) is part
-    both = by_condition({"a": part, "b": part})
-    assert [section.title for section in both.shown_sections] == ["One: a", "One: b", MISSING]
-    assert both.tables["one"].rows() == [("a", 1), ("b", 1)]
-    assert both.missing == {"Two: a": "too few", "Two: b": "too few"}
-    assert both.to_json()["tables"]["one"] == {"columns": ["condition", "n"], "rows": [["a", 1], ["b", 1]]}
+    part = Report(sections=(Section("one", "One"),), missing={"Two": "too few"}, tables={"one": frame})
+    assert [section.title for section in part.shown_sections] == ["One", MISSING]
+    assert part.to_json()["missing"] == {"Two": "too few"}
+    assert part.to_json()["tables"]["one"] == {"columns": ["n"], "rows": [[1]]}

@@ -25,7 +25,6 @@ FUNCTIONS = [
     "fork",
     "import_games",
     "label",
-    "leaderboard",
     "load",
     "play",
     "publish",

@@ -1,4 +1,4 @@
-"""A report's folder, or a leaderboard's, becomes a static Space whose pages work as they did on disk."""
+"""A report's folder becomes a static Space whose page works as it did on disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -16,7 +17,6 @@ import liescope
 from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report
 from liescope.common.report.files import write
-from tests.benchmark.leaderboard.test_leaderboard import of_games, of_transfer
 from tests.common.driven_browser import driven
 from tests.generate.corpus.stand_in import Hub, hubs
 
@@ -31,9 +31,12 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with a figure, tables in a folder of their own, and data."""
     folder = tmp_path_factory.mktemp("board")
-    reports = [of_games(folder / "games", ("strong", "people"), 1), of_transfer(folder / "cells")]
-    return liescope.leaderboard(reports, out=folder / "site").index.parent
+    rows = "".join(f"{i},{j},{k},{3 + n},20\n" for n, (i, j, k) in enumerate(product(("strong", "people"), repeat=3)))
+    (folder / "counts.csv").write_text(f"mafioso,detective,villager,mafia_wins,games\n{rows}")
+    liescope.report(folder / "counts.csv", out=folder / "site", model="paper", draws=200, tune=200)
+    return folder / "site"
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def about(card: str) -> dict[str, object]:
     return found
 
 
-def test_a_leaderboard_is_a_private_static_space_with_every_page_and_link(
+def test_a_report_is_a_private_static_space_with_every_file_and_link(
     site: Path, start_hub: Callable[..., Hub], tmp_path: Path
 ) -> None:
     hub = start_hub()
@@ -76,13 +79,13 @@ def test_a_leaderboard_is_a_private_static_space_with_every_page_and_link(
     assert (kept["sdk"], kept["private"]) == ("static", True)
     files = pulled(hub, tmp_path / "space")
     local = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
-    assert files.keys() == local.keys()
-    assert all(files[name].read_bytes() == local[name].read_bytes() for name in files if name != "README.md")
+    local["index.html"] = local.pop("report.html")
+    assert files.keys() - {"README.md"} == local.keys()
+    assert all(files[name].read_bytes() == path.read_bytes() for name, path in local.items())
     card = files["README.md"].read_text()
     assert about(card).items() >= {"sdk": "static", "app_file": "index.html", "pinned": False}.items()
-    assert card.endswith(local["README.md"].read_text())
     pages = [path for name, path in files.items() if name.endswith(".html")]
-    assert len(pages) == 2
+    assert len(pages) == 1
     for page in pages:
         links = re.findall(r'(?:href|src)="([^"#]+)', page.read_text())
         assert all((page.parent / link).is_file() for link in links if not re.match(r"https?:|data:", link))
@@ -96,7 +99,7 @@ def test_a_page_shows_on_the_hub_what_it_shows_here_and_its_policy_refuses_nothi
     files = pulled(hub, tmp_path / "space")
     with driven(tmp_path / "browser") as browser:
         shown = []
-        for page in (site / "index.html", files["index.html"]):
+        for page in (site / "report.html", files["index.html"]):
             browser.open(page)
             assert browser.errors == []
             shown.append(browser.ask("document.body.innerText"))

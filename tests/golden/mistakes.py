@@ -75,5 +75,4 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
     ("audit", "runs/mini", "--shuffles", "2"),
     ("publish", "runs/mini", "--repo", "me/mini"),
     ("fit", "runs/mini", "--model", "none", "--out", "none"),
-    ("leaderboard", "runs/mini", "--out", "none"),
 )

@@ -70,14 +70,8 @@ REPORTS: Mapping[str, Made] = {
         ("runs/learned", "runs/learned-judged"),
         "reports/analyse-learning",
     ),
-    "fit": Made(("fit", "runs/big", *SAMPLED, "--suggest", "8"), ("corpus/big",), "reports/fit", True),
+    "fit": Made(("fit", "runs/big", *SAMPLED), ("corpus/big",), "reports/fit", True),
     "report": Made(("report", "runs/big", *SAMPLED), ("corpus/big",), "reports/report", True),
-    "leaderboard": Made(
-        ("leaderboard", "reports/report", "reports/evaluate", "reports/transfer", "--no-joint"),
-        ("report", "evaluate", "transfer"),
-        "site",
-        True,
-    ),
 }
 
 

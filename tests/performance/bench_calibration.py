@@ -1,13 +1,10 @@
-"""Whether the fit says what it knows: simulation-based calibration, and how near scores come to the truth.
+"""Whether the fit says what it knows: simulation-based calibration.
 
 Calibration (Talts et al. 2018): parameters drawn from the priors that `liescope.benchmark.capability.model` states,
 counts drawn from the parameters, and a fit of the counts. Where sampler, priors and likelihood are right, the rank of a
 true value among its draws is uniform, and p% intervals hold it in p% of the data sets. Uniformity is tested by the
 envelope of their distribution function (Säilynoja et al. 2022) and by chi-square; the log likelihood is ranked as well,
 since it tells of errors that single parameters do not show (Modrák et al. 2023).
-
-Recovery: known scores of the size that the paper printed, fitted by Laplace's approximation, over numbers of models,
-games and designs.
 
 Run: python tests/performance/bench_calibration.py
 """
@@ -29,10 +26,8 @@ from scipy.stats import binom, chisquare
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.goodness import log_probability
-from liescope.benchmark.capability.model import laplace, normalise
 from liescope.benchmark.capability.posterior import Fitter
-from liescope.benchmark.capability.variants import PAPER, PARAMETERS, Variant, variant
-from liescope.generate.runs.plan_games import designed
+from liescope.benchmark.capability.variants import Variant, variant
 
 Ranks = npt.NDArray[np.int64]
 LIKELIHOOD = "log likelihood"
@@ -190,43 +185,7 @@ def shares(inside: npt.NDArray[np.bool_]) -> str:
     return "  ".join(f"{m:.0%}: {s:.1%} ({e:.1%})" for m, s, e in zip(MASSES, share, error, strict=True))
 
 
-def known(random: np.random.Generator, variant: Variant, models: int) -> dict[str, Array]:
-    """Scores of the size that the paper printed."""
-    scores = normalise(random.normal(0, 0.4, models), random.normal(0.4, 0.4, models), random.uniform(0.4, 1.6, models))
-    truth = dict(zip(PARAMETERS, scores, strict=True))
-    if variant.offset:
-        lean = random.normal(0, 0.3, models)
-        truth["b"] = lean - lean.mean()
-    if variant.dispersed:
-        truth["rho"] = np.array([0.02])
-    return truth
-
-
-def report_recovery(replications: int = 20) -> None:
-    print(f"\nThe published formula, {replications} replications: RMSE, share of 95% intervals that hold the truth")
-    print(f"{'design':12}{'models':>7}{'games':>6}" + "".join(f"{name:>15}" for name in PARAMETERS))
-    random = np.random.default_rng(1)
-    for design, models, games in product(("background", "full"), (3, 5, 10), (10, 50, 100)):
-        rows = cube(models, games)
-        if design == "background":
-            names = sorted(set(rows["mafioso"]))
-            cells = pl.DataFrame(designed("background", PLAYERS, names, names[:2]), list(PLAYERS), orient="row")
-            rows = rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
-        off, inside = defaultdict(list), defaultdict(list)
-        for replication in range(replications):
-            truth = known(random, PAPER, models)
-            fit = laplace(play(random, rows, truth), seed=replication)
-            for name in PARAMETERS:
-                drawn = fit.draws[name][0]
-                lo, hi = np.quantile(drawn, (0.025, 0.975), axis=0)
-                off[name].append(drawn.mean(axis=0) - truth[name])
-                inside[name].append((lo <= truth[name]) & (truth[name] <= hi))
-        figures = (f"{np.sqrt(np.square(off[name]).mean()):8.3f}{np.mean(inside[name]):7.1%}" for name in PARAMETERS)
-        print(f"{design:12}{models:7}{games:6}" + "".join(figures))
-
-
 def bench_calibration(sets: int = 200) -> None:
-    report_recovery()
     for name in ("paper", "offset+dispersion"):
         report_calibration(name, cube(5, 60), sets)
 

@@ -2,8 +2,7 @@
 
 Truths are not drawn from the model's priors: evenly spread, heavy-tailed, skewed or in two clusters, with spreads about
 those of the ten published models, drawn anew for each data set. Estimates are posterior means, regressed on the truth
-after the same normalisation (mean m of 0, mean v of 1, mean b of 0). Beside them the mode of Laplace's approximation
-and, as an older way, that under wide priors of fixed width.
+after the same normalisation (mean m of 0, mean v of 1, mean b of 0). Beside them stands the mode.
 
 Run: python tests/performance/bench_recovery.py RESULTS.jsonl [SHARD/OF]
 It appends a line for each data set that the file does not hold yet, and prints the table of all that it holds. Several
@@ -25,17 +24,15 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array, Settings
-from liescope.benchmark.capability.counts import PLAYERS, tally
+from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.model import laplace
 from liescope.benchmark.capability.posterior import Fitter
-from liescope.benchmark.capability.suggest import suggest
 from liescope.benchmark.capability.variants import DEFAULT
 from liescope.generate.runs.plan_games import designed
 from tests.performance.bench_calibration import cube, play
 
 SHAPES = ("uniform", "heavy", "skewed", "clusters")
-DESIGNS = ("full 10 x 100", "background 10 x 5 x 100", "background 30 x 5 x 50", "random 10 x 150 x 50", "suggested 10")
+DESIGNS = ("full 10 x 100", "background 10 x 5 x 100", "background 30 x 5 x 50", "random 10 x 150 x 50")
 RHOS = (0.0, 0.02)
 SETS = 20
 PARAMETERS = ("m", "d", "v", "b")
@@ -63,22 +60,21 @@ def planted(random: np.random.Generator, shape: str, models: int, rho: float) ->
 
 
 def rows_of(design: str, random: np.random.Generator) -> pl.DataFrame:
-    """The combinations of a design, nothing won yet; of a suggested one, those that come first."""
+    """The combinations of a design, nothing won yet."""
     kind, *sizes = design.replace(" x ", " ").split()
     models = int(sizes[0])
-    rows = cube(models, 20 if kind == "suggested" else int(sizes[-1]))
+    rows = cube(models, int(sizes[-1]))
     if kind == "random":
         return rows.sample(int(sizes[1]), seed=int(random.integers(2**31))).sort(PLAYERS)
     if kind == "full":
         return rows
     names = sorted(set(rows["mafioso"]))
-    backgrounds = names[: int(sizes[1]) if kind == "background" else 2]
-    cells = pl.DataFrame(designed("background", PLAYERS, names, backgrounds), list(PLAYERS), orient="row")
+    cells = pl.DataFrame(designed("background", PLAYERS, names, names[: int(sizes[1])]), list(PLAYERS), orient="row")
     return rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
 
 
 def recover(design: str, rho: float, number: int, settings: Settings | None = None) -> dict[str, Any]:
-    """One data set: by parameter the truth, the posterior means, their intervals and deviations, and both modes."""
+    """One data set: by parameter the truth, the posterior means, their intervals and deviations, and the mode."""
     settings = settings or Settings()
     random = np.random.default_rng([number, DESIGNS.index(design), round(1000 * rho)])
     rows = rows_of(design, random)
@@ -86,20 +82,14 @@ def recover(design: str, rho: float, number: int, settings: Settings | None = No
     played = play(random, rows, truth)
     begin = time.process_time()
     posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
-    if design.startswith("suggested"):
-        plan = suggest(posterior, 2000).plan.with_columns(mafia_wins=pl.lit(0, pl.Int64))
-        played = tally(pl.concat([played, play(random, plan.sort(PLAYERS), truth).select(played.columns)]))
-        begin = time.process_time()
-        posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
     seconds = time.process_time() - begin
     density = Density(played, DEFAULT)
     modes = density.parameters(np.zeros(density.dimensions))
-    wide = laplace(played, offset=True).mode
     found = {}
     for name in PARAMETERS:
         draws = posterior.flat()[name]
         lo, hi = np.quantile(draws, (0.025, 0.975), axis=0)
-        values = (truth[name], draws.mean(axis=0), draws.std(axis=0), lo, hi, modes[name], wide[name])
+        values = (truth[name], draws.mean(axis=0), draws.std(axis=0), lo, hi, modes[name])
         found[name] = [np.round(value, 4).tolist() for value in values]
     sds = {name: round(float(draws.mean()), 4) for name, draws in posterior.sds.items()}
     diagnostics = posterior.diagnostics
@@ -123,18 +113,18 @@ def slope(x: Array, y: Array) -> float:
 
 def summary(sets: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     """By parameter: the mean slope of estimates on the truth and the median of the truth on estimates (1 where they are
-    calibrated), the share of intervals that hold the truth, and the root mean square errors of the posterior mean, of
-    the mode, and of the mode under wide priors.
+    calibrated), the share of intervals that hold the truth, and the root mean square errors of the posterior mean and
+    of the mode.
     """
     table = {}
     for name in PARAMETERS:
         parts: dict[str, list[Any]] = defaultdict(list)
         for one in sets:
-            truth, mean, _, lo, hi, mode, wide = map(np.array, one["found"][name])
+            truth, mean, _, lo, hi, mode = map(np.array, one["found"][name])
             parts["slope"].append(slope(truth, mean))
             parts["back"].append(slope(mean, truth))
             parts["inside"].append(np.mean((lo <= truth) & (truth <= hi)))
-            for kind, estimate in (("rmse", mean), ("mode", mode), ("wide", wide)):
+            for kind, estimate in (("rmse", mean), ("mode", mode)):
                 parts[kind].append(np.square(estimate - truth).mean())
         table[name] = {
             kind: float({"slope": np.mean, "inside": np.mean, "back": np.median}.get(kind, _root_mean)(values))
@@ -152,15 +142,14 @@ def report(paths: list[Path]) -> None:
     groups: dict[tuple[str, float], list[dict[str, Any]]] = defaultdict(list)
     for one in results(paths):
         groups[one["design"], one["rho"]].append(one)
-    print("For each of m, d, v, b: slope, and back; 95% intervals that hold; RMSE, of the mode, of the wide mode")
+    print("For each of m, d, v, b: slope, and back; 95% intervals that hold; RMSE, and of the mode")
     print(
-        f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^36}" for name in PARAMETERS)
+        f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^31}" for name in PARAMETERS)
     )
     for (design, rho), sets in sorted(groups.items()):
         faulty, seconds = sum(not one["near"] for one in sets), np.mean([one["seconds"] for one in sets])
         cells = (
-            f"  {row['slope']:5.2f} {row['back']:4.2f} {row['inside']:6.1%}"
-            f" {row['rmse']:.2f} {row['mode']:.2f} {row['wide']:.2f}  "
+            f"  {row['slope']:5.2f} {row['back']:4.2f} {row['inside']:6.1%} {row['rmse']:.2f} {row['mode']:.2f}  "
             for row in summary(sets).values()
         )
         print(f"{design:25}{rho:5}{len(sets):5}{faulty:7}{seconds:6.0f}" + "".join(cells))

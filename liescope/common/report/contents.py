@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import polars as pl
@@ -113,25 +112,6 @@ def headings(table: Tabular) -> list[Column]:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """Words that lead to a file beside the page, also as a value of a table. address: relative, as `reports/one.html`
-    or `../index.html`.
-
-    Raises ValueError for an address that could lead elsewhere.
-    """
-
-    words: str
-    address: str
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"(?:\.\./)?(?:[\w-][\w.-]*/)*[\w-][\w.-]*", self.address, re.ASCII):
-            raise ValueError(f"{self.address!r} is no path of a file beside the page")
-
-    def __str__(self) -> str:
-        return self.words
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """One section of a report.
 
@@ -152,8 +132,6 @@ class Section:
         Where the section comes from, and the file that holds the same numbers.
     chapter
         The heading above it and its neighbours of the same chapter.
-    links
-        Below the paragraphs.
     main
         Also in Markdown, which tells the report in short, and before others on a page of many figures.
     printed
@@ -171,7 +149,6 @@ class Section:
     source: str = ""
     file: str = ""
     chapter: str = ""
-    links: tuple[Link, ...] = ()
     picture: str = ""
     main: bool = True
     printed: bool = False
@@ -282,32 +259,6 @@ class ToldResult:
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Every table, by its name."""
         return self.told.tables
-
-
-def by_condition(parts: Mapping[str, Report]) -> Report:
-    """The parts of several conditions as one: its tables have the column condition, its sections and what is missing
-    name their condition. One part alone stays as it is.
-    """
-    if len(parts) < 2:
-        return next(iter(parts.values()), Report())
-    found: dict[str, list[pl.DataFrame]] = {}
-    for condition, part in parts.items():
-        for name, table in part.tables.items():
-            found.setdefault(name, []).append(table.select(pl.lit(condition).alias("condition"), pl.all()))
-    return Report(
-        sections=tuple(
-            replace(section, name=f"{section.name}-{number}", title=f"{section.title}: {condition}")
-            for number, (condition, part) in enumerate(parts.items(), start=1)
-            for section in part.sections
-        ),
-        tables={name: pl.concat(tables, how="diagonal") for name, tables in found.items()},
-        notes=tuple(f"{condition}: {note}" for condition, part in parts.items() for note in part.notes),
-        missing={
-            f"{title}: {condition}": reason
-            for condition, part in parts.items()
-            for title, reason in part.missing.items()
-        },
-    )
 
 
 def shown(value: Any) -> str:

@@ -24,7 +24,7 @@ from liescope.common.report.plain_text import markdown
 from liescope.common.text import cell
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
-_PAGES = ("report.html", "index.html")
+_PAGE = "report.html"
 _DPI = 150
 
 
@@ -55,19 +55,16 @@ def check_report_folder(out: Path, overwrite: bool = True) -> None:
 
 def is_report(folder: Path) -> bool:
     """Whether the folder holds a report and nothing beside it: the page of a report names the files written with it."""
-    for name in _PAGES:
-        try:
-            head = (folder / name).read_text(encoding="utf-8")[:4000]
-        except (OSError, UnicodeDecodeError):
-            continue
-        if found := _OURS.search(head):
-            return {item.name for item in folder.iterdir()} <= set(json.loads(markup.unescape(found[1])))
-    return False
+    try:
+        found = _OURS.search((folder / _PAGE).read_text(encoding="utf-8")[:4000])
+    except (OSError, UnicodeDecodeError):
+        return False
+    return found is not None and {item.name for item in folder.iterdir()} <= set(json.loads(markup.unescape(found[1])))
 
 
 def page_of_report(folder: Path) -> Path | None:
     """The page that a report's folder begins with; None if it holds no report, or something beside it."""
-    return next((folder / name for name in _PAGES if (folder / name).is_file()), None) if is_report(folder) else None
+    return folder / _PAGE if is_report(folder) else None
 
 
 def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True, within: bool = False) -> list[Path]:
@@ -97,7 +94,13 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True,
         machine; an earlier report then stays as it was.
     """
     contents = rendered(report, tables_in=tables_in, short=short)
-    return write_files(out, contents, within)
+    refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
+    with _writing(out) if within else report_folder(out) as folder:
+        for name, content in contents.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return [out / name for name in contents]
 
 
 def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict[str, str | bytes]:
@@ -109,18 +112,7 @@ def rendered(report: Report, *, tables_in: str = "", short: bool = True) -> dict
     contents |= {name: _content(name, content) for name, content in report.files.items()}
     if short:
         contents["report.md"] = markdown(report)
-    return {"report.html": page_html(report, files_of({"report.html", *contents})), **contents}
-
-
-def write_files(out: Path, contents: Mapping[str, str | bytes], within: bool = False) -> list[Path]:
-    """Write the files of a report, by their names below the folder, as `write` does."""
-    refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
-    with _writing(out) if within else report_folder(out) as folder:
-        for name, content in contents.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-    return [out / name for name in contents]
+    return {_PAGE: page_html(report, _files({_PAGE, *contents})), **contents}
 
 
 def refuse_secrets(texts: Mapping[str, str]) -> None:
@@ -167,7 +159,7 @@ def csv_text(table: pl.DataFrame) -> str:
     return safe.write_csv()
 
 
-def files_of(names: set[str]) -> str:
+def _files(names: set[str]) -> str:
     """What a folder with these files holds at its top, as the page names it."""
     return json.dumps(sorted({name.partition("/")[0] for name in names}))
 

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import Link, Report, Section, Tabular, headings, shown
+from liescope.common.report.contents import Report, Section, Tabular, headings, shown
 
 LONG = 24  # rows beyond which a table folds
 MOST = 60  # rows that a page shows
@@ -36,8 +36,6 @@ def page_html(report: Report, files: str = "") -> str:
     from markupsafe import Markup, escape
 
     def text(value: Any) -> Markup:
-        if isinstance(value, Link):
-            return Markup('<a href="{}">{}</a>').format(value.address, text(value.words))
         words = (re.sub(_BREAKS, "\0", word) if len(word) > _WORD else word for word in shown(value).split(" "))
         escaped = str(escape(" ".join(words))).replace("\0", "<wbr>")
         return Markup(re.sub(_OPTION, r'<span class="name">\g<0></span>', escaped))

@@ -40,7 +40,6 @@ def markdown(report: Report) -> str:
 def _section(section: Section) -> Iterator[str]:
     yield f"{'###' if section.chapter else '##'} {escaped(section.title)}"
     yield from map(escaped, section.paragraphs)
-    yield from (f"- [{escaped(link.words)}]({link.address})" for link in section.links)
     yield escaped(section.caption)
     yield f"({escaped(section.source)}.)" if section.source else ""
     yield _picture(section.figure_alt or section.title, section.picture)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.ratings.background_report import between_conditions, correlations, with_capability_model
-from liescope.benchmark.ratings.z_scores import background_scores, published_ablations
+from liescope.benchmark.capability.background_report import between_conditions, correlations, with_capability_model
+from liescope.benchmark.capability.z_scores import background_scores, published_ablations
 
 
 def test_the_papers_correlations_between_ablations_come_back_with_their_uncertainty() -> None:

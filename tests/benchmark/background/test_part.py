@@ -10,10 +10,10 @@ import pytest
 
 from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.ratings.background_report import part_of_conditions
-from liescope.benchmark.ratings.z_scores import DESIGN
+from liescope.benchmark.capability.z_scores import DESIGN
 from liescope.common.report.contents import Report
 from liescope.common.report.html import page_html
 

@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.capability.counts import SCHEMA
-from liescope.benchmark.ratings.z_scores import (
+from liescope.benchmark.capability.z_scores import (
     DESIGN,
     WinTable,
     background_scores,

@@ -154,15 +154,6 @@ def test_the_folder_holds_all_figures_as_page_table_and_data(folder: Path, bench
     assert "solved by words" in page
 
 
-def test_a_leaderboard_shows_each_detector_by_the_task_that_it_does_worst(benched: BenchResult, tmp_path: Path) -> None:
-    board = liescope.leaderboard(benched.files[0].parent, out=tmp_path / "site", joint=False)
-    left_out = board.detectors.filter((pl.col("detector") == "tfidf") & (pl.col("protocol") == TASK_OUT))
-    assert left_out["worst_cell"].item().startswith("chats, ")
-    assert left_out["worst"].item() < 0.2
-    again = liescope.leaderboard(tmp_path / "site" / "data" / "bench", out=tmp_path / "again", joint=False)
-    assert again.detectors.drop("report").equals(board.detectors.drop("report"))
-
-
 CONTROL = """
 [control]
 name = "plain"

@@ -1,4 +1,9 @@
-"""Scores against backgrounds: win rates, z-scores and exponential scores, with two kinds of uncertainty."""
+"""Scores against backgrounds: win rates, z-scores and exponential scores, with two kinds of uncertainty.
+
+The paper's second method (Mini-Mafia paper, Appendix B, Eq. 9 to 14), independent of the capability model. A background
+is one model in the two other roles. In each, a model's win rate is compared with those of the other models, and the
+comparisons are averaged.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import StringIO
-from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.special import betaincinv
 
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE
 from liescope.common.errors import UsageError
 
 Array = npt.NDArray[np.float64]
@@ -169,7 +173,7 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
 
     cells: counts as in `liescope.benchmark.capability.counts.Counts`, of which those with one model in both roles of
     the background are used. As in the paper, every scored model has met every background; what is left out for that is
-    named (`liescope.benchmark.ratings.z_scores.complete`).
+    named (`liescope.benchmark.capability.z_scores.complete`).
 
     z: a model's win rate less the mean over models, by their sample standard deviation, averaged over backgrounds.
     z_sd: the uncertainty of the model's own win rates; as in the published figures, mean and deviation over models are
@@ -268,48 +272,6 @@ def _by_chance(found: WinTable) -> list[str]:
         return []
     where = ", ".join(names)
     return [f"To {found.capability}, models differ no more than by chance against {where}; more games are needed."]
-
-
-def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> Array:
-    """The win rate of the mafia that the other cells predict for each row of held_out, shape (rows,).
-
-    cells: counts as in `liescope.benchmark.capability.counts.Counts`; those that are held out are not used. held_out:
-    a frame with the columns of PLAYERS.
-
-    A cell judges a model in a background where the two other roles are held by one model b. Its rate is
-    mu_b + sigma_b z (Eq. 13 solved for the rate): mu_b and sigma_b are the mean and sample standard deviation over the
-    models that met b, z the mean of the model's z-scores among them in the other backgrounds, 0 if it met none. A cell
-    that judges in several ways (a model against itself) gets the mean; one that judges in none, or whose background
-    nobody met, the rate of all cells together. No rate is nearer to 0 or 1 than Laplace's rule gives after as many
-    games as a cell has on average.
-    """
-    rest = cells.join(held_out, on=PLAYERS, how="anti")
-    wins, games = int(rest["mafia_wins"].sum()), int(rest["games"].sum())
-    overall, least = (wins + 1) / (games + 2), 1 / (games / max(rest.height, 1) + 2)
-    tables = [table(rest, capability) for capability in DESIGN]
-    rates = []
-    for cell in held_out.select(PLAYERS).iter_rows(named=True):
-        guesses = [guess for found in tables if (guess := _guess(found, cell)) is not None]
-        rates.append(min(max(fmean(guesses) if guesses else overall, least), 1 - least))
-    return np.array(rates)
-
-
-def _guess(found: WinTable, cell: Mapping[str, str]) -> float | None:
-    """The mafia's rate in a cell that is not in the table; None if it judges something else, or nobody met its
-    background.
-    """
-    model, one, other = (cell[role] for role in DESIGN[found.capability])
-    if one != other or one not in found.backgrounds:
-        return None
-    here = found.backgrounds.index(one)
-    rates = np.ma.masked_array(found.rate, mask=found.games == 0)
-    peers = rates[found.games[:, here] > 0]
-    mu, sigma = peers.mean(axis=0), peers.std(axis=0, ddof=1).filled(0)
-    guess = float(mu[here])
-    if model in found.models:
-        z = (rates[found.models.index(model)] - mu) / np.ma.masked_equal(sigma, 0)
-        guess += float(sigma[here] * np.ma.filled(z.mean(), 0))
-    return guess if found.capability == "deceive" else 1 - guess
 
 
 def published_background() -> pl.DataFrame:

@@ -17,7 +17,7 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, stated_con
 from liescope.benchmark.capability.counts import stated
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
-from liescope.benchmark.ratings.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
+from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.statistics import fisher
@@ -93,10 +93,10 @@ FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
     """The correlation of z-scores with m, v and d of a fit of the same games, over the models that have both: a frame
-    of CORRELATIONS (`liescope.benchmark.ratings.background_report.correlations`), where `one` is m, v, d
+    of CORRELATIONS (`liescope.benchmark.capability.background_report.correlations`), where `one` is m, v, d
     or b and `other` is z.
 
-    background: `liescope.benchmark.ratings.z_scores.background_scores`; capability: a frame with the columns model,
+    background: `liescope.benchmark.capability.z_scores.background_scores`; capability: a frame with the columns model,
     m, m_sd and the same of d, v and, where the fitted model has it, b (`liescope.benchmark.capability.results.scores`).
     """
     rows = []
@@ -138,7 +138,7 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
     """The correlation of exponential scores between every two conditions, over the models that both have: a frame of
     CORRELATIONS, where `one` and `other` are conditions of different games.
 
-    scores: as of `liescope.benchmark.ratings.z_scores.background_scores`, with the column condition.
+    scores: as of `liescope.benchmark.capability.z_scores.background_scores`, with the column condition.
     """
     rows = []
     for capability in DESIGN:
@@ -157,7 +157,7 @@ _ROWS = 150  # of one figure
 def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
     """Win rates of one capability with their intervals, a panel a background (Figures 11 to 13).
 
-    rates: as of `liescope.benchmark.ratings.z_scores.win_rates`; models: the order of the rows. Backgrounds beyond
+    rates: as of `liescope.benchmark.capability.z_scores.win_rates`; models: the order of the rows. Backgrounds beyond
     about 150 rows are not shown.
     """
     shown = rates["background"].unique().sort().head(max(1, _ROWS // len(models)))
@@ -169,7 +169,7 @@ def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
 
 def scores_figure(scores: pl.DataFrame) -> Figure:
     """z-scores with their intervals, a panel a capability; scores: as of
-    `liescope.benchmark.ratings.z_scores.background_scores`.
+    `liescope.benchmark.capability.z_scores.background_scores`.
     """
     return _drawn(scores, "z", "z-score with its 95% interval", reference=0)
 
@@ -185,7 +185,7 @@ def exponential_figure(scores: pl.DataFrame) -> Figure:
 
 def agreement_figure(both: pl.DataFrame) -> Figure:
     """The scores of both methods on each other's side, a panel a capability (Figures 7 to 9); both: as of
-    `liescope.benchmark.ratings.background_report.beside`.
+    `liescope.benchmark.capability.background_report.beside`.
     """
     axis = "standard deviations from the mean over models, with 95% intervals"
     panels = [_panel(row) for row in both.iter_rows(named=True)]

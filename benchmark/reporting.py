@@ -1,0 +1,367 @@
+"""`report`: everything that games say about their players on one page, every table, and the data of all of it.
+
+The chapters of the page stand in the order of the Mini-Mafia paper's sections. Of several runs it is a board: their
+games are counted together, and all players stand on one scale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path, PurePath
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from liescope.benchmark.analyses.analysed_games import GameSet, settings
+from liescope.benchmark.analyses.analysis_registry import SUBJECTS
+from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
+from liescope.benchmark.analyses.findings import notes as notes_on_games
+from liescope.benchmark.analyses.findings import overview
+from liescope.benchmark.analysing import read_and_analyse
+from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
+from liescope.benchmark.capability.background_report import part_of_conditions
+from liescope.benchmark.capability.count_sources import is_file, load_conditions
+from liescope.benchmark.capability.counts import Counts, stated
+from liescope.benchmark.capability.fit_report import fit_page, forest, tables
+from liescope.benchmark.capability.results import ROLES, TAILS, labelled, scores
+from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
+from liescope.benchmark.capability.variants import PARAMETERS
+from liescope.benchmark.fitting import FitResult, fit_counts
+from liescope.common.console import progress as progress_bars
+from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.figures import svg
+from liescope.common.model_names import PEOPLE
+from liescope.common.report.contents import MISSING, Report, Section, ToldResult, with_interval
+from liescope.common.report.files import check_report_folder, csv_text, write
+from liescope.common.settings import resolve, takes
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportResult(ToldResult):
+    """What a report holds.
+
+    told: the page, with every table by its name: the fit's, the backgrounds' and the analyses'. counts: the games by
+    (condition and) roles. fit: the capability model, None where it could not be fitted. data: what report.json holds.
+    report: the page's file, None if none was requested.
+    """
+
+    counts: pl.DataFrame
+    fit: FitResult | None
+    data: Mapping[str, Any]
+    report: Path | None = None
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """What these games cannot show, with the reason."""
+        return self.told.missing
+
+    def __repr__(self) -> str:
+        return f"<ReportResult: {len(self.tables)} tables, {len(self.missing)} things cannot be shown>"
+
+
+@takes(ReportSettings)
+def report(
+    sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    **settings: Unpack[ReportSettings],
+) -> ReportResult:
+    """Everything that games say about their players: capabilities, backgrounds, behaviour, settings, what is missing.
+
+    Games of several sources are counted together where they were played alike, so that all players have a place on one
+    scale. Games left out (`without`, `drawn_votes`) are left out of the fit and of the backgrounds; the analyses have
+    all games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or
+    models, another game than Mini-Mafia) is left out, and its place says why.
+
+    Parameters
+    ----------
+    sources : path, or several
+        Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts; of files there are only counts, so
+        nothing is said about behaviour.
+    out : str or path, optional
+        A folder for report.html, report.json, counts.csv and a CSV file for every table.
+    progress : bool
+        Show bars on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        If no game is finished, if one would count twice or if `out` cannot be written.
+    BadData
+        For a source that cannot be read.
+    """
+    own = resolve(ReportSettings, settings)
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    folder = None if out is None else Path(out)
+    if folder is not None:
+        check_report_folder(folder, own["overwrite"])
+    games, found = None, None
+    with progress_bars(progress) as bar:
+        if of_games := [source for source in named if not is_file(Path(source))]:
+            games, found = read_and_analyse(of_games, own["pool_conditions"], bar, draw=folder is not None)
+    chosen = {"without": list(own["without"]), "drawn_votes": own["drawn_votes"]}
+    sampling: dict[str, Any] = {name: own[name] for name in ("model", "draws", "tune", "seed")}
+    counted, unfit = _counted(named, own, must=games is None)
+    conditions, fitted = counted, None
+    if own["drawn_votes"] != "keep":
+        conditions = {name: replace(one, cells=one.undrawn) for name, one in counted.items() if one.undrawn.height}
+        unfit = unfit or ("" if conditions else "every game contains a drawn vote")
+    if conditions:
+        try:
+            fitted = fit_counts(counted, resolve(FitSettings, {**chosen, **sampling}), progress=progress)
+        except LiescopeError as error:
+            unfit = str(error)
+    gathered = Gathered(conditions, fitted, unfit, games, found)
+    told = parts(gathered)
+    names = [str(source) for source in named]
+    shown = page(own["title"], gathered, told, names)
+    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": own["pool_conditions"], **sampling})
+    if folder is not None:
+        counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
+        write(replace(shown, files={"report.json": data, **counts}), folder, tables_in="tables", short=False)
+    return ReportResult(shown, gathered.counts, fitted, data, None if folder is None else folder / "report.html")
+
+
+def _counted(
+    sources: Sequence[str | os.PathLike[str]], own: ReportSettings, must: bool
+) -> tuple[Mapping[str, Counts], str]:
+    """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
+    try:
+        return load_conditions(sources, own["without"], own["pool_conditions"], independent=own["independent"]), ""
+    except UsageError as error:
+        if must:
+            raise
+        return {}, str(error)
+
+
+CAPABILITIES = "Who deceives, who detects, who discloses"
+BACKGROUNDS = "Against fixed backgrounds"
+ABOUT_PEOPLE = "People"
+SETTINGS = "Games and settings"
+
+_REST = "Who wins, and who is voted out"
+CHAPTERS = {
+    CAPABILITIES: (),
+    BACKGROUNDS: (),
+    "Votes, names and the last word": ("accuracy", "names", "last word"),
+    "What players disclose, claim and leave unsaid": (
+        *("disclosure", "counter accusation", "first claim"),
+        *("lengths", "bidding", "fingerprint", "silence"),
+    ),
+    "Does the lie work": (
+        *("lies", "forks", "deception", "suspicion", "calibration", "detection"),
+        *("predictors", "judges"),
+    ),
+    _REST: (),
+    ABOUT_PEOPLE: (),
+    SETTINGS: ("configuration",),
+}
+"""The chapters with the subjects of their analyses; those that none names stand in `_REST`."""
+
+_SCORES = "Scores of the models"
+_NO_GAMES = "counts alone say who won, not what was said or done"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a report is made of.
+
+    conditions: the counts of each condition, empty where no game can be counted. fit: the fit, None without one; unfit:
+    why not. games: the games, None for counts alone; told: what their analyses found.
+    """
+
+    conditions: Mapping[str, Counts]
+    fit: FitResult | None
+    unfit: str
+    games: GameSet | None
+    told: Report | None
+
+    @property
+    def counts(self) -> pl.DataFrame:
+        """The counts, with the column condition where there are several."""
+        return labelled({name: part.cells for name, part in self.conditions.items()}, len(self.conditions) > 1)
+
+
+def parts(gathered: Gathered) -> list[tuple[str, Report]]:
+    """The parts of the report with the title of their chapter, in order."""
+    own = {CAPABILITIES: _capabilities, BACKGROUNDS: _backgrounds, ABOUT_PEOPLE: _people, SETTINGS: _settings}
+    found = []
+    for chapter in CHAPTERS:
+        if chapter in own:
+            found.append((chapter, own[chapter](gathered)))
+        if gathered.told:
+            found.append((chapter, _analyses(chapter, gathered.told)))
+    return found
+
+
+def _capabilities(gathered: Gathered) -> Report:
+    fit = gathered.fit
+    if fit is None:
+        words = f"There are no capability scores: {gathered.unfit}."
+        return Report(sections=(Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
+    held = {_file(name): table for name, table in tables(fit).items() if not table.is_empty()}
+    sections = (replace(one, file=_file(one.file)) for one in fit_page(fit).sections)
+    unfit = {f"{_SCORES}: {stated(name)}": reason for name, reason in fit.unfit.items()}
+    return Report(sections=tuple(sections), tables=held, notes=fit.notes, missing=unfit)
+
+
+def _file(name: str) -> str:
+    """A file of a fit's folder, by its name in that of a report."""
+    return f"capability_{name}" if name and not name.startswith("capability") else name
+
+
+def _backgrounds(gathered: Gathered) -> Report:
+    """Scores against fixed backgrounds, and their agreement with the capability model."""
+    cells = {name: counts.cells for name, counts in gathered.conditions.items()}
+    posteriors = {one.condition: one.posterior for one in gathered.fit.fits} if gathered.fit else {}
+    return part_of_conditions(cells, posteriors) if cells else Report()
+
+
+def _analyses(chapter: str, told: Report) -> Report:
+    """What the analyses of one chapter found."""
+    rest = chapter == _REST
+    subjects = CHAPTERS[chapter] if not rest else [name for names in CHAPTERS.values() for name in names]
+    chosen = [analysis for subject in subjects for analysis in SUBJECTS[subject]]
+    names, titles = {analysis.name for analysis in chosen}, {analysis.title for analysis in chosen}
+    return Report(
+        sections=tuple(section for section in told.sections if (section.name in names) != rest),
+        tables={name: table for name, table in told.tables.items() if (name in names) != rest},
+        missing={title: reason for title, reason in told.missing.items() if (title in titles) != rest},
+    )
+
+
+def _people(gathered: Gathered) -> Report:
+    """What people score beside the models, where they played."""
+    if gathered.fit is None or PEOPLE not in gathered.fit.scores["model"]:
+        why = "no person held a seat in the games that were counted" if gathered.fit else gathered.unfit
+        return Report(missing={"Capability scores of people": why})
+    sentences = []
+    for one in gathered.fit.fits:
+        among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
+        table = scores(one.posterior).filter(pl.col("model") == PEOPLE)
+        for row, name in product(table.to_dicts(), PARAMETERS):
+            if row[name] is None:
+                sentences.append(f"No {ROLES[name]} was a person{among}, or the model has no {name} of its own.")
+                continue
+            shown = with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"])
+            draws, of = one.posterior.flat()[name], one.posterior.names[name].index(PEOPLE)
+            ahead = (draws > draws[:, [of]]).sum(axis=1)
+            first, last = 1 + np.quantile(ahead, TAILS, method="inverted_cdf").astype(np.int64)
+            sentences.append(
+                f"{name} of people{among}: {shown}; among {draws.shape[1]} players its place is between {first} and "
+                f"{last} with 95% probability."
+            )
+    return Report(sections=(Section("people", "People among the models", tuple(sentences)),))
+
+
+def _settings(gathered: Gathered) -> Report:
+    games = gathered.games
+    if games is None or gathered.told is None:
+        return Report(missing={"What was said and done": _NO_GAMES})
+    words = gathered.told.findings if gathered.fit else ()
+    table = settings(games.runs)
+    return Report(
+        sections=(
+            Section("games", "The games", words, table=overview(games.frames)),
+            Section("settings", "Settings of the runs", table=table, file="settings.csv"),
+        ),
+        tables={"settings": table},
+        notes=tuple(notes_on_games(games)),
+    )
+
+
+_READING = (
+    "Intervals are of 95% and take the game as the unit unless a section says otherwise. A dash stands where a value "
+    "is not defined. Every table is a CSV file in the folder tables, named beside its heading; report.json holds them "
+    "all, with the counts and the settings."
+)
+
+
+def findings(gathered: Gathered) -> tuple[str, ...]:
+    """What was found, in up to three sentences."""
+    if gathered.fit:
+        return gathered.fit.findings
+    if gathered.told:
+        return gathered.told.findings
+    cells = gathered.counts
+    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
+    return (f"The mafia won {wins / games:.1%} of {games} games; no player can be told from another.",)
+
+
+def page(title: str, gathered: Gathered, parts: Sequence[tuple[str, Report]], sources: Sequence[str]) -> Report:
+    """The page. parts: with the titles of their chapters."""
+    fit = gathered.fit
+    figure, alt = "", ""
+    if fit:
+        figure, alt = svg(forest(fit.scores), "forest"), "Scores of the models with their 95% intervals."
+    elif gathered.told:
+        figure, alt = gathered.told.figure, gathered.told.figure_alt
+    sections = [
+        replace(section, name=f"{at}-{section.name}", chapter=chapter, file=_place(section.file))
+        for at, (chapter, part) in enumerate(parts, start=1)
+        for section in part.sections
+    ]
+    missing = {title: reason for _, part in parts for title, reason in part.missing.items()}
+    return Report(
+        title or (TITLE_OF_FIT if fit or gathered.games is None else TITLE_OF_GAMES),
+        findings(gathered),
+        figure,
+        alt,
+        tuple(dict.fromkeys(note for _, part in parts for note in part.notes)),
+        f"{_READING} Made from {', '.join(sources)} with Liescope {version('liescope')}.",
+        (*sections, *([] if missing else [Section("missing", MISSING, ("Everything could be shown.",))])),
+        missing,
+        _tables(parts),
+    )
+
+
+def _tables(parts: Sequence[tuple[str, Report]]) -> dict[str, pl.DataFrame]:
+    """Every table by its name. Raises ValueError if two parts give a table the same name."""
+    found: dict[str, pl.DataFrame] = {}
+    for _, part in parts:
+        if both := found.keys() & part.tables.keys():
+            raise ValueError(f"two parts of a report have a table {min(both)}")
+        found |= part.tables
+    return found
+
+
+def _place(file: str) -> str:
+    return f"tables/{PurePath(file).name}" if file else ""
+
+
+FORMAT = 1
+
+
+def to_json(told: Report, gathered: Gathered, sources: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of report.json. settings: the options of the report."""
+    games = gathered.games
+    words = games.sources if games else frozenset().union(*(one.sources for one in gathered.conditions.values()))
+    fit = gathered.fit.to_json() if gathered.fit else None
+    return {
+        "liescope_report": FORMAT,
+        **told.to_json(),
+        "sources": list(sources),
+        "words": sorted(source.value for source in words),
+        "versions": {"liescope": version("liescope"), "polars": version("polars")},
+        "settings": dict(settings),
+        "games": {
+            "finished": games.frames.games.height if games else 0,
+            "failed": sum(run.failed.total() for run in games.runs) if games else 0,
+            "ids": _ids(games.frames.games["game_id"].to_list()) if games else [],
+        },
+        "counts": gathered.counts.to_dicts(),
+        "fits": [] if fit is None else fit.get("conditions", [fit]),
+    }
+
+
+def _ids(names: Sequence[str]) -> list[str]:
+    return sorted(hashlib.sha256(name.encode()).hexdigest()[:12] for name in names)
