@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_tables import Declared
-from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS, RATER, UNKNOWN
+from liescope.benchmark.analyses.conditions_of_play import PLAYERS, RATER, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import SMALLER, Correction, Interval
 from liescope.common.model_names import PEOPLE
@@ -69,17 +69,6 @@ FORKS = _rows(
     "games", "no game goes on from a moment of a recorded one (`liescope fork`)", pl.col("fork_seat").is_not_null()
 )
 TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
-MIXED_TABLES = _rows("games", "one model played all seats of each game", pl.col("model") == MIXED)
-
-
-def either(*needs: Need) -> Need:
-    """At least one of several."""
-
-    def need(frames: Frames) -> str:
-        lacks = [one(frames) for one in needs]
-        return " and ".join(lacks) if all(lacks) else ""
-
-    return need
 
 
 def dealt(role: str) -> Need:
@@ -107,12 +96,6 @@ def with_and_without(role: str) -> Need:
     return need
 
 
-def two_conditions(frames: Frames) -> str:
-    """The same game in two conditions."""
-    counts = frames.games.group_by("game").agg(pl.col("condition").n_unique())
-    return "" if (counts["condition"] > 1).any() else "every game was played in one condition only"
-
-
 def two_raters(frames: Frames) -> str:
     """Statements with reports or ratings of two raters: two judges, or a judge and the players."""
     rated = frames.ratings.filter(pl.col("flag").is_not_null())
@@ -135,9 +118,9 @@ class Analysis:
     function. needs: what the games must contain, checked before the table is made; otherwise: why the table can still
     be empty. interval: what the columns lo and hi are, where the declaration of the table does not say it.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
-    `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. shown: how
-    many rows the page has, 0 for those of any table; the file has all. corrections: how rows are read, against zero
-    or against each other, and so what is added for their number (`liescope.benchmark.analyses.intervals`).
+    `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md.
+    corrections: how rows are read, against zero or against each other, and so what is added for their number
+    (`liescope.benchmark.analyses.intervals`).
     """
 
     name: str
@@ -151,7 +134,6 @@ class Analysis:
     paper: str = TRIADIC
     note: str = ""
     main: bool = False
-    shown: int = 0
     corrections: tuple[Correction, ...] = ()
 
     def __post_init__(self) -> None:

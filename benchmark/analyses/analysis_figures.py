@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from liescope.benchmark.analyses.conditions_of_play import (
-    MIXED,
-    POOLED,
-    RATER,
-    side_colour,
-)
+from liescope.benchmark.analyses.conditions_of_play import MIXED, POOLED, RATER, side_colour
 from liescope.benchmark.capability.counts import stated
 from liescope.common.colours import FAINT, INK, model_colours
 from liescope.common.figures import (

@@ -6,7 +6,6 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.conduct import (
     ANALYSES_OF_BIDDING,
     ANALYSES_OF_LENGTHS,
-    ANALYSES_OF_MISHAPS,
     ANALYSES_OF_NIGHTS,
     ANALYSES_OF_SILENCE,
 )
@@ -20,17 +19,11 @@ from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE
 from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
 from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
 from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
-from liescope.benchmark.analyses.influence import ANALYSES_OF_INFLUENCE
 from liescope.benchmark.analyses.judges import ANALYSES_OF_JUDGES, ANALYSES_OF_NAMING
 from liescope.benchmark.analyses.lessons import ANALYSES_OF_LESSONS
-from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES, ANALYSES_OF_MOVES
+from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES
 from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
-from liescope.benchmark.analyses.outcomes import (
-    ANALYSES_OF_CONDITIONS,
-    ANALYSES_OF_CONFIGURATION,
-    ANALYSES_OF_ENDINGS,
-    ANALYSES_OF_OUTCOMES,
-)
+from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION, ANALYSES_OF_ENDINGS, ANALYSES_OF_OUTCOMES
 from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
 from liescope.benchmark.analyses.timeline import ANALYSES_OF_GAME_LENGTH, ANALYSES_OF_TIMELINE
 from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD, ANALYSES_OF_VOTES
@@ -42,7 +35,6 @@ PACKAGES: Registry[tuple[Analysis, ...]] = Registry("set of analyses", "liescope
 SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "configuration": ANALYSES_OF_CONFIGURATION,
     "outcomes": ANALYSES_OF_OUTCOMES,
-    "conditions": ANALYSES_OF_CONDITIONS,
     "endings": ANALYSES_OF_ENDINGS,
     "votes": ANALYSES_OF_VOTES,
     "accuracy": ANALYSES_OF_ACCURACY,
@@ -52,8 +44,6 @@ SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "bidding": ANALYSES_OF_BIDDING,
     "silence": ANALYSES_OF_SILENCE,
     "disclosure": ANALYSES_OF_DISCLOSURE,
-    "mishaps": ANALYSES_OF_MISHAPS,
-    "influence": ANALYSES_OF_INFLUENCE,
     "lengths": ANALYSES_OF_LENGTHS,
     "counter accusation": ANALYSES_OF_COUNTER_ACCUSATION,
     "first claim": ANALYSES_OF_FIRST_CLAIM,
@@ -62,7 +52,6 @@ SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "suspicion": ANALYSES_OF_SUSPICION,
     "calibration": ANALYSES_OF_CALIBRATION,
     "detection": ANALYSES_OF_DETECTION,
-    "moves": ANALYSES_OF_MOVES,
     "lies": ANALYSES_OF_LIES,
     "forks": ANALYSES_OF_FORKS,
     "people": ANALYSES_OF_PEOPLE,

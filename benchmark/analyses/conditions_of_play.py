@@ -39,7 +39,6 @@ HIDDEN = ("condition", RATER)
 _SEAT_OF = {
     "statements": "speaker",
     "claims": "speaker",
-    "turns": "speaker",
     "ratings": "speaker",
     "votes": "voter",
     "ranks": "voter",

@@ -1,4 +1,4 @@
-"""What players do beside talking and voting: at night, bidding for the floor, staying silent; and what goes wrong."""
+"""What players do beside talking and voting: at night, bidding for the floor, staying silent; how long they talk."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from liescope.benchmark.analyses.analysis_figures import (
     spelt,
 )
 from liescope.benchmark.analyses.analysis_tables import Means, Shares, long
-from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, chosen, jester_games
+from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, chosen, jester_games
 from liescope.benchmark.analyses.frames import Frames
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import POSITIVE
 from liescope.games.core import Phase
-from liescope.games.record import DRAWN
 from liescope.games.werewolf import JESTER
 from liescope.labeling.label import CUT_NOTES, LOST_TEXT
 
@@ -67,11 +66,7 @@ ANALYSES_OF_NIGHTS: tuple[Analysis, ...] = (
         "doctor_targets",
         "Whom the doctor protects",
         Means(
-            _protections,
-            "hit",
-            _TARGET,
-            also={"protections": _HITS},
-            columns=("protections", "n", "mean", "lo", "hi"),
+            _protections, "hit", _TARGET, also={"protections": _HITS}, columns=("protections", "n", "mean", "lo", "hi")
         ),
         _TARGETS,
         needs=(PROTECTIONS,),
@@ -125,13 +120,7 @@ ANALYSES_OF_BIDDING: tuple[Analysis, ...] = (
     Analysis(
         "jester_bids",
         "The jester's bids and its wins",
-        Means(
-            _jester_bids,
-            "value",
-            (*CELL, "won", "metric"),
-            (0.0, 10.0),
-            columns=("mean", "lo", "hi", "games"),
-        ),
+        Means(_jester_bids, "value", (*CELL, "won", "metric"), (0.0, 10.0), columns=("mean", "lo", "hi", "games")),
         Dots(
             "bid, from 0 to 10",
             facets=spelt("metric"),
@@ -182,37 +171,6 @@ ANALYSES_OF_SILENCE: tuple[Analysis, ...] = (
         otherwise="every jester died before it could speak",
         source="Appendix F.1",
         note="In the paper every jester of one model that was silent on day 1 lost.",
-    ),
-)
-
-
-def _mishaps(frames: Frames) -> pl.DataFrame:
-    """Turns and choices, with whether they were left unused or to the rules: silent turns, deliberate or not; for
-    unusable replies, drawn votes, drawn night acts and bids set to 0. Only of models that ever did so in that role.
-
-    Silent turns are of games in which they follow from who spoke in which round.
-    """
-    keys = [*CELL, "role", "kind"]
-    asked = frames.nights.filter(pl.col("fallback") != DRAWN).drop_nulls("actor")
-    parts = [
-        frames.turns.with_columns(role="speaker_role", kind=pl.lit("silent turns"), holds="silent"),
-        frames.votes.with_columns(role="voter_role", kind=pl.lit("drawn votes"), holds="drawn"),
-        asked.with_columns(role="actor_role", kind=pl.lit("drawn night acts"), holds="drawn"),
-        frames.bids.with_columns(kind=pl.lit("bids set to 0"), holds="drawn"),
-    ]
-    rows = pl.concat([part.select("game_id", "family", *keys, "holds") for part in parts])
-    return rows.filter(pl.col("holds").any().over(keys))
-
-
-ANALYSES_OF_MISHAPS: tuple[Analysis, ...] = (
-    Analysis(
-        "mishaps",
-        "Silences, drawn votes and other choices left to the rules",
-        Means(_mishaps, "holds", (*CELL, "role", "kind"), sort=(*GAME, "kind", "role", *CELL[2:])),
-        Dots("share of turns or choices", facets="kind", series=of_game("role")),
-        otherwise="as far as the sources say, every turn was used, and no choice was left to the rules",
-        note="A model whose replies cannot be read is judged by what the rules did for it. Roles in which a model "
-        "never did so are left out.",
     ),
 )
 

@@ -45,12 +45,6 @@ _OF_SPEAKERS = (*CELL, RATER, "speaker_role")
 _OF_OBSERVERS = (*CELL, RATER, "observer_role")
 
 
-def _deceptive(frames: Frames) -> pl.DataFrame:
-    """Whether the speaker reports a statement as deceptive, and whether more than half of its ratings flag it."""
-    own, peers = pl.col("label_self").alias("self"), (pl.col("peer_rate") > 0.5).alias("peers")
-    return long(frames.statements.with_columns(own, peers), ["self", "peers"], "by")
-
-
 def _flagged(frames: Frames) -> pl.DataFrame:
     return frames.statements.filter(pl.col("peer_ratings") > 0)
 
@@ -85,22 +79,6 @@ def plot_type_yield(table: pl.DataFrame) -> Figure:
 
 
 ANALYSES_OF_DECEPTION = (
-    Analysis(
-        "deception_rates",
-        "Deceptive statements",
-        Means(_deceptive, "value", (*_OF_SPEAKERS, "by"), alike=True),
-        Dots(
-            "share of statements that is deceptive",
-            "speaker_role",
-            series=lambda table: [f"by {by}" for by in table["by"]],
-            colours={"by self": COLOURS["blue"], "by peers": COLOURS["orange"]},
-            limits=SHARE,
-        ),
-        needs=(REPORTS_OR_RATINGS,),
-        note="The share of a role's statements that is deceptive, by its speakers' reports and by most peers' ratings. "
-        "The paper plots flags a statement instead: the next table.",
-        main=True,
-    ),
     Analysis(
         "flags_per_statement",
         "Flags a statement draws",

@@ -244,9 +244,6 @@ def _section(analysis: Analysis, whole: pl.DataFrame, table: pl.DataFrame, frame
             figure = svg(analysis.plot(whole), analysis.name)
     alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
     shown = table.drop(alike, strict=False)
-    if 0 < analysis.shown < shown.height:
-        said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
-        shown = shown.head(analysis.shown)
     return Section(
         analysis.name,
         analysis.title,

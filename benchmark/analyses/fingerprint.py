@@ -79,13 +79,7 @@ ANALYSES_OF_FINGERPRINT = (
 )
 
 
-FEATURES = (
-    "wolf_voted_jester",
-    "vote_rank",
-    "jester_suspicion",
-    "jester_deception",
-    "jester_statements",
-)
+FEATURES = ("wolf_voted_jester", "vote_rank", "jester_suspicion", "jester_deception", "jester_statements")
 _PREDICTORS_SCHEMA = {
     **dict.fromkeys((*MODEL, RATER, "feature"), pl.String),
     **dict.fromkeys(("r", "lo", "hi", "mean_won", "mean_lost"), pl.Float64),

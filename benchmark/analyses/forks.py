@@ -20,11 +20,7 @@ from liescope.common.statistics import CHANGE, Rows, mean, paired
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MEASURES = {
-    "won": "its side wins",
-    "votes": "the others' votes for it",
-    "suspicion": "the others' suspicion of it",
-}
+MEASURES = {"won": "its side wins", "votes": "the others' votes for it", "suspicion": "the others' suspicion of it"}
 _AT = ("run", "siblings", "fork_step", "fork_seat")
 _MOMENT = (*GAME, *_AT)
 _CAUSES = ("label_claim", "label_self", "self_type")

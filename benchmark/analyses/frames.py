@@ -1,5 +1,4 @@
-"""Games as tidy frames: one row for each game, seat, statement, claim, turn to speak, rating, vote, night act, bid,
-lesson and guess.
+"""Games as tidy frames: one row for each game, seat, statement, claim, rating, vote, night act, bid, lesson and guess.
 
 Columns that depend on the whole set of games (condition, lineup, the model of each row) are left open here;
 `conditions_of_play.prepare` fills them in.
@@ -20,7 +19,6 @@ from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Source, Status, person_of, player_of
 from liescope.games.werewolf import JESTER
 from liescope.generate.corpus.open import tables_of
-from liescope.generate.corpus.read import silent_turns
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
@@ -35,7 +33,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "games": (
         *(*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
         *("run", "siblings", *FORK),
-        *("last_speaker", "silences", "fallbacks"),
+        "last_speaker",
     ),
     "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "person", "won", "survived", "fate", "day_out"),
     "statements": (
@@ -54,10 +52,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "votes": (*_DAY_COLUMN, "ballot", "voter", "voter_role", "target", "target_role", "drawn"),
     "ranks": (*_DAY_COLUMN, "rater", "ballot", "voter", "voter_role", "drawn", "suspicion_rank"),
-    "turns": (*_DAY_COLUMN, "speaker", "speaker_role", "silent"),
-    "nights": (
-        *(*_DAY_COLUMN, "act", "round", "actor", "actor_role", "target", "target_role", "died", "drawn", "fallback"),
-    ),
+    "nights": (*(*_DAY_COLUMN, "act", "round", "actor", "actor_role", "target", "target_role", "died", "drawn"),),
     "bids": (*_DAY_COLUMN, "phase", "turn", "bidder", "role", "bid", "floor", "drawn"),
     "lessons": (*_TURN, "kind", "text", "kept", "nearest"),
     "guesses": (*_GAME, "rater", "observer", "observer_role", "target", "target_role", "guess"),
@@ -125,12 +120,8 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         "seats": seats.with_columns(survived=pl.col("fate") == "alive"),
         "statements": statements,
         "claims": claims.join(
-            statements.select("statement_id", "day", "place"),
-            on="statement_id",
-            how="left",
-            maintain_order="left",
+            statements.select("statement_id", "day", "place"), on="statement_id", how="left", maintain_order="left"
         ),
-        "turns": silent_turns(tables["statements"], games),
         "ratings": tables["ratings"].join(
             statements.select("statement_id", "day", *LABELS), on="statement_id", how="left", maintain_order="left"
         ),
@@ -215,15 +206,12 @@ class Frames:
     the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1;
     place: within its game. denied: the claim is that something is not so. Claims are those that the labels are made of:
     found by rules, or brought by the importer of a game that Liescope cannot play (`liescope.labeling.ledger`).
-    turns: to speak in rounds of discussion, in games whose silences follow from who spoke in which round. fallback: why
-    the rules chose, as in the tables.
     """
 
     games: pl.DataFrame
     seats: pl.DataFrame
     statements: pl.DataFrame
     claims: pl.DataFrame
-    turns: pl.DataFrame
     ratings: pl.DataFrame
     votes: pl.DataFrame
     ranks: pl.DataFrame

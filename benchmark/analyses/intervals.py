@@ -239,10 +239,7 @@ class Zero:
         found = [
             None if value is None or draws is None else p_value(value, (lo, hi), draws) for value, lo, hi, draws in rows
         ]
-        return table.with_columns(
-            _printed(f"{before}p", found),
-            _printed(f"{before}p_holm", holm(found)),
-        )
+        return table.with_columns(_printed(f"{before}p", found), _printed(f"{before}p_holm", holm(found)))
 
     def words(self, table: pl.DataFrame) -> str:
         name = f"{self.figure} p" if self.own_bounds else "p"

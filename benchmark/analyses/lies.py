@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis, either
+from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names, spelt
 from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, UNKNOWN, chosen
@@ -28,7 +28,6 @@ LABELS = ("label_role", "label_claim", "label_self", "label_peer", "self_type", 
 """The labels of a statement, which are never merged."""
 HONEST, DECEPTIVE = "honest", "deceptive"
 SPEAKER, ACCUSED = "speaker", "accused"
-MOST = 50_000  # rows of the file
 _PAIR = ("game_id", RATER, "statement_id", "observer", "about")
 _COLUMNS = (
     *("family", "game_id", "game", "condition", "learning", RATER, "statement_id", "day", "phase", "position"),
@@ -127,15 +126,6 @@ def ballot_after(phase: pl.Expr) -> pl.Expr:
     return pl.when(phase == "discussion").then(1).when(between).then(2).cast(pl.Int64)
 
 
-def statement_moves(frames: Frames) -> pl.DataFrame:
-    """The rows of `moves`, of as many whole games as give 50,000; which games depends on their ids alone."""
-    found = moves(frames).drop("third")
-    counts = found.group_by("game_id").len().sort(pl.col("game_id").hash(seed=1), "game_id")
-    kept = counts.filter((pl.col("len").cum_sum() <= MOST) | (pl.int_range(pl.len()) == 0))
-    by = ("game_id", RATER, "day", "statement_id", "of", "observer", "about")
-    return found.join(kept, on="game_id", how="semi").sort(by)
-
-
 def of_kinds(rows: pl.DataFrame, labels: Sequence[str] = LABELS) -> pl.DataFrame:
     """The rows once for each of these labels that is not null. label: its name; kind: its value, honest, deceptive or a
     type of deception; lie: whether that is deceptive.
@@ -147,19 +137,6 @@ def of_kinds(rows: pl.DataFrame, labels: Sequence[str] = LABELS) -> pl.DataFrame
         known = rows.drop_nulls(label).with_columns(label=pl.lit(label), kind=words)
         parts.append(known.drop(labels))
     return pl.concat(parts).with_columns(lie=~pl.col("kind").is_in([HONEST, DeceptionType.NONE.value]))
-
-
-ANALYSES_OF_MOVES: tuple[Analysis, ...] = (
-    Analysis(
-        "statement_moves",
-        "Every statement and whom it moved",
-        statement_moves,
-        needs=(SAID, either(SUSPICION, VOTES)),
-        note="One row for each statement, observer, and player about whom it may move the observer (its speaker, or "
-        f"whom it accuses), with the statement's labels; whole games up to {MOST:,} rows, drawn by their ids.",
-        shown=10,
-    ),
-)
 
 
 _ALIKE = ("model", "observer_model", "speaker_role", "observer_role", "phase", "_day", "third", "_band")

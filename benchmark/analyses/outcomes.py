@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import (
-    MIXED_TABLES,
-    REPORTS_OR_RATINGS,
-    WINNERS,
-    Analysis,
-    both_levels_of_learning,
-    dealt,
-    two_conditions,
-    with_and_without,
-)
-from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, cell_names, of_game
+from liescope.benchmark.analyses.analysis import WINNERS, Analysis, both_levels_of_learning, dealt, with_and_without
+from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
 from liescope.benchmark.analyses.analysis_tables import Differences, Shares, each, in_order, long, pooled
 from liescope.benchmark.analyses.conditions_of_play import (
     CELL,
     GAME,
-    MIXED,
     MODEL,
     NOBODY,
     POOLED,
@@ -101,17 +91,6 @@ def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None
     return rows.with_columns(won=pl.col("winner") == pl.col("faction")).drop("winner")
 
 
-def in_pairs(rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-    """The rows of either of every two conditions of a game, with these as one and other, and whether a row is of the
-    first of them as `first`.
-    """
-    names = frames.games.select(*GAME).unique()
-    pairs = names.join(names, on="game", suffix="_other").filter(pl.col("condition") < pl.col("condition_other"))
-    both = rows.join(pairs.select("game", one="condition", other="condition_other"), on="game")
-    first = pl.col("condition") == pl.col("one")
-    return both.filter(first | (pl.col("condition") == pl.col("other"))).with_columns(first=first)
-
-
 def _by_cell(frames: Frames) -> pl.DataFrame:
     return wins_by(frames, CELL)
 
@@ -119,20 +98,6 @@ def _by_cell(frames: Frames) -> pl.DataFrame:
 def _by_cell_and_pooled(frames: Frames) -> pl.DataFrame:
     cells = _by_cell(frames)
     return pl.concat([cells, pooled(wins_by(frames, GAME)).select(cells.columns)])
-
-
-def _between_models(frames: Frames) -> pl.DataFrame:
-    """Games between different models: what each role's team won, and whether all of that role in a game won alike."""
-    mixed = frames.games.filter((pl.col("model") == MIXED) & DECIDED).select("game_id")
-    held = frames.seats.join(mixed, on="game_id", how="semi").group_by(*CELL, "role", "family", "game_id")
-    return held.agg(pl.col("won").any(), alike=pl.col("won").n_unique() == 1)
-
-
-def _of_shared_lineups(frames: Frames) -> pl.DataFrame:
-    """Only line-ups that both conditions share count, so that different opponents do not look like a difference."""
-    games = in_pairs(frames.games, frames)
-    shared = pl.col("condition").n_unique().over("game", "learning", "lineup", "one", "other") == 2
-    return wins_by(frames, [*CELL, "one", "other", "first"], games.filter(shared))
 
 
 _ON_MINUS_OFF = Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "on", "off")
@@ -202,11 +167,6 @@ def _shuffled(frames: Frames) -> pl.DataFrame:
     return long(games.select("game_id", "family", *CELL, *_HEADLINES), _HEADLINES)
 
 
-def _pair_names(table: pl.DataFrame) -> list[str]:
-    pairs = table.select("one", "other").rows()
-    return [f"{name}: {one} minus {other}" for name, (one, other) in zip(cell_names(table), pairs, strict=True)]
-
-
 def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
     """One panel per model, a row a faction: its rate in both regimes."""
     colours = {"triadic": COLOURS["orange"], "dyadic": COLOURS["blue"]}
@@ -214,13 +174,12 @@ def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
     return drawn(table.drop_nulls("games").with_columns(game=pl.lit("werewolf")))
 
 
-_SIGN_OPEN = "an interval that contains zero leaves the sign open."
 _CHANGES = (-1.02, 1.02)
 ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
     Analysis(
         "win_rates",
         "Win rates by faction",
-        # Games between different models share one row; `model_wins` has them by model and role.
+        # Games between different models share one row.
         Shares(
             _by_cell_and_pooled,
             "won",
@@ -236,42 +195,6 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         main=True,
     ),
     Analysis(
-        "model_wins",
-        "Win rates by model and role",
-        Shares(
-            _between_models,
-            "won",
-            (*CELL, "role"),
-            "wins",
-            bounded=pl.col("alike").all(),
-            sort=(*GAME, "role", "model", "learning"),
-            alike=True,
-        ),
-        Dots("share of games won", facets=of_game("role"), colours="model", limits=SHARE),
-        needs=(MIXED_TABLES, WINNERS),
-        note="Games between different models: how often a role's team wins while the model holds that role. "
-        "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
-        "account.",
-        main=True,
-    ),
-    Analysis(
-        "condition_effect",
-        "Win rates: one condition against another",
-        Differences(
-            _of_shared_lineups,
-            "won",
-            ("game", "model", "learning", "faction", "one", "other"),
-            "first",
-            "one",
-            "other",
-        ),
-        Dots("difference of win rates", "faction", _pair_names, colours="side", reference=0, limits=_CHANGES),
-        needs=(two_conditions, WINNERS),
-        otherwise="no model played in two conditions",
-        note=f"Above zero, the faction wins more in the first condition; {_SIGN_OPEN}",
-        main=True,
-    ),
-    Analysis(
         "learning_effect",
         "Learning on minus off",
         learning_effect,
@@ -280,7 +203,7 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         otherwise="no model played with learning on and off",
         interval=_ON_MINUS_OFF.interval,
         source="Figure 13a",
-        note=f"Above zero, the faction wins more when the jester learns; {_SIGN_OPEN}",
+        note="Above zero, the faction wins more when the jester learns; an interval with zero leaves the sign open.",
         main=True,
         corrections=_ON_MINUS_OFF.corrections,
     ),
@@ -314,40 +237,6 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         otherwise="roles were fixed to names, or the seating is not known",
         source="Table 5",
         note="The headline figures of games in which a name cannot reveal a role.",
-    ),
-)
-
-
-def _talk(frames: Frames) -> pl.DataFrame:
-    """Of statements, whether their speaker reported them as deceptive and the share of observers who flagged them, and
-    of ratings, the suspicion.
-    """
-    columns = ["game_id", "family", *CELL, RATER, "role", "metric", "value"]
-    said = frames.statements.rename({"speaker_role": "role", "label_self": "reported", "peer_rate": "flagged"})
-    rated = frames.ratings.rename({"speaker_role": "role"})
-    parts = [long(said, ["reported", "flagged"]), long(rated, ["suspicion"])]
-    return in_pairs(pl.concat([part.select(columns) for part in parts]), frames)
-
-
-ANALYSES_OF_CONDITIONS: tuple[Analysis, ...] = (
-    Analysis(
-        "condition_talk",
-        "Talk and ratings: one condition against another",
-        Differences(
-            _talk,
-            "value",
-            ("game", "model", "learning", RATER, "role", "metric", "one", "other"),
-            "first",
-            "one",
-            "other",
-            mean="mean",
-            columns=("mean_one", "mean_other", "difference", "lo", "hi", "games_one", "games_other"),
-            interval=Interval.MEAN_DIFFERENCE,
-        ),
-        needs=(two_conditions, REPORTS_OR_RATINGS),
-        otherwise="no model's statements were rated in two conditions",
-        note="Above zero, the first condition has more; an interval that contains zero leaves the sign open.",
-        main=True,
     ),
 )
 

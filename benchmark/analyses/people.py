@@ -12,12 +12,7 @@ from liescope.benchmark.analyses.analysis_figures import SHARE, Dots
 from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import (
-    Interval,
-    Zero,
-    adjusted_difference,
-    game_difference,
-)
+from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference, game_difference
 from liescope.benchmark.analyses.votes import honest_votes
 from liescope.common.model_names import PEOPLE
 

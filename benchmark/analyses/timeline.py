@@ -91,13 +91,7 @@ ANALYSES_OF_GAME_LENGTH: tuple[Analysis, ...] = (
         "halves",
         "First half against second half of a cell",
         Differences(
-            _halves,
-            "won",
-            (*CELL, "faction"),
-            "late",
-            "second",
-            "first",
-            also={"overall": pl.col("won").mean()},
+            _halves, "won", (*CELL, "faction"), "late", "second", "first", also={"overall": pl.col("won").mean()}
         ),
         needs=(TURNS,),
         otherwise="no cell has two games",
@@ -122,11 +116,7 @@ ANALYSES_OF_GAME_LENGTH: tuple[Analysis, ...] = (
             "days",
             (*CELL, "winner"),
             POSITIVE,
-            also={
-                "shortest": pl.col("days").min(),
-                "median": pl.col("days").median(),
-                "longest": pl.col("days").max(),
-            },
+            also={"shortest": pl.col("days").min(), "median": pl.col("days").median(), "longest": pl.col("days").max()},
             columns=("mean", "lo", "hi", "shortest", "median", "longest", "games"),
         ),
         plot_game_length,

@@ -20,15 +20,7 @@ from liescope.benchmark.analyses.analysis import (
 )
 from liescope.benchmark.analyses.analysis_figures import SHARE, Curves, Dots, cell_names, of_game, spelt
 from liescope.benchmark.analyses.analysis_tables import Differences, Means, Shares, in_order, long
-from liescope.benchmark.analyses.conditions_of_play import (
-    CELL,
-    GAME,
-    MODEL,
-    RATER,
-    chosen,
-    last_ballots,
-    united_roles,
-)
+from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.common.colours import COLOURS
@@ -118,13 +110,7 @@ ANALYSES_OF_VOTES: tuple[Analysis, ...] = (
     Analysis(
         "wolf_votes_first_day",
         "Werewolves' votes on day 1, before and after the revote",
-        Shares(
-            _werewolves_first_day,
-            "value",
-            (*CELL, "ballot", "metric"),
-            order={"metric": _FIRST_DAY},
-            alike=True,
-        ),
+        Shares(_werewolves_first_day, "value", (*CELL, "ballot", "metric"), order={"metric": _FIRST_DAY}, alike=True),
         Dots(
             "share of games",
             facets=spelt("metric", _FIRST_DAY),

@@ -89,7 +89,7 @@ def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(were
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert "given by a judge after the game, from its log: one (4 of 4 games), two (4 of 4 games)." in page
     alone = analyse(copies[0])
-    assert "rater" not in alone.tables["deception_rates"].columns
+    assert "rater" not in alone.tables["flags_per_statement"].columns
     assert "rater_agreement" in alone.nothing
 
 

@@ -9,7 +9,6 @@ from liescope.benchmark.analyses.deception import TYPES
 from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made, table_of
 
-deception_rates = table_of("deception_rates")
 flags_per_statement = table_of("flags_per_statement")
 type_composition = table_of("type_composition")
 type_yield = table_of("type_yield")
@@ -48,14 +47,6 @@ def hand() -> Frames:
         for number, (kind, flag, suspicion) in enumerate(rated)
     ]
     return made(statements=statements, ratings=ratings)
-
-
-def test_rates_are_shares_of_the_statements_and_a_tie_of_the_peers_is_not_most_of_them(hand: Frames) -> None:
-    rates = {row["by"]: row for row in deception_rates(hand).to_dicts()}
-    assert (rates["self"]["mean"], rates["self"]["n"]) == (0.75, 4)
-    assert (rates["peers"]["mean"], rates["peers"]["n"]) == (0.5, 4)
-    assert rates["self"]["lo"] < 0.75 < rates["self"]["hi"]
-    assert (rates["peers"]["lo"], rates["peers"]["hi"]) == (None, None)  # two games that do not differ
 
 
 def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:

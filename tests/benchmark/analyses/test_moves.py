@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses import lies as module
-from liescope.benchmark.analyses.analysed_games import GameSet
-from liescope.benchmark.analyses.findings import page, run_analyses
-from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.lies import LABELS, moves, of_kinds, statement_moves
-from liescope.games.record import GameRecord
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.lies import LABELS, moves, of_kinds
 from tests.benchmark.analyses.made import made
 
 
@@ -125,21 +119,3 @@ def test_labels_stay_apart(hand: Frames) -> None:
         "self_type": {("omission", True)},
     }
     assert set(found) < set(LABELS)
-
-
-def test_the_file_holds_whole_games_up_to_its_bound(
-    records: tuple[GameRecord, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    frames = load_frames([replace(records[1], game_id=f"game {number}") for number in range(4)])
-    whole = moves(frames).group_by("game_id").len()["len"].item(0)
-    monkeypatch.setattr(module, "MOST", 2 * whole + 1)
-    counts = statement_moves(frames).group_by("game_id").len()["len"].to_list()
-    assert counts == [whole, whole]
-
-
-def test_the_page_shows_the_first_rows_and_the_file_has_all(frames: Frames) -> None:
-    (analysis,) = module.ANALYSES_OF_MOVES
-    (section,) = page(GameSet((), frames, frozenset()), run_analyses([analysis], frames)).sections[1:2]
-    assert section.table is not None
-    assert len(section.table.rows()) == analysis.shown
-    assert f"of {statement_moves(frames).height:,} rows" in " ".join(section.paragraphs)
