@@ -17,7 +17,7 @@ from liescope.common.settings import resolve, takes
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from liescope.benchmark.analyses.analysed_games import GameSet
+    from liescope.benchmark.analyses.frames import GameSet
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,9 +116,9 @@ def read_and_analyse(
     sources: Sequence[str | os.PathLike[str]], pool: bool, bar: Progress, draw: bool
 ) -> tuple[GameSet, Report]:
     """The games of these sources, and what every analysis finds in them; see `load_games` and `run_analyses`."""
-    from liescope.benchmark.analyses.analysed_games import load_games
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
     from liescope.benchmark.analyses.findings import run_analyses
+    from liescope.benchmark.analyses.frames import load_games
 
     reading = bar.add_task("reading", total=None, note="games")
     games_set = load_games(sources, lambda games: bar.update(reading, completed=games), pool)

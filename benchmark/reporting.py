@@ -18,11 +18,11 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.analysed_games import GameSet, settings
 from liescope.benchmark.analyses.analysis_registry import SUBJECTS
 from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.findings import notes as notes_on_games
 from liescope.benchmark.analyses.findings import overview
+from liescope.benchmark.analyses.frames import GameSet, settings
 from liescope.benchmark.analysing import read_and_analyse
 from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
 from liescope.benchmark.capability.background_report import part_of_conditions

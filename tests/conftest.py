@@ -76,7 +76,7 @@ GROUPS = {
         "generate/runs/test_werewolf_kill.py",
     ),
     "pages": ("web/",),
-    "fits": ("benchmark/test_", "benchmark/ratings/"),
+    "fits": ("benchmark/test_",),
     "analyses": ("benchmark/analyses/",),
     "models of this process": ("generate/players/local/",),
     "golden": ("golden/",),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.conduct import (
     ANALYSES_OF_BIDDING,
+    ANALYSES_OF_GAME_LENGTH,
     ANALYSES_OF_LENGTHS,
     ANALYSES_OF_NIGHTS,
     ANALYSES_OF_SILENCE,
+    ANALYSES_OF_TIMELINE,
 )
 from liescope.benchmark.analyses.deception import (
     ANALYSES_OF_CALIBRATION,
@@ -19,13 +21,11 @@ from liescope.benchmark.analyses.disclosure import ANALYSES_OF_DISCLOSURE
 from liescope.benchmark.analyses.fingerprint import ANALYSES_OF_FINGERPRINT, ANALYSES_OF_PREDICTORS
 from liescope.benchmark.analyses.first_claim import ANALYSES_OF_COUNTER_ACCUSATION, ANALYSES_OF_FIRST_CLAIM
 from liescope.benchmark.analyses.forks import ANALYSES_OF_FORKS
-from liescope.benchmark.analyses.judges import ANALYSES_OF_JUDGES, ANALYSES_OF_NAMING
-from liescope.benchmark.analyses.lessons import ANALYSES_OF_LESSONS
+from liescope.benchmark.analyses.judged import ANALYSES_OF_JUDGES, ANALYSES_OF_LESSONS, ANALYSES_OF_NAMING
 from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES
 from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
 from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION, ANALYSES_OF_ENDINGS, ANALYSES_OF_OUTCOMES
 from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
-from liescope.benchmark.analyses.timeline import ANALYSES_OF_GAME_LENGTH, ANALYSES_OF_TIMELINE
 from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD, ANALYSES_OF_VOTES
 from liescope.common.registry import Registry
 

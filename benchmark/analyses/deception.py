@@ -17,11 +17,14 @@ from liescope.benchmark.analyses.analysis import (
     REPORTS_OR_RATINGS,
     SUSPICION,
     Analysis,
+    Differences,
+    Means,
     both_levels_of_learning,
     dealt,
+    each,
+    long,
 )
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Curves, Dots, Matrix, cell_names, spelt
-from liescope.benchmark.analyses.analysis_tables import Differences, Means, each, long
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval

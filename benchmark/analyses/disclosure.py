@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, WINNERS, Analysis
+from liescope.benchmark.analyses.analysis import INVESTIGATIONS, MINI_MAFIA, WINNERS, Analysis, Shares, each
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots
-from liescope.benchmark.analyses.analysis_tables import Shares, each
 from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.frames import Frames

@@ -8,11 +8,10 @@ from importlib.metadata import version
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysed_games import GameSet, settings
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, TRIADIC, Analysis
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Curves
 from liescope.benchmark.analyses.conditions_of_play import CELL, NOBODY, PLAYERS, RATER, UNKNOWN
-from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.frames import Frames, GameSet, settings
 from liescope.benchmark.analyses.intervals import RULE, game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.votes import honest_votes

@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt
+from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt, in_order, pooled
 from liescope.benchmark.analyses.analysis_figures import Matrix, cell_names, spelt
-from liescope.benchmark.analyses.analysis_tables import in_order, pooled
 from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, RATER, chosen, jester_games
 from liescope.benchmark.analyses.deception import ANALYSES_OF_CALIBRATION, ANALYSES_OF_DETECTION
 from liescope.benchmark.analyses.frames import Frames

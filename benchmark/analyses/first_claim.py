@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import DECEIVERS, INVESTIGATIONS, MINI_MAFIA, SAID, VOTES, WINNERS, Analysis
+from liescope.benchmark.analyses.analysis import (
+    DECEIVERS,
+    INVESTIGATIONS,
+    MINI_MAFIA,
+    SAID,
+    VOTES,
+    WINNERS,
+    Analysis,
+    Differences,
+    Shares,
+    in_order,
+    long,
+    pooled,
+)
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, spelt
-from liescope.benchmark.analyses.analysis_tables import Differences, Shares, in_order, long, pooled
 from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.disclosure import INVESTIGATION, accusations, investigators, knowing

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import FORKS, Analysis
+from liescope.benchmark.analyses.analysis import FORKS, Analysis, in_order
 from liescope.benchmark.analyses.analysis_figures import Dots
-from liescope.benchmark.analyses.analysis_tables import in_order
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, chosen
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero

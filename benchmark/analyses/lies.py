@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis
+from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis, Means
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names, spelt
-from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, UNKNOWN, chosen
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.disclosure import accusations

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis, Means
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
-from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import WINNERS, Analysis, both_levels_of_learning, dealt, with_and_without
+from liescope.benchmark.analyses.analysis import (
+    WINNERS,
+    Analysis,
+    Differences,
+    Shares,
+    both_levels_of_learning,
+    dealt,
+    each,
+    in_order,
+    long,
+    pooled,
+    with_and_without,
+)
 from liescope.benchmark.analyses.analysis_figures import SHARE, Bars, Dots, of_game
-from liescope.benchmark.analyses.analysis_tables import Differences, Shares, each, in_order, long, pooled
 from liescope.benchmark.analyses.conditions_of_play import (
     CELL,
     GAME,

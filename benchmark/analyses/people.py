@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis
+from liescope.benchmark.analyses.analysis import PEOPLE_RATED, PEOPLE_VOTED, Analysis, Means
 from liescope.benchmark.analyses.analysis_figures import SHARE, Dots
-from liescope.benchmark.analyses.analysis_tables import Means
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference, game_difference

@@ -16,10 +16,14 @@ from liescope.benchmark.analyses.analysis import (
     VOTES,
     WINNERS,
     Analysis,
+    Differences,
+    Means,
+    Shares,
     dealt,
+    in_order,
+    long,
 )
 from liescope.benchmark.analyses.analysis_figures import SHARE, Curves, Dots, cell_names, of_game, spelt
-from liescope.benchmark.analyses.analysis_tables import Differences, Means, Shares, in_order, long
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares

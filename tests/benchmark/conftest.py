@@ -9,11 +9,14 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import expit
 
 from liescope.benchmark import published_counts
+from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import SCHEMA, tally
 from liescope.benchmark.capability.model import win_probability
 from liescope.benchmark.capability.posterior import Posterior, fit
+from liescope.benchmark.capability.variants import DEFAULT
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord
@@ -72,3 +75,23 @@ def simulate() -> Callable[..., pl.DataFrame]:
 def published_fit() -> Posterior:
     """The posterior of the paper's 140 cells, with the settings that the command has."""
     return fit(published_counts())
+
+
+SHORT = Settings(draws=400, tune=400)
+M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))
+
+
+def leaning(games: int) -> pl.DataFrame:
+    """The cube of three models whose villagers lean to a side."""
+    random = np.random.default_rng(4)
+    rows = [
+        (*(chr(97 + at) for at in (i, j, k)), int(random.binomial(games, expit(V[k] * (M[i] - D[j]) + B[k]))), games)
+        for i, j, k in product(range(3), repeat=3)
+    ]
+    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
+@pytest.fixture(scope="session")
+def leaning_fit() -> Posterior:
+    """The default model, of villagers who lean."""
+    return fit(leaning(300), SHORT, DEFAULT)

@@ -92,6 +92,7 @@ def test_most_published_cells_lie_in_their_predicted_interval(published_fit: Pos
     assert np.corrcoef(found["observed"], found["predicted"])[0, 1] > 0.9
 
 
+@pytest.mark.long
 def test_planted_capabilities_come_back(simulate: Simulate) -> None:
     """Six players, one of them (f) a villager who follows the worse side; mean m 0 and mean v 1 as planted."""
     m = np.array([1.0, 0.5, 0.1, -0.2, -0.5, -0.9])
@@ -106,6 +107,7 @@ def test_planted_capabilities_come_back(simulate: Simulate) -> None:
     assert table["v_hi"][5] < 0
 
 
+@pytest.mark.long
 def test_a_background_design_of_three_players_is_enough() -> None:
     random = np.random.default_rng(3)
     skill = {"a": (0.8, 1.1, 1.8), "b": (0.0, 0.5, 0.8), "c": (-0.8, -0.2, 0.4)}
@@ -134,6 +136,7 @@ def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> N
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.long
 def test_both_samplers_agree(published_fit: Posterior) -> None:
     other = fit(published_fit.cells, Settings(draws=300, tune=300, sampler="pymc"))
     assert (published_fit.sampler, other.sampler) == ("nutpie", "pymc")

@@ -155,6 +155,7 @@ def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: P
     assert (mute.learned()["m"] > 0.9).all()
 
 
+@pytest.mark.long
 def test_equal_models_that_many_games_show_to_be_equal_have_numbers() -> None:
     counted = [(*key, 2000, 4000) for key in product(MODELS[:3], repeat=3)]
     found = fit(pl.DataFrame(counted, SCHEMA, orient="row"), Settings(draws=300, tune=500), variant("additive"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
 from liescope.benchmark.capability.goodness import goodness, separated
 from liescope.benchmark.capability.model import family_of
@@ -28,29 +26,11 @@ from liescope.benchmark.capability.variants import (
 )
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
+from tests.benchmark.conftest import SHORT, B, D, M, V, leaning
 
 pytestmark = pytest.mark.slow
 
-SHORT = Settings(draws=400, tune=400)
 ALL = ("paper", "paper+dispersion", "additive", "offset+dispersion+families", "offset+dispersion+votes")
-M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))
-
-
-def leaning(games: int, rho: float = 0.0) -> pl.DataFrame:
-    """The cube of three models whose villagers lean to a side."""
-    random = np.random.default_rng(4)
-    rows = []
-    for i, j, k in product(range(3), repeat=3):
-        p = expit(V[k] * (M[i] - D[j]) + B[k])
-        if rho:
-            p = random.beta(p * (1 - rho) / rho, (1 - p) * (1 - rho) / rho)
-        rows.append(("abc"[i], "abc"[j], "abc"[k], int(random.binomial(games, p)), games))
-    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Posterior:
-    return fit(leaning(300), SHORT, DEFAULT)
 
 
 def test_a_name_is_a_base_and_terms_in_any_order_and_prints_as_it_is_read() -> None:
@@ -66,18 +46,18 @@ def test_a_name_is_a_base_and_terms_in_any_order_and_prints_as_it_is_read() -> N
             variant(wrong)
 
 
-def test_villagers_who_lean_to_a_side_come_back_with_their_offsets(fitted: Posterior) -> None:
-    table = scores(fitted).sort("model")
+def test_villagers_who_lean_to_a_side_come_back_with_their_offsets(leaning_fit: Posterior) -> None:
+    table = scores(leaning_fit).sort("model")
     for name, planted in (("m", M), ("d", D), ("v", V), ("b", B)):
         inside = (table[f"{name}_lo"].to_numpy() <= planted) & (planted <= table[f"{name}_hi"].to_numpy())
         assert inside.sum() >= 2, name
         assert np.corrcoef(table[name], planted)[0, 1] > 0.95
-    assert np.allclose(fitted.draws["b"].sum(axis=-1), 0, atol=1e-9)
-    assert fitted.diagnostics.near  # 400 draws a chain are few
+    assert np.allclose(leaning_fit.draws["b"].sum(axis=-1), 0, atol=1e-9)
+    assert leaning_fit.diagnostics.near  # 400 draws a chain are few
 
 
-def test_the_published_model_does_not_fit_leaning_villagers_and_the_default_does(fitted: Posterior) -> None:
-    wrong, right = goodness(fit(leaning(300), SHORT, PAPER)), goodness(fitted)
+def test_the_published_model_does_not_fit_leaning_villagers_and_the_default_does(leaning_fit: Posterior) -> None:
+    wrong, right = goodness(fit(leaning(300), SHORT, PAPER)), goodness(leaning_fit)
     assert wrong.p < 0.01
     assert wrong.dispersion > 2
     assert right.p > 0.05
@@ -94,14 +74,14 @@ def test_the_published_cells_scatter_twice_as_much_as_the_published_model_says(p
     assert found.p < 0.001
 
 
-def test_chances_are_the_formula_for_combinations_seen_or_not(fitted: Posterior) -> None:
+def test_chances_are_the_formula_for_combinations_seen_or_not(leaning_fit: Posterior) -> None:
     rows = pl.DataFrame([("a", "b", "c")], PLAYERS, orient="row")
-    flat = fitted.flat()
+    flat = leaning_fit.flat()
     logit = flat["v"][:, 2] * (flat["m"][:, 0] - flat["d"][:, 1]) + flat["b"][:, 2]
-    assert np.allclose(fitted.chances(rows)[:, 0], expit(logit))
-    assert fitted.chances(rows, most=100).shape == (100, 1)
+    assert np.allclose(leaning_fit.chances(rows)[:, 0], expit(logit))
+    assert leaning_fit.chances(rows, most=100).shape == (100, 1)
     with pytest.raises(UnknownName, match="villager"):
-        fitted.chances(rows.with_columns(villager=pl.lit("z")))
+        leaning_fit.chances(rows.with_columns(villager=pl.lit("z")))
 
 
 def test_three_symmetries_leave_an_offset_identified_where_the_cube_was_played() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,10 @@ from liescope.benchmark.fitting import ConditionFit
 Draws = dict[str, np.ndarray]
 
 
-def fitted(names: tuple[str, ...], means: tuple[float, ...], sd: float, games: int = 80, rho: float = 0.01) -> list:
+@cache
+def fitted(
+    names: tuple[str, ...], means: tuple[float, ...], sd: float, games: int = 80, rho: float = 0.01
+) -> tuple[ConditionFit, ...]:
     """A fit whose scores lie around these means, the same in each role; every combination was played."""
     random = np.random.default_rng(0)
     count = len(names)
@@ -39,7 +43,7 @@ def fitted(names: tuple[str, ...], means: tuple[float, ...], sd: float, games: i
         "nutpie",
         variant("offset+dispersion"),
     )
-    return [ConditionFit("", Counts(cells, cells), posterior, goodness(posterior))]
+    return (ConditionFit("", Counts(cells, cells), posterior, goodness(posterior)),)
 
 
 def test_two_equal_players_have_no_winner_and_the_page_says_how_likely_each_is() -> None:

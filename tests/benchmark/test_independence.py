@@ -31,6 +31,7 @@ def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> p
     return cells.with_columns(mafia_wins=drawn, games=games)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("games", [1, 3, 20, 100])
 @pytest.mark.parametrize("scatter", [0.0, 0.5])
 def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
@@ -46,7 +47,7 @@ def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) 
     assert fired == 0
 
 
-@pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 1.0), (100, 0.9), (100, 0.5)])
+@pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 0.5)])
 def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: float) -> None:
     random = np.random.default_rng(3)
     for _ in range(2):

@@ -18,6 +18,7 @@ from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.results import predictions
 from liescope.benchmark.capability.variants import DEFAULT, undetermined
 
+pytestmark = pytest.mark.long
 MODELS = tuple(f"model-{n:03}" for n in range(12))
 
 

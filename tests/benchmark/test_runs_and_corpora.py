@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from liescope.benchmark.analyses.analysed_games import load_games, settings
-from liescope.benchmark.analyses.frames import SCHEMAS
+from liescope.benchmark.analyses.frames import SCHEMAS, load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
@@ -79,6 +78,7 @@ def test_a_run_and_its_corpus_side_by_side_would_count_twice(made: Path) -> None
         load_games([made / "wolves", made / "corpus" / "wolves"])
 
 
+@pytest.mark.long
 def test_published_games_give_the_same_figures_from_a_run_and_from_a_corpus(shared_data: Path, tmp_path: Path) -> None:
     source = shared_data / "mini_mafia"
     with gzip.open(source / "games.jsonl.gz", "rt", encoding="utf-8") as lines:

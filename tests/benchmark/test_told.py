@@ -20,7 +20,7 @@ APART = tuple(float(at) for at in range(8))
 
 def shown(sd: float, apart: float) -> FitResult:
     """A fit whose scores are known to within sd, of eight players who lie apart by so much."""
-    return _result(tuple(fitted(NAMES, tuple(apart * at for at in APART), sd)), "keep", {})
+    return _result(fitted(NAMES, tuple(apart * at for at in APART), sd), "keep", {})
 
 
 @pytest.mark.parametrize(("apart", "share"), [(10.0, 0.0), (1.0, 0.14), (0.2, 0.81), (0.0, 1.0)])

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import liescope
-from liescope.benchmark.analyses.analysed_games import load_games
+from liescope.benchmark.analyses.frames import load_games
 from liescope.benchmark.capability.count_sources import load_counts
 from liescope.common.errors import LiescopeError
 from liescope.data_cards.tables import TABLES

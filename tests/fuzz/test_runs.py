@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from liescope.benchmark.analyses.analysed_games import load_games
+from liescope.benchmark.analyses.frames import load_games
 from liescope.common.errors import LiescopeError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.corpus import build

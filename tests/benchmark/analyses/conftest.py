@@ -12,8 +12,7 @@ from zlib import crc32
 
 import pytest
 
-from liescope.benchmark.analyses.analysed_games import load_games
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames, load_frames, load_games
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source

@@ -49,6 +49,7 @@ def test_chance_grows_as_players_leave() -> None:
     assert vote_accuracy(frames)["chance"].item() == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_the_printed_accuracy_of_claude_sonnet_4_lies_in_the_interval_of_the_published_games(published: Frames) -> None:
     """Of Grok 3 Mini the paper prints 0.857; in these games, against other models, it is clearly above chance."""
     table = vote_accuracy(published).filter(pl.col("voter_role") == "villager")

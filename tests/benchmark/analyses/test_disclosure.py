@@ -103,6 +103,7 @@ def test_where_players_bid_for_the_floor_the_first_statement_is_the_first_chance
     assert (row["how"], row[CLAIMS], row[TELLS]) == ("accuses only", "never", "first round")
 
 
+@pytest.mark.long
 def test_published_detectives_of_grok_tell_at_once_and_those_of_llama_hardly_ever(
     shared_data: Path, tmp_path: Path
 ) -> None:

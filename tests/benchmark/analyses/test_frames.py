@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields, replace
-from types import SimpleNamespace
-from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -19,7 +17,6 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.games.table_rules import START, running_suspicion
 from liescope.games.werewolf import JESTER
-from liescope.labeling.acts import _Suspicion
 from tests.benchmark.random_play import judged
 
 
@@ -165,15 +162,3 @@ def test_a_condition_is_named_by_what_tells_it_from_the_others(records: tuple[Ga
     names = {"prompts full, rounds 2", "prompts full, rounds 8", "prompts minimal, rounds 8"}
     assert set(load_frames([one, two, three]).games["condition"]) == names
     assert set(load_frames([one, two, three], pool=True).games["condition"]) == {""}
-
-
-def test_suspicions_that_are_equal_but_for_rounding_tie() -> None:
-    ratings = [("Bob", 1 - 0.7), ("Charlie", 0.3)]
-    assert ratings[0][1] != ratings[1][1]
-    rows = tuple(
-        SimpleNamespace(statement_id=f"g:{n}", observer="Alice", speaker=speaker, running_suspicion=value)
-        for n, (speaker, value) in enumerate(ratings)
-    )
-    suspicion = _Suspicion(cast(Any, rows))
-    ranks = [suspicion.rank("Alice", name, ("Alice", "Bob", "Charlie"), before=9) for name in ("Bob", "Charlie")]
-    assert ranks == [1.5, 1.5]

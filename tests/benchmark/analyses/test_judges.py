@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from liescope.benchmark.analyses.judges import rater_agreement
+from liescope.benchmark.analyses.judged import rater_agreement
 from tests.benchmark.analyses.made import made
 
 

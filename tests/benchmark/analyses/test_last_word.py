@@ -86,6 +86,7 @@ def test_random_games_have_one_last_word_each_and_only_roles_that_voted() -> Non
     assert words.join(voted, on=["game_id", "role"], how="anti").is_empty()
 
 
+@pytest.mark.long
 def test_the_printed_advantages_lie_in_the_intervals_of_published_games(published: Frames) -> None:
     advantages = last_word(published).filter(pl.col("measure") == ADVANTAGE)
     of = {role: bounds for role, *bounds in advantages.select("role", "lo", "hi").iter_rows()}

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.lessons import lesson_agreement, lesson_vocabulary
+from liescope.benchmark.analyses.judged import lesson_agreement, lesson_vocabulary
 from liescope.labeling.lesson_tags import CATEGORIES
 from tests.benchmark.analyses.made import figure_of, table_of
 from tests.benchmark.random_play import mini_mafia

@@ -12,7 +12,7 @@ from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
 from liescope.benchmark.analyses.fingerprint import FEATURES, game_features
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.judges import ALL
+from liescope.benchmark.analyses.judged import ALL
 from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import table_of
 

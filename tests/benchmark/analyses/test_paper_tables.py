@@ -20,7 +20,6 @@ from liescope.benchmark.analyses.outcomes import (
     triadic_against_dyadic,
     wolf_losses,
 )
-from liescope.common.statistics import wilson
 from tests.benchmark.analyses.counted import Counted, counted, with_protections
 from tests.benchmark.analyses.made import table_of
 
@@ -78,25 +77,6 @@ TABLE_10: dict[Cell, tuple[int, int]] = {
     (LLAMA, False): (19, 0),
     (LLAMA, True): (18, 4),
 }
-# Table 11: games that the jester lost and won, of those in which it bid.
-TABLE_11: dict[Cell, tuple[int, int]] = {
-    (DEEPSEEK, False): (7, 3),
-    (DEEPSEEK, True): (3, 7),
-    (GPT, False): (0, 7),
-    (GPT, True): (0, 6),
-    (LLAMA, False): (6, 4),
-    (LLAMA, True): (4, 6),
-}
-# Table 14: share of 10 games in which a werewolf voted for the jester in the first ballot of day 1.
-TABLE_14: dict[Cell, float] = {
-    (DEEPSEEK, False): 0.30,
-    (DEEPSEEK, True): 0.20,
-    (GPT, False): 0.70,
-    (GPT, True): 0.60,
-    (LLAMA, False): 0.50,
-    (LLAMA, True): 0.30,
-}
-
 HALF_A_CENT = 0.005 + 1e-9
 HALF_A_MIL = 0.0005 + 1e-9
 
@@ -126,19 +106,6 @@ def test_section_5_1_pooled_rates(table_7: pl.DataFrame) -> None:
     assert dict(pooled.select("faction", "wins").iter_rows()) == {"jester": 33, "villagers": 22, "werewolves": 5}
     rates = dict(pooled.select("faction", "rate").iter_rows())
     assert rates == pytest.approx({"jester": 0.55, "villagers": 0.37, "werewolves": 0.08}, abs=HALF_A_CENT)
-
-
-def test_the_abstract_overstates_the_jesters_lead(table_7: pl.DataFrame) -> None:
-    """The abstract has the jester win 60 to 70% of games; by Table 7 it is 30 to 70% in the cells, and 55% overall.
-
-    Section 5.1 says that it wins more than the werewolves in every cell, and appendix A that it is the most frequent
-    winner in four of six: both hold.
-    """
-    rates = {(row["model"], row["learning"], row["faction"]): row["rate"] for row in table_7.iter_rows(named=True)}
-    jester = {cell: rates[*cell, "jester"] for cell in TABLE_7}
-    assert min(jester.values()) == 0.3
-    assert all(jester[cell] > rates[*cell, "werewolves"] for cell in TABLE_7)
-    assert sum(jester[cell] > rates[*cell, "villagers"] for cell in TABLE_7) == 4
 
 
 def test_figure_13a_the_villagers_pay_in_deepseek_and_llama(table_7: pl.DataFrame) -> None:
@@ -176,20 +143,6 @@ def test_table_4_is_26_triadic_and_11_dyadic_games() -> None:
     assert rate == pytest.approx(0.35 - 1, abs=HALF_A_CENT)
     assert hi < 0
     assert lo > -1
-
-
-def test_table_4_has_no_other_number_of_games_below_forty() -> None:
-    """n is not in the text; the three printed intervals and rates leave one number of games."""
-    printed = ((0.35, 0.19, 0.54), (0.08, 0.02, 0.24), (0.58, 0.39, 0.74))
-
-    def fits(n: int) -> bool:
-        counts = [round(rate * n) for rate, _, _ in printed]
-        ours = [(count / n, *wilson(count, n)) for count in counts]
-        return sum(counts) == n and all(
-            one == pytest.approx(figures, abs=HALF_A_CENT) for one, figures in zip(ours, printed, strict=True)
-        )
-
-    assert [n for n in range(5, 40) if fits(n)] == [26]
 
 
 def _table_5_games() -> list[Counted]:
@@ -235,11 +188,6 @@ def test_table_5_the_jesters_gain_and_the_villagers_loss_exclude_zero() -> None:
     assert bounds["jester_won"][0] > 0
     assert bounds["villagers_won"][1] < 0
     assert bounds["werewolves_won"][0] < 0 < bounds["werewolves_won"][1]
-
-
-def test_tables_4_and_5_print_the_same_cell_with_different_games() -> None:
-    """GPT-4.1, shuffled roles, learning off, in both: the jester wins 15 of 26 in Table 4 and 20 of 32 in Table 5."""
-    assert round(15 / 26, 3) != TABLE_5["jester_won"][False] == 20 / 32
 
 
 def _table_6_games() -> list[Counted]:
@@ -291,16 +239,6 @@ def test_table_6_against_table_7_differs_by_one_game_of_llama(table_6: pl.DataFr
     assert odd.rows() == [(LLAMA, True, -1, 1, 0)]
 
 
-def test_table_11_sides_with_table_7_where_tables_6_and_7_differ(table_7: pl.DataFrame) -> None:
-    wins = {
-        (row["model"], row["learning"]): row["wins"]
-        for row in table_7.filter(pl.col("faction") == "jester").iter_rows(named=True)
-        if row["model"] != POOLED
-    }
-    assert wins == {cell: won for cell, (_, won) in TABLE_11.items()}
-    assert sum(map(sum, TABLE_11.values())) == 53  # of 60: none of GPT-4.1's seven lost games is there
-
-
 def test_table_8_is_of_32_jester_wins_as_in_table_6_not_33_as_in_table_7() -> None:
     """0.688 and 0.107 are 22 of 32 and 3 of 28; no count of 33 and 27 games rounds to them. The 22 are Table 6's A."""
     values = [1.0] * 22 + [0.0] * 10 + [1.0] * 3 + [0.0] * 25
@@ -321,18 +259,6 @@ def test_category_a_holds_jesters_that_were_exiled_after_day_1() -> None:
     assert all(TABLE_6[LLAMA, on][0] > won[on] - reached_day_2[on] for on in (False, True))
     games = [Counted("jester", fate="exiled", day_out=2, wolf_vote=True)]
     assert wolf_losses(counted(games))["A"].to_list() == [1]
-
-
-def test_table_8_reads_the_revote_and_table_14_the_first_ballot() -> None:
-    """Section 5.4's shares by model come to 25 games, as Table 8's 22 + 3; Table 14's come to 26.
-
-    In Llama's learning cell A alone holds 4 games, more than the 3 whose wolves voted for the jester in the first
-    ballot: so it is the revote that our taxonomy reads.
-    """
-    revote = {GPT: (0.70, 0.60), DEEPSEEK: (0.30, 0.20), LLAMA: (0.30, 0.40)}
-    assert round(sum(10 * share for shares in revote.values() for share in shares)) == 25
-    assert round(sum(10 * share for share in TABLE_14.values())) == 26
-    assert TABLE_6[LLAMA, True][0] > round(10 * TABLE_14[LLAMA, True])
 
 
 def test_table_10_self_protection() -> None:

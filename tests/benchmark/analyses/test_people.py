@@ -8,10 +8,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.analysed_games import GameSet
 from liescope.benchmark.analyses.analysis import PEOPLE_VOTED
 from liescope.benchmark.analyses.findings import notes
-from liescope.benchmark.analyses.frames import load_frames
+from liescope.benchmark.analyses.frames import GameSet, load_frames
 from liescope.benchmark.analyses.people import (
     ANALYSES_OF_PEOPLE,
     people_flags_less_models,

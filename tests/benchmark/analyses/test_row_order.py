@@ -7,7 +7,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.analysis_tables import Means, in_one_order
+from liescope.benchmark.analyses.analysis import Means, in_one_order
 
 KEYS = ("model", "kind", "turn")
 

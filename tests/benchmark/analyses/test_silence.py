@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liescope.benchmark.analyses.timeline import cumulative_wins
+from liescope.benchmark.analyses.conduct import cumulative_wins
 from tests.benchmark.analyses.made import made, table_of
 
 jester_silence = table_of("jester_silence")
