@@ -46,10 +46,6 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         said = plan["served"]
         texts.setdefault(tuple(said["consent"]), []).append(name)
         waits[said["words"], said["choices"], said["away"]] = None
-    judged = {run["name"]: run["plan"] for run in facts["runs"] if _judged_by_a_person(run["plan"])}
-    for name, plan in judged.items():
-        if plan.get("consent"):
-            texts.setdefault(tuple(plan["consent"]), []).append(name)
     mixed = sum(any(not spec.startswith(_PERSON) for spec in plan["held"].values()) for plan in served.values())
     paced = [plan["served"]["pacing"] for plan in served.values() if plan["served"].get("pacing")]
     people = "human" in facts["seat_sources"]
@@ -61,21 +57,14 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         "unpaced": len(served) - len(paced),
         "mixed": mixed,
         "tables_served": len(served),
-        "people_judging": len({plan["judge"] for plan in judged.values()}),
         "unsaid": [run["name"] for run in facts["runs"] if _unsaid(run["plan"], people)],
     }
-
-
-def _judged_by_a_person(plan: Mapping[str, Any]) -> bool:
-    return str(plan.get("judge", "")).startswith(_PERSON)
 
 
 def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
     """Whether a plan says nothing of people whom its games may hold: forks and judged games of theirs do.
     people: whether anybody of whom that could be said holds a seat.
     """
-    if _judged_by_a_person(plan) and not plan.get("consent"):
-        return True
     if not people or plan.get("served") or "import" in plan:
         return False
     players = plan.get("players")

@@ -9,11 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from liescope.common.model_names import PEOPLE
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import ROLE
-from liescope.detectors.evaluation.beside_people import JUDGED, OBSERVER, SUSPECTED
 from liescope.detectors.evaluation.evaluation_sections import compared_views
 from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
@@ -21,55 +19,6 @@ from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow
 from liescope.detectors.evaluation.trust import sentences, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
 from liescope.detectors.training import TrainResult
-
-_SHOWN = (WITHIN, POOLED, "accuracy", "recall", "false_positive_rate")
-_EVEN = {"people": "at people's FPR", "own": "at the detector's FPR"}
-
-
-def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
-    """(line, style) for each population that people judged: everybody on the same statements, then detectors and all
-    people together at equal false positives.
-    """
-    here = [row for row in rows if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}"))]
-    for target, split in dict.fromkeys((row.target, row.split) for row in here):
-        part = [row for row in here if (row.target, row.split) == (target, split)]
-        values = {(row.detector, row.against, row.metric): row for row in part}
-        pooled = values[PEOPLE, None, "alpha"]
-        scorers = [row.detector for row in part if row.metric == POOLED]
-        what = "players" if split.endswith(SUSPECTED) else "statements"
-        counted = f"{pooled.statements:,} {what} of {pooled.games:,} games"
-        judges = sum(name.startswith(OBSERVER) for name in scorers)
-        agree = "" if pooled.value is None else f", alpha {pooled.value:.2f}"
-        yield "", ""
-        yield f"{target}, {split}:", "bold"
-        yield f"{counted}, {judges} observers{agree}", "bold"
-        yield f"{'':22}{'AUROC within games':23}{'pooled':>7}{'accuracy':>9}{'recall':>7}{'FPR':>7}", ""
-        for name in scorers:
-            auroc, *others = (values.get((name, None, metric)) for metric in _SHOWN)
-            cells = "".join(f"{_value(row):>{width}}" for row, width in zip(others, (7, 9, 7, 7), strict=True))
-            yield f"{_cut(name, 21):22}{_with_interval(auroc):23}{cells}", ""
-        for whose, where in _EVEN.items():
-            for row in part:
-                if row.against == PEOPLE and row.metric == f"lead_at_{whose}_fpr":
-                    at = {
-                        name: _value(values.get((row.detector, PEOPLE, f"{name}_{whose}_fpr")))
-                        for name in ("recall_at", "people_at")
-                    }
-                    fpr = _value(values.get((row.detector, PEOPLE, f"{whose}_fpr")))
-                    yield f"{where} ({fpr}): {row.detector} {at['recall_at']}, people {at['people_at']};", ""
-                    yield f"  lead over people {_with_interval(row, '+.3f')}", ""
-
-
-def _value(row: MetricRow | None) -> str:
-    return "–" if row is None or row.value is None else f"{row.value:.3f}"
-
-
-def _with_interval(row: MetricRow | None, form: str = ".3f") -> str:
-    if row is None or row.value is None:
-        return "–"
-    value = format(row.value, form)
-    return value if row.lo is None else f"{value} [{row.lo:{form}}, {row.hi:{form}}]"
-
 
 _WIDTH = 80
 _SHOWN_NOTES = 5
@@ -135,8 +84,6 @@ def show_evaluation(result: EvaluationResult) -> None:
     _show_offsets(console, result.rows)
     _show_verdicts(console, result.rows)
     _show_suspects(console, result.rows)
-    for line, style in people_lines(result.rows):
-        console.print(Text(plain(line), style=style))
     for target, reasons in result.without_label.items():
         for reason, count in reasons.items():
             _say(console, f"note: {count:,} statements have no {target} label ({reason})")

@@ -35,19 +35,13 @@ class AskKind(StrEnum):
     FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
     TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
     BELIEFS = "beliefs"  # whether the claims in options are true, as a form {claim: (one of BELIEVED,)}
-    SUSPECT = "suspect"  # how likely each player in options deceives, as a form {name: (0 to 1,)}; asks readers alone
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 )
-FORMS = frozenset(
-    {
-        *(AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON),
-        *(AskKind.FIND_CLAIMS, AskKind.BELIEFS, AskKind.SUSPECT),
-    }
-)
+FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS})
 BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
 BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 """What somebody may believe of a claim."""

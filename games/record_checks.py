@@ -15,7 +15,6 @@ from liescope.games.record import GameRecord, Status
 
 MOST = 10**6  # a larger day, round or count must be an error
 _NONE = type(None)
-_FROM_OUTSIDE = frozenset({EventKind.RATING, EventKind.SUSPICION})  # a judge gives them, too, who has no seat
 _COMBINATIONS = 1000  # of types that are remembered to be right
 
 
@@ -343,7 +342,7 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
         raise NotARecord(f"its index is {event.index}")
     if not (_is_count(event.day, names) and _is_count(event.round, names)):
         raise NotARecord(f"day {event.day}, round {event.round} is impossible")
-    acted = kind.actor and not (event.kind in _FROM_OUTSIDE and "judge" in event.data)
+    acted = kind.actor and not (event.kind is EventKind.RATING and "judge" in event.data)  # a judge has no seat
     if (event.actor is None and acted) or (event.actor is not None and event.actor not in names):
         raise NotARecord(_unseated("actor", event.actor))
     if (event.target is None and kind.target) or (event.target is not None and event.target not in names):

@@ -24,7 +24,6 @@ from liescope.benchmark.analyses.intervals import (
     game_means,
     shares,
 )
-from liescope.common.model_names import PEOPLE
 from liescope.common.statistics import PROPORTION, Scale
 
 if TYPE_CHECKING:
@@ -277,12 +276,6 @@ GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null()
 TAGS = _rows("tags", "no judge tagged lessons")
 WINNERS = _rows("games", "the source does not say who won", pl.col("winner") != UNKNOWN)
 SIDES_KNOWN = _rows("seats", "the source does not say whose role deceives", pl.col("deceives").is_not_null())
-PEOPLE_VOTED = _rows("votes", "no person chose whom to vote for", _chosen(pl.col("model") == PEOPLE))
-PEOPLE_RATED = _rows(
-    "ratings",
-    "no person rated a statement",
-    (pl.col(RATER) == PLAYERS) & (pl.col("observer_seat_model") == PEOPLE) & pl.col("flag").is_not_null(),
-)
 FORKS = _rows(
     "games", "no game goes on from a moment of a recorded one (`liescope fork`)", pl.col("fork_seat").is_not_null()
 )

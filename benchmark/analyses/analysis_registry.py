@@ -25,7 +25,6 @@ from liescope.benchmark.analyses.judged import ANALYSES_OF_JUDGES, ANALYSES_OF_L
 from liescope.benchmark.analyses.lies import ANALYSES_OF_LIES
 from liescope.benchmark.analyses.names import ANALYSES_OF_NAMES
 from liescope.benchmark.analyses.outcomes import ANALYSES_OF_CONFIGURATION, ANALYSES_OF_ENDINGS, ANALYSES_OF_OUTCOMES
-from liescope.benchmark.analyses.people import ANALYSES_OF_PEOPLE
 from liescope.benchmark.analyses.votes import ANALYSES_OF_ACCURACY, ANALYSES_OF_LAST_WORD, ANALYSES_OF_VOTES
 from liescope.common.registry import Registry
 
@@ -54,7 +53,6 @@ SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "detection": ANALYSES_OF_DETECTION,
     "lies": ANALYSES_OF_LIES,
     "forks": ANALYSES_OF_FORKS,
-    "people": ANALYSES_OF_PEOPLE,
     "timeline": ANALYSES_OF_TIMELINE,
     "fingerprint": ANALYSES_OF_FINGERPRINT,
     "predictors": ANALYSES_OF_PREDICTORS,

@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.beside_people import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.metrics import (
     DECISION,
     DIFFERENCE,
@@ -27,6 +26,7 @@ from liescope.detectors.evaluation.metrics import (
     rank_metrics,
     rates,
 )
+from liescope.detectors.evaluation.observers import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.score_rows import (
     MetricRow,
     ScoringPlan,

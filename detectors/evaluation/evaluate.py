@@ -20,12 +20,6 @@ from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.evaluation.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
-from liescope.detectors.evaluation.beside_people import (
-    PeoplesAnswers,
-    on_judged_players,
-    on_judged_statements,
-    read_people,
-)
 from liescope.detectors.evaluation.beside_players import (
     SeatTables,
     detective_claims,
@@ -189,7 +183,6 @@ class _Wanted:
 
     split: str | None
     observers: bool
-    people: PeoplesAnswers | None
     draws: int
     seed: int
     keep_lost: bool
@@ -208,12 +201,12 @@ def evaluate(
     progress: bool = False,
     **settings: Unpack[EvaluateSettings],
 ) -> EvaluationResult:
-    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
+    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models and players.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them. A chat model
     (`judge`) scores the same statements zero-shot; where only some are asked about, these are drawn by whole games,
-    those that people judged first, for each target. Every reply is kept, also those that models ask a chat model for.
+    for each target. Every reply is kept, also those that models ask a chat model for.
 
     Parameters
     ----------
@@ -253,10 +246,7 @@ def evaluate(
         check_report_folder(Path(out))
     limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
-    answers = read_people(own["people"]) if own["people"] else None
-    wanted = _Wanted(
-        own["split"], own["observers"], answers, own["draws"], own["seed"], own["keep_lost"], judges, progress
-    )
+    wanted = _Wanted(own["split"], own["observers"], own["draws"], own["seed"], own["keep_lost"], judges, progress)
     with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
         loaded = load_all(models)
         if limits.cache is not None:
@@ -313,8 +303,7 @@ def _evaluate(
     games = read_transcripts(corpus, plan.splits)
     tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
-    read = frozenset(wanted.people.statements["game_id"] if wanted.people else ())
-    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, read)
+    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)
     plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
     notes += [words for judge in facts for words in judge.sentences()]
@@ -333,19 +322,13 @@ def _evaluate(
     judged_players, said = on_suspects(models, games, deceivers, scores, evaluated, plan, progress)
     rows += judged_players
     more += why + said
-    open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are
-    if len(open_eyed) < len(views) and (wanted.observers or wanted.people is not None):
+    open_eyed = [name for name, view in views.items() if view == WORDS]  # as players are
+    if len(open_eyed) < len(views) and wanted.observers:
         knowing = ", ".join(name for name in views if name not in open_eyed)
-        more.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
+        more.append(f"beside players, who saw no reasoning, these are left out: {knowing}")
     if wanted.observers:
         beside, said = _beside_players(scores, evaluated, corpus, plan, figures, open_eyed)
         rows += beside
-        more += said
-    if wanted.people is not None:
-        mine = scores.filter(pl.col("detector").is_in(open_eyed))
-        beside, said = on_judged_statements(mine, evaluated, wanted.people, plan, figures.thresholds)
-        seeing = {name: model for name, model in models.items() if name in open_eyed}
-        rows += beside + on_judged_players(seeing, games, wanted.people, evaluated, plan, progress)
         more += said
     copied, why = remembered(models, scores, evaluated, plan)
     notes += [words for found in copied if not found.alarming for words in found.sentences()] + why

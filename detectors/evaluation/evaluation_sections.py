@@ -9,7 +9,6 @@ from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
-from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.beside_players import VOTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.result import EvaluationResult
@@ -71,19 +70,6 @@ BESIDE = {
         "observer: rows are one observer each. n observers whose errors correlate by rho are worth n / (1 + (n - 1) "
         "rho) independent ones.",
     ),
-    "people": (
-        "Beside people who read the games",
-        "Only on the statements that people judged. people is the mean of all who judged a statement; observer: rows "
-        "are one person each. A person's score is how sure the flag is, and the decision is the flag. Of players, both "
-        "say how likely each deceives at the end of what people read, and decide by a half. Alpha is 1 where people "
-        "always agree and 0 where they agree as by chance.",
-    ),
-    "even": (
-        "People and detectors at equal false positives",
-        "First where the detector flags as many honest statements as people do, then where people flag as many as the "
-        "detector does at its own threshold for F1; of players, at a half. Within a tie, flags are drawn at random.",
-    ),
-    "people-compared": ("Detectors less people", COMPARED),
     "voted": (
         "Beside the players' votes",
         "Votes as answers about each player who stood on a ballot; a detector's score is the mean of what that player "
@@ -99,10 +85,6 @@ RATED_BY_JUDGES = (
     "errors correlate by rho are worth n / (1 + (n - 1) rho) independent ones.",
 )
 """The same of `rated` where nobody played."""
-_LEFT_OUT = {"people": frozenset(name for name in HEADLINE if name.endswith(("1pct", "5pct", "_fpr", "centred")))}
-"""By section, metrics that are in the data alone."""
-
-
 _PAIRS = {
     "games": "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by "
     "its number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
@@ -165,7 +147,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
     known = {id(row) for row in (*main, *pairs, *speakers)}
     beside = [row for row in rows if id(row) not in known]
     for name, (title, words) in BESIDE.items():
-        here = [row for row in beside if _kind(row) == name and row.metric not in _LEFT_OUT.get(name, ())]
+        here = [row for row in beside if _kind(row) == name]
         if name == "rated" and not called.are_games:
             title, words = RATED_BY_JUDGES
         if here:
@@ -320,8 +302,6 @@ def _kind(row: MetricRow) -> str:
         return "sure"
     if PROMISED in row.split:
         return "suspects" if OF_PLAYERS in row.split else "verdicts"
-    if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}")):
-        return "people" if row.against is None else "people-compared" if row.metric.endswith(DIFFERENCE) else "even"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 
 

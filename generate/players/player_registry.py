@@ -24,7 +24,7 @@ from liescope.games.core import Ask, AskKind, Event, EventKind
 from liescope.generate.players.player_protocol import Player, PlayerContext
 
 BOUNDS = {"temperature": (0.0, 10.0), "top_p": (0.0, 1.0), "max_tokens": (1.0, 1e9)}
-KINDS = tuple(kind.value for kind in AskKind if kind is not AskKind.SUSPECT)  # that is asked of people alone
+KINDS = tuple(kind.value for kind in AskKind)
 PERSONA, EXTRA = "persona", "extra"
 LONGEST = 65_536  # characters of a file that a spec names
 

@@ -22,7 +22,7 @@ from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
 from liescope.games.game_registry import find_game
-from liescope.games.judging import Judging, Reader
+from liescope.games.judging import Judging
 from liescope.games.record import GameRecord, reply_from_json, reply_to_json
 from liescope.games.record_checks import NotARecord, check_reply
 from liescope.games.session import Session, branch
@@ -342,8 +342,6 @@ def _judging(journal: Journal, judged: GameRecord) -> Game:
     # A source may hold the ratings of judges of its own.
     played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
     frozen = replace(judged, events=tuple(played))
-    if plan.read is not None:
-        return Reader(frozen, plan.read, judge)
     asked = {event.about for event in judged.events if event.kind is EventKind.BELIEFS}
     made = {at: claims for at, claims in claims_made(frozen).items() if at in asked} if asked else {}
     return Judging(frozen, plan.asked, judge, made)

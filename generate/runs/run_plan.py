@@ -24,7 +24,7 @@ from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
 from liescope.games.game_registry import find_game
-from liescope.games.judging import JudgeSpec, ReaderSpec
+from liescope.games.judging import JudgeSpec
 from liescope.games.playable import roles_in_play
 from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import Pacing
@@ -357,9 +357,8 @@ def short_hash(plan: Mapping[str, Any]) -> str:
 
 
 class JudgePlan(RunPlan):
-    """Recorded games that a judge, or people, judge. judged: the run's name; origin: a hash of its plan; judge: who
-    judges; speakers: instead of a judge, the players who are asked about their own statements; asked: for what; read:
-    what people see, None for a judge in every seat; games: those that people read; consent: what they agreed to.
+    """Recorded games that a judge judges. judged: the run's name; origin: a hash of its plan; judge: who judges;
+    speakers: instead of a judge, the players who are asked about their own statements; asked: for what.
     """
 
     KEY = "judged"
@@ -374,9 +373,6 @@ class JudgePlan(RunPlan):
     templates: str = ""
     terms: dict[str, Any] = Field(default_factory=dict)
     game_texts: dict[str, str] = Field(default_factory=dict)
-    read: ReaderSpec | None = None
-    games: tuple[str, ...] = ()
-    consent: tuple[str, ...] = ()
 
     @property
     def specs(self) -> tuple[str, ...]:

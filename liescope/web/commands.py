@@ -10,7 +10,7 @@ import typer
 from liescope.common.command_options import Given, with_settings
 from liescope.common.settings import Setting
 from liescope.common.text import plain
-from liescope.web.web_settings import PeopleSettings, ReadingSettings, ShownSettings, SiteSettings, TableSettings
+from liescope.web.web_settings import PeopleSettings, ShownSettings, SiteSettings, TableSettings
 
 app = typer.Typer()
 _ASSESS = Setting("Ask for reports and ratings after each statement.", flag="--assess", name="assess", type=bool)
@@ -44,7 +44,7 @@ def view(
 
 
 @app.command()
-@with_settings(TableSettings, [_ASSESS], SiteSettings, PeopleSettings, ReadingSettings)
+@with_settings(TableSettings, [_ASSESS], SiteSettings, PeopleSettings)
 def serve(
     *,
     out: Annotated[Path, typer.Option(help="The folder for the tables and the runs of their games.")],

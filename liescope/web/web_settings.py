@@ -10,7 +10,6 @@ from liescope.common.settings import Setting
 from liescope.games.game_registry import GAMES
 from liescope.generate.players.player_registry import player_names
 
-_JUDGE = "Judge mode: people read finished games"
 AnyPath = str | os.PathLike[str]
 
 
@@ -71,26 +70,5 @@ class PeopleSettings(TypedDict, total=False):
     ]
 
 
-class ReadingSettings(TypedDict, total=False):
-    """What people read and judge."""
-
-    judge: Annotated[AnyPath | None, Setting("A run whose games people read and judge.", group=_JUDGE)]
-    judges: Annotated[int, Setting("How many links, one a person.", 1, at_least=1, group=_JUDGE)]
-    judge_games: Annotated[int | None, Setting("How many games, drawn.", at_least=1, group=_JUDGE)]
-    judge_game: Annotated[Sequence[str], Setting("Only this game, by its id; may be repeated.", (), group=_JUDGE)]
-    judge_split: Annotated[str | None, Setting("Only games that a corpus puts there, such as test.", group=_JUDGE)]
-    judge_view: Annotated[
-        str, Setting("outside, or the eyes of a seat (drawn), ROLE or NAME.", "outside", group=_JUDGE)
-    ]
-    judge_share: Annotated[
-        float, Setting("The share of the statements to ask about.", 1.0, at_least=0, at_most=1, group=_JUDGE)
-    ]
-    judge_days: Annotated[int, Setting("Show N days of a game, 0 for all of it.", 0, at_least=0, group=_JUDGE)]
-    judge_seed: Annotated[int, Setting("Draws games, seats and orders.", 0, group=_JUDGE)]
-    judge_tell: Annotated[
-        bool, Setting("Tell people at the end if they were right.", False, flag="--judge-tell", group=_JUDGE)
-    ]
-
-
-class ServeSettings(TableSettings, SiteSettings, PeopleSettings, ReadingSettings, total=False):
+class ServeSettings(TableSettings, SiteSettings, PeopleSettings, total=False):
     """What `serve` takes, beside the options of the game."""

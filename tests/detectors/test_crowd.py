@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.common.agreement import Flags, dawid_skene, effective, pairs_of, residuals
-from liescope.detectors.evaluation.beside_people import crowd_of, observer_rows
+from liescope.common.agreement import Flags, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.beside_players import SeatTables, _answers, _with_means
 from liescope.detectors.evaluation.evaluate import evaluate
+from liescope.detectors.evaluation.observers import crowd_of, observer_rows
 from liescope.detectors.evaluation.score_rows import ScoringPlan, score_table
 from liescope.detectors.examples import read_statements
 from liescope.detectors.textualize import TextConfig
@@ -21,6 +21,7 @@ from liescope.generate.corpus import collected, read
 
 RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])
 FALSE = np.array([0.1, 0.3, 0.5, 0.2, 0.3])
+ONE = np.ones((1, 1), dtype=np.float32)
 
 
 def answered(seed: int, items: int = 1500, shared: float = 0.0) -> tuple[Flags, np.ndarray]:
@@ -148,3 +149,18 @@ def test_without_votes_and_ratings_nothing_is_said_of_observers(
     found = evaluate(tmp_path / "m", corpus, observers=True, draws=10)
     assert not [row for row in found.rows if row.detector.startswith("observer")]
     assert any("was rated by another player" in note for note in found.notes)
+
+
+def test_alpha_is_krippendorffs() -> None:
+    """Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section A: two observers, ten items, 0.095."""
+    first, second = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    item = np.repeat(np.arange(10), 2)
+    yes = np.array([one for pair in zip(first, second, strict=True) for one in pair], dtype=bool)
+    found = alpha(item, yes, np.zeros(20, dtype=np.int64), ONE)
+    assert found[0] == pytest.approx(0.095, abs=5e-4)
+
+
+def test_alpha_is_one_for_people_who_agree_and_leaves_out_what_one_person_judged() -> None:
+    item, yes = np.array([0, 0, 1, 1, 2, 3]), np.array([1, 1, 0, 0, 1, 0], dtype=bool)
+    assert alpha(item, yes, np.zeros(6, dtype=np.int64), ONE)[0] == 1
+    assert np.isnan(alpha(item[:2], yes[:2], np.zeros(2, dtype=np.int64), ONE)[0])

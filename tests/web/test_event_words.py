@@ -13,15 +13,11 @@ import liescope
 from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase
 from liescope.games.game_registry import GAMES
-from liescope.games.judging import ReaderSpec
 from liescope.games.playable import PlayableGame
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.sitting import Assignment
 from liescope.web.event_words import TABLE, check_told, look_through
-from liescope.web.judge_mode import JudgeDesk, lines_of
 from liescope.web.play.seat_lines import lines
 from liescope.web.play.table_setup import make_setup
-from liescope.web.play.tables_file import TablesFile
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_sources import RunSource
 from liescope.web.view.page_parts import Happened
@@ -56,24 +52,6 @@ def played(game: str, folder: Path) -> Path:
     return folder / "run"
 
 
-def judged(run: Path, folder: Path) -> list[str]:
-    """All that a judge from outside is told, in the end."""
-    desk = JudgeDesk(Assignment.draw(run, ReaderSpec(), None), TablesFile(folder / "out"), 1)
-    (link,) = desk.links
-    desk.agree(link, "ada")
-    sitting = desk.sitting(link)
-    assert sitting is not None
-    told: list[str] = []
-    while (question := sitting.question()) is not None:
-        told = [line.words for line in lines_of(question)]
-        if question.about_players:
-            sitting.suspect(dict.fromkeys(question.ask.options, 0.5), None)
-        else:
-            sitting.say(True, 0.5, None)
-    desk.close()
-    return told
-
-
 def test_every_page_tells_what_a_game_says_in_words_of_its_own(two_truths: PlayableGame, tmp_path: Path) -> None:
     run = played(two_truths.name, tmp_path)
     source = RunSource(run)
@@ -86,7 +64,6 @@ def test_every_page_tells_what_a_game_says_in_words_of_its_own(two_truths: Playa
         assert said <= {one.words for part in page.sections for one in part.moments if isinstance(one, Happened)}
     seen = [event for event in game.record.events if event.seen_by("Bob")]
     assert said <= {line.words for line in lines(seen, "Bob")}
-    assert said <= set(judged(run, tmp_path))
     assert make_setup(two_truths.name, 1).people
 
 
@@ -116,8 +93,6 @@ def test_a_game_with_something_that_no_page_has_words_for_is_refused(
     source = RunSource(run)
     with pytest.raises(UndeclaredGame, match=refused):
         shown(source.game(source.find("0")))
-    with pytest.raises(UndeclaredGame, match=refused):
-        judged(run, tmp_path)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -174,47 +174,6 @@ def test_the_file(
         assert records[1].game_id in one.page.title()
 
 
-def test_judges(
-    run: Path,
-    tmp_path: Path,
-    serve: Callable[..., Server],
-    watched: Callable[[str], list[Watched]],
-    complaints: list[str],
-) -> None:
-    judging = ("--judge", str(run), "--judges", "2", "--judge-share", "0.03")  # one statement or two of a game
-    server = serve("liescope", "serve", "--out", str(tmp_path / "out"), *judging, "--port", "{port}")
-    for person, (link, one) in enumerate(zip(said(server, "judge"), watched(server.url), strict=True)):
-        one.open(link)
-        one.page.fill("#person", HOSTILE[0])
-        one.page.check("[name=agreed]")
-        one.page.get_by_role("button", name="Begin").click()
-        one.page.wait_for_selector("[role=alert]")
-        one.shows([HOSTILE[0]])
-        assert "400" in complaints.pop()
-        one.page.fill("#person", f"Judge {person}")
-        one.page.check("[name=agreed]")
-        with one.page.expect_navigation():
-            one.page.get_by_role("button", name="Begin").click()
-        left = {record.seats[0].name: record for record in games(run)}
-        enough = 0 if person == 0 else len(left) - 1  # the desktop, as elsewhere, a single game
-        while len(left) > enough:
-            words = one.page.inner_text("main")
-            one.shows()
-            if one.page.locator("#player-0").count():  # the game has ended: all of it is there
-                (first,) = (name for name in left if f"said {_folded(name)}" in _folded(words))
-                record = left.pop(first)
-                one.shows(event.text for event in record.events if event.kind is EventKind.STATEMENT)
-                one.shows(seat.name for seat in record.seats)
-            one.page.evaluate("""() => {
-              for (const field of document.querySelectorAll(".judge-form [type=number]")) field.value = 50;
-              for (const field of document.querySelectorAll("[value=honest], [value='70']")) field.checked = true;
-            }""")
-            with one.page.expect_navigation():
-                one.page.get_by_role("button", name="Send").click()
-        if not left:
-            one.shows([f"Judge {person}"])
-
-
 def play_by_http(seats: Sequence[str], speeches: list[str]) -> None:
     """Everybody in these seats answers what they are asked, with these words as long as there are any."""
     until = time.monotonic() + PATIENCE_S

@@ -62,16 +62,6 @@ def read_consent(file: Path) -> Paragraphs:
     return paragraphs
 
 
-TO_JUDGE: Paragraphs = (
-    "You are invited to read games in which some players were asked to deceive the others, and to judge them. Your "
-    "answers, and how long each took, are recorded for research on deception, and may be published.",
-    "You answer under a pseudonym. Do not use your name. Your address on the network is not recorded.",
-    "You may stop at any time, and go on later by the same link. What has been sent cannot be changed, but you can "
-    "have all of your answers deleted, on the last line of every page. What was published before cannot be called "
-    "back.",
-)
-
-
 FILLER = "scripted:steady"  # the player of a seat for which no other is named
 PERSON = "person"  # who holds a seat until somebody takes it
 

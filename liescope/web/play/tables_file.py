@@ -37,8 +37,6 @@ CREATE TABLE IF NOT EXISTS seats (
     consented TEXT, PRIMARY KEY (table_id, name));
 CREATE TABLE IF NOT EXISTS withdrawals (
     table_id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (table_id, name));
-CREATE TABLE IF NOT EXISTS judges (
-    number INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT, consented TEXT);
 """
 
 
@@ -142,25 +140,6 @@ class TablesFile:
             "UPDATE seats SET pseudonym = ?, consent = ?, consented = ? WHERE (table_id, name) = (?, ?)",
             (pseudonym, consent, now(), table, name),
         )
-
-    def judges(self, wanted: int) -> dict[str, str | None]:
-        """The secrets of judges' links and who has agreed behind each; new ones until there are as many as wanted."""
-        (count,) = self._one("SELECT count(*) FROM judges")
-        for _ in range(count, wanted):
-            self._base.execute("INSERT INTO judges (secret) VALUES (?)", (new_secret(),))
-        return dict(self._all("SELECT secret, pseudonym FROM judges ORDER BY number"))
-
-    def agree(self, secret: str, pseudonym: str, consent: str) -> None:
-        """A judge has agreed to the text with this hash."""
-        self._base.execute(
-            "UPDATE judges SET pseudonym = ?, consent = ?, consented = ? WHERE secret = ?",
-            (pseudonym, consent, now(), secret),
-        )
-
-    def judge_left(self, secret: str, become: str) -> None:
-        """A judge's answers are gone, and the judge has another name."""
-        self._base.execute("UPDATE judges SET pseudonym = ? WHERE secret = ?", (become, secret))
-        self._forget()
 
     def leave(self, table: str, name: str) -> None:
         """Whoever took a seat gives it back before the game."""

@@ -1,0 +1,114 @@
+"""Observers of statements or players: players who rate or vote, judges that came with the data.
+
+Each is shown with how reliable it is, all with how many they are worth and what they say together. Their answers are
+ratings of statements, or votes against players: whoever votes for one of the others answers yes about that player and
+no about each of the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from liescope.common.agreement import Flags, Weighed, dawid_skene, effective, pairs_of, residuals
+from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
+from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, resampled_as, rows_of
+
+OBSERVERS = "observers:"
+OBSERVER = "observer:"
+MODELS = {"one_coin": True, "dawid_skene": False}
+"""The ways to weigh observers: whether each has one coin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """answers: item, game_id, observer, yes; together: item and the probability by each of MODELS; weighed: what each
+    model takes the observers for, in the order of `names`; notes: what could not be computed.
+    """
+
+    answers: pl.DataFrame
+    together: pl.DataFrame
+    weighed: dict[str, Weighed]
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def observer(model: str, role: str) -> pl.Expr:
+    """The name of an observer: the model in those columns, and the role that it plays, if any, with what it knows."""
+    known = pl.col(role).fill_null("") != ""
+    return pl.when(known).then(pl.format("{} ({})", model, pl.col(role).fill_null(""))).otherwise(pl.col(model))
+
+
+def crowd_of(answers: pl.DataFrame, what: str) -> Crowd:
+    """answers: item, game_id, observer, yes (no nulls), of any truth. what: the answers, for a note."""
+    answers = answers.sort("item", "observer")
+    items, item = np.unique(answers["item"].to_numpy(), return_inverse=True)
+    names, observer = np.unique(answers["observer"].to_numpy(), return_inverse=True)
+    coded = Flags(item.astype(np.int64), observer.astype(np.int64), answers["yes"].to_numpy().astype(bool))
+    weighed: dict[str, Weighed] = {}
+    notes = []
+    for name, one_coin in MODELS.items() if len(items) else ():
+        try:
+            weighed[name] = dawid_skene(coded, one_coin)
+        except ValueError as error:
+            notes.append(f"{OBSERVERS}{name}, {what}: {error}, so agreement cannot show how reliable they are")
+    together = pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **{n: m.posterior for n, m in weighed.items()}})
+    return Crowd(answers, together, weighed, tuple(map(str, names)), tuple(notes))
+
+
+def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[MetricRow]:
+    """Recall and false positive rate of each observer, by the labels and by agreement alone; the number of observers of
+    an item, and how many independent ones they are worth. truth: item, y of the labelled items of a population.
+    """
+    family = [] if resampled_as(truth) in crowd.answers.columns else [resampled_as(truth)]
+    known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
+    if known.is_empty():
+        return []
+    rows: list[MetricRow] = []
+    for name in sorted(known["observer"].unique()):
+        mine = known.filter(pl.col("observer") == name)
+        found = _measured(mine, plan)
+        if "dawid_skene" in crowd.weighed:
+            model, place = crowd.weighed["dawid_skene"], crowd.names.index(name)
+            found += [
+                ("agreed_recall", (float(model.recall[place]), None, None)),
+                ("agreed_false_positive_rate", (float(model.false_positive_rate[place]), None, None)),
+            ]
+        rows += rows_of(OBSERVER + name, target, split, found, _shared(mine))
+    return rows + rows_of(f"{OBSERVERS}all", target, split, _worth(known, plan), _shared(known))
+
+
+def _measured(answers: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
+    game, games = codes(answers[resampled_as(answers)].to_numpy())
+    weights = game_weights(games, plan.draws, plan.seed)
+    yes, lie = (answers[column].to_numpy().astype(float) for column in ("yes", "y"))
+    return [
+        ("recall", estimate(share(yes * lie, lie, game, weights), games)),
+        ("false_positive_rate", estimate(share(yes * (1 - lie), 1 - lie, game, weights), games)),
+    ]
+
+
+def _worth(known: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
+    first = known.unique("item", keep="first", maintain_order=True)
+    items, item = np.unique(known["item"].to_numpy(), return_inverse=True)
+    first = first.sort("item")
+    game, games = codes(first[resampled_as(first)].to_numpy())
+    weights = game_weights(games, plan.draws, plan.seed)
+    _, observer = np.unique(known["observer"].to_numpy(), return_inverse=True)
+    answers = Flags(item.astype(np.int64), observer.astype(np.int64), known["yes"].to_numpy().astype(bool))
+    together, pairs = pairs_of(residuals(answers, first["y"].to_numpy().astype(bool)), answers.item, len(items))
+    number = share(np.bincount(item).astype(float), np.ones(len(items)), game, weights)
+    correlation = share(together, pairs, game, weights)
+    return [
+        ("observers", estimate(number, games, REAL)),
+        ("error_correlation", estimate(correlation, games, REAL)),
+        ("effective_observers", estimate(effective(number, correlation), games, REAL)),
+    ]
+
+
+def _shared(answers: pl.DataFrame) -> tuple[int, int, float | None]:
+    items = answers.unique("item")
+    prevalence = items["y"].mean()
+    return items.height, items["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
