@@ -36,8 +36,8 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of seconds
     that tables waited; pacing: each pacing of programs, and unpaced: tables without one; mixed: tables that people
-    shared with programs, of how many; people_judging: how many judged games afterwards; unsaid: runs that may hold
-    people's games or answers and do not say how they came to.
+    shared with programs, of how many; unsaid: runs that may hold people's games or answers and do not say how they
+    came to.
     """
     served = {run["name"]: run["plan"] for run in facts["runs"] if run["plan"].get("served")}
     texts: dict[tuple[str, ...], list[str]] = {}

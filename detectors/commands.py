@@ -149,8 +149,8 @@ def evaluate(
 ) -> None:
     """Compare detectors with controls, chat models and people.
 
-    The controls are cheap ones, such as length; players are compared with --observers, and people who read the games
-    with --people. Writes a report.
+    The controls are cheap ones, such as length; players are compared with --observers, and people who annotated
+    statements with --people. Writes a report.
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """

@@ -93,8 +93,8 @@ class EvaluateSettings(TypedDict, total=False):
     ]
     observers: Annotated[bool, Setting("Compare with the players' own judgement.", False, flag="--observers")]
     people: Annotated[
-        Sequence[AnyPath],
-        Setting("A run in which a person judged games, to set beside the detectors; may be repeated.", ()),
+        AnyPath | None,
+        Setting("Label Studio's export (JSON or JSON_MIN) of tasks that people answered.", metavar="FILE"),
     ]
     draws: Draws
     seed: Seed

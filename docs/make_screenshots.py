@@ -1,9 +1,9 @@
-"""The pictures of pages in the README: a game in the viewer, a seat at a table, a question to a judge.
+"""The pictures of pages in the README: a game in the viewer, a seat at a table.
 
 Run: python docs/make_screenshots.py
 
 Needs the development extras and a Chromium (`apt-get install chromium`). Scripts play the games on the spot. Writes
-docs/images/view.png, seat.png and judge.png.
+docs/images/view.png and seat.png.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=sys.argv[1] if sys.argv[1:] else "/usr/bin/chromium")
         view(browser, run)
         seat(browser, folder / "people")
-        judge(browser, run, folder / "judged")
         browser.close()
 
 
@@ -55,17 +54,6 @@ def seat(browser: Browser, out: Path) -> None:
         page.get_by_role("button", name="Say it").click()
         page.locator("#ask form").wait_for(timeout=60_000)
         page.screenshot(path=OUT / "seat.png")
-
-
-def judge(browser: Browser, run: Path, out: Path) -> None:
-    with served("serve", "--out", str(out), "--judge", str(run), "--judge-games", "2") as lines:
-        link = next(address(line) for line in lines if line.startswith("judge"))
-        page = opened(browser, link, NARROW)
-        page.fill("[name=person]", "quiet otter")
-        page.check("[name=agreed]")
-        page.locator("form button").first.click()
-        page.wait_for_load_state()
-        page.screenshot(path=OUT / "judge.png")
 
 
 @contextmanager

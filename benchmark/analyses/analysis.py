@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, POOLED, RATER, UNKNOWN
+from liescope.benchmark.analyses.conditions_of_play import GAME, POOLED, RATER, UNKNOWN
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
     SMALLER,

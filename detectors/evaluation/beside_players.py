@@ -26,7 +26,15 @@ from liescope.detectors.evaluation.metrics import (
     rank_metrics,
     rates,
 )
-from liescope.detectors.evaluation.observers import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
+from liescope.detectors.evaluation.observers import (
+    MODELS,
+    OBSERVERS,
+    Crowd,
+    agreement_rows,
+    crowd_of,
+    observer,
+    observer_rows,
+)
 from liescope.detectors.evaluation.score_rows import (
     MetricRow,
     ScoringPlan,
@@ -188,6 +196,7 @@ def _share(units: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
 _MATCHED, _PLAYERS_FPR = "recall_at_players_fpr", "false_positive_rate"
 _HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 _MADE_OF_RATINGS = "peer"
+JUDGED = "judged-by-people"
 
 
 def on_statements(
@@ -203,37 +212,68 @@ def on_statements(
     population. thresholds: of the detectors, by (detector, target). The target `peer` is left out because its label is
     made from these ratings.
     """
+    own = scores.filter(pl.col("target") != _MADE_OF_RATINGS)
     rows: list[MetricRow] = []
     notes: list[str] = []
-    groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
-    tables = [found for found in per_detector(scores, statements) if found[1] != _MADE_OF_RATINGS]
-    for group, who in groups.items():
-        here = ratings.filter(who).join(plan.evaluated(statements), on="statement_id", how="semi")
-        judged, crowd = _together(here, group)
-        notes += crowd.notes
-        beside: dict[tuple[str, str], list[Scorer]] = {}
-        for detector, target, table in tables:
-            chosen = (thresholds or {}).get((detector, target), NO_THRESHOLDS)
-            both = plan.evaluated(table).join(judged, on="statement_id", maintain_order="left")
-            for name, part in populations(both, plan.split, plan.hold_out):
-                key = target, f"{name}:{group}"
-                if key not in beside:
-                    beside[key] = _observers(part, plan)
-                    rows += observer_rows(crowd, part.with_columns(item="statement_id"), *key, plan)
-                flagged = part.filter(pl.col("flags").is_not_null())
-                if flagged.height:
-                    beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
-        for (target, split), scorers in beside.items():
-            for scorer in scorers:
-                rows += measured(scorer.name, target, split, scorer.values, scorer.table)
-            players = [scorer for scorer in scorers if scorer.name.startswith(OBSERVERS)]
-            pairs = [(one, other) for one in scorers if one not in players for other in players]
-            rows += differences(pairs, target, split)
-    if (scores["target"] == _MADE_OF_RATINGS).any():
+    for group, who in (("rated-by-villagers", pl.col("observer_role") == VILLAGER), ("rated-by-all", pl.lit(True))):
+        found, said = _on_rated(own, statements, ratings.filter(who), group, plan, thresholds or {})
+        rows += found
+        notes += said
+    if own.height < scores.height:
         notes.append("observers: label_peer is made from the ratings, so no rating is set beside a detector of it")
     elif not rows:
         return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
     return rows, notes
+
+
+def on_annotated(
+    scores: pl.DataFrame,
+    statements: pl.DataFrame,
+    people: pl.DataFrame,
+    plan: ScoringPlan,
+    thresholds: Mapping[tuple[str, str], Thresholds],
+) -> tuple[list[MetricRow], list[str]]:
+    """The same of people who annotated statements, with how far they agree, in splits named `test:judged-by-people`.
+    people: of `read_people`.
+    """
+    rows, notes = _on_rated(scores, statements, people, JUDGED, plan, thresholds)
+    elsewhere = people.join(plan.evaluated(statements), on="statement_id", how="anti")["statement_id"].n_unique()
+    if elsewhere:
+        notes.append(f"people: {elsewhere:,} annotated statements are not among those of {plan.split}")
+    return rows, notes
+
+
+def _on_rated(
+    scores: pl.DataFrame,
+    statements: pl.DataFrame,
+    ratings: pl.DataFrame,
+    group: str,
+    plan: ScoringPlan,
+    thresholds: Mapping[tuple[str, str], Thresholds],
+) -> tuple[list[MetricRow], list[str]]:
+    rows: list[MetricRow] = []
+    judged, crowd = _together(ratings.join(plan.evaluated(statements), on="statement_id", how="semi"), group)
+    beside: dict[tuple[str, str], list[Scorer]] = {}
+    for detector, target, table in per_detector(scores, statements):
+        chosen = thresholds.get((detector, target), NO_THRESHOLDS)
+        both = plan.evaluated(table).join(judged, on="statement_id", maintain_order="left")
+        for name, part in populations(both, plan.split, plan.hold_out):
+            key = target, f"{name}:{group}"
+            if key not in beside:
+                beside[key] = _observers(part, plan)
+                items = part.with_columns(item="statement_id")
+                rows += observer_rows(crowd, items, *key, plan)
+                rows += agreement_rows(crowd, items, *key, plan) if group == JUDGED else []
+            flagged = part.filter(pl.col("flags").is_not_null())
+            if flagged.height:
+                beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
+    for (target, split), scorers in beside.items():
+        for scorer in scorers:
+            rows += measured(scorer.name, target, split, scorer.values, scorer.table)
+        players = [scorer for scorer in scorers if scorer.name.startswith(OBSERVERS)]
+        pairs = [(one, other) for one in scorers if one not in players for other in players]
+        rows += differences(pairs, target, split)
+    return rows, list(crowd.notes)
 
 
 def _together(ratings: pl.DataFrame, group: str) -> tuple[pl.DataFrame, Crowd]:

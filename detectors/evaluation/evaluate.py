@@ -24,9 +24,11 @@ from liescope.detectors.evaluation.beside_players import (
     SeatTables,
     detective_claims,
     in_the_villagers_seat,
+    on_annotated,
     on_players,
     on_statements,
 )
+from liescope.detectors.evaluation.observers import read_people
 from liescope.detectors.evaluation.remembered import remembered
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import (
@@ -183,6 +185,7 @@ class _Wanted:
 
     split: str | None
     observers: bool
+    people: pl.DataFrame | None
     draws: int
     seed: int
     keep_lost: bool
@@ -201,12 +204,13 @@ def evaluate(
     progress: bool = False,
     **settings: Unpack[EvaluateSettings],
 ) -> EvaluationResult:
-    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models and players.
+    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them. A chat model
     (`judge`) scores the same statements zero-shot; where only some are asked about, these are drawn by whole games,
-    for each target. Every reply is kept, also those that models ask a chat model for.
+    those that people annotated first, for each target. Every reply is kept, also those that models ask a chat model
+    for.
 
     Parameters
     ----------
@@ -246,7 +250,10 @@ def evaluate(
         check_report_folder(Path(out))
     limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
-    wanted = _Wanted(own["split"], own["observers"], own["draws"], own["seed"], own["keep_lost"], judges, progress)
+    people = None if own["people"] is None else read_people(Path(own["people"]))
+    wanted = _Wanted(
+        own["split"], own["observers"], people, own["draws"], own["seed"], own["keep_lost"], judges, progress
+    )
     with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
         loaded = load_all(models)
         if limits.cache is not None:
@@ -303,7 +310,8 @@ def _evaluate(
     games = read_transcripts(corpus, plan.splits)
     tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
-    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)
+    first = frozenset(() if wanted.people is None else wanted.people["game_id"])
+    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, first)
     plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
     notes += [words for judge in facts for words in judge.sentences()]
@@ -322,12 +330,17 @@ def _evaluate(
     judged_players, said = on_suspects(models, games, deceivers, scores, evaluated, plan, progress)
     rows += judged_players
     more += why + said
-    open_eyed = [name for name, view in views.items() if view == WORDS]  # as players are
-    if len(open_eyed) < len(views) and wanted.observers:
+    open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are
+    if len(open_eyed) < len(views) and (wanted.observers or wanted.people is not None):
         knowing = ", ".join(name for name in views if name not in open_eyed)
-        more.append(f"beside players, who saw no reasoning, these are left out: {knowing}")
+        more.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
     if wanted.observers:
         beside, said = _beside_players(scores, evaluated, corpus, plan, figures, open_eyed)
+        rows += beside
+        more += said
+    if wanted.people is not None:
+        mine = scores.filter(pl.col("detector").is_in(open_eyed))
+        beside, said = on_annotated(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside
         more += said
     copied, why = remembered(models, scores, evaluated, plan)

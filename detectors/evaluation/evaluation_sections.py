@@ -9,7 +9,7 @@ from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
-from liescope.detectors.evaluation.beside_players import VOTED
+from liescope.detectors.evaluation.beside_players import JUDGED, VOTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import (
@@ -69,6 +69,13 @@ BESIDE = {
         "weigh each observer by how reliable agreement shows it to be, without the labels (Dawid and Skene 1979). "
         "observer: rows are one observer each. n observers whose errors correlate by rho are worth n / (1 + (n - 1) "
         "rho) independent ones.",
+    ),
+    "people": (
+        "Beside people who annotated",
+        "Only on the statements that people annotated in Label Studio. observers:flags is the share of them who "
+        "answered that it is deceptive; observer: rows are one person each, with the share of the others' answers to "
+        "the same statements that agree. Alpha is 1 where people always agree and 0 where they agree as by chance. The "
+        "rest is as beside the players' ratings.",
     ),
     "voted": (
         "Beside the players' votes",
@@ -302,6 +309,8 @@ def _kind(row: MetricRow) -> str:
         return "sure"
     if PROMISED in row.split:
         return "suspects" if OF_PLAYERS in row.split else "verdicts"
+    if row.split.endswith(f":{JUDGED}"):
+        return "people"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 
 

@@ -1,4 +1,4 @@
-"""Observers of statements or players: players who rate or vote, judges that came with the data.
+"""Observers of statements or players: players who rate or vote, judges that came with the data, people who annotated.
 
 Each is shown with how reliable it is, all with how many they are worth and what they say together. Their answers are
 ratings of statements, or votes against players: whoever votes for one of the others answers yes about that player and
@@ -7,14 +7,21 @@ no about each of the rest.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from liescope.common.agreement import Flags, Weighed, dawid_skene, effective, pairs_of, residuals
+from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effective, pairs_of, residuals
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading, read_text
 from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, resampled_as, rows_of
+from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 
 OBSERVERS = "observers:"
 OBSERVER = "observer:"
@@ -80,6 +87,30 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
     return rows + rows_of(f"{OBSERVERS}all", target, split, _worth(known, plan), _shared(known))
 
 
+def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[MetricRow]:
+    """How far observers agree, whatever the labels say: Krippendorff's alpha of all, and of each observer the share of
+    the others' answers to the same items that are like its own. truth: as in `observer_rows`.
+    """
+    family = [] if resampled_as(truth) in crowd.answers.columns else [resampled_as(truth)]
+    known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
+    if known.is_empty():
+        return []
+    _, item = np.unique(known["item"].to_numpy(), return_inverse=True)
+    game, games = codes(known[resampled_as(known)].to_numpy())
+    weights = game_weights(games, plan.draws, plan.seed)
+    agree = alpha(item, known["yes"].to_numpy().astype(bool), game, weights)
+    rows = rows_of(f"{OBSERVERS}all", target, split, [("alpha", estimate(agree, games, REAL))], _shared(known))
+    pairs = known.join(known.select("item", "observer", "yes"), on="item", suffix="_other")
+    pairs = pairs.filter(pl.col("observer") != pl.col("observer_other")).sort("observer", "item", "observer_other")
+    for mine in pairs.partition_by("observer", maintain_order=True):
+        game, games = codes(mine[resampled_as(mine)].to_numpy())
+        same = (mine["yes"] == mine["yes_other"]).to_numpy().astype(float)
+        found = share(same, np.ones(len(same)), game, game_weights(games, plan.draws, plan.seed))
+        name = f"{OBSERVER}{mine['observer'][0]}"
+        rows += rows_of(name, target, split, [("agreement", estimate(found, games))], _shared(mine))
+    return rows
+
+
 def _measured(answers: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
     game, games = codes(answers[resampled_as(answers)].to_numpy())
     weights = game_weights(games, plan.draws, plan.seed)
@@ -112,3 +143,41 @@ def _shared(answers: pl.DataFrame) -> tuple[int, int, float | None]:
     items = answers.unique("item")
     prevalence = items["y"].mean()
     return items.height, items["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
+
+
+def read_people(path: Path) -> pl.DataFrame:
+    """What people answered in Label Studio, by its export as JSON or JSON_MIN: statement_id, game_id, observer_model
+    (person-1, person-2 …), observer_role (""), flag, suspicion (null). Skipped tasks and predictions are left out; of
+    two answers of one person to a task the later counts.
+
+    Raises BadData for a file that is not there or is no such export.
+    """
+    advice = "give the JSON or JSON_MIN that Label Studio exports, of tasks by `liescope export --to label-studio`"
+    with Reading(path, advice):
+        found = sorted(answer for task in json.loads(read_text(path, given=True)) for answer in _answers(task))
+    if not found:
+        raise BadData(f"{path} holds no answer; {advice}")
+    if odd := {answer for *_, answer in found} - {DECEPTIVE, HONEST}:
+        raise BadData(f"{path} holds the answer {min(odd)!r}; only {DECEPTIVE} and {HONEST} can be read")
+    latest = {(statement, who): answer for _, statement, who, answer in found}
+    people = {who: f"person-{number}" for number, who in enumerate(sorted({who for _, who in latest}), 1)}
+    rows = [
+        (statement, statement.rpartition(":")[0], people[who], "", answer == DECEPTIVE, None)
+        for (statement, who), answer in latest.items()
+    ]
+    texts = dict.fromkeys(("statement_id", "game_id", "observer_model", "observer_role"), pl.String)
+    return pl.DataFrame(rows, {**texts, "flag": pl.Boolean, "suspicion": pl.Float64}, orient="row")
+
+
+def _answers(task: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(when, statement, who, answer) of a task; in JSON_MIN, a task is one annotation."""
+    if "annotations" in task:
+        for one in task["annotations"]:
+            who = one["completed_by"]
+            for item in () if one.get("was_cancelled") else one["result"]:
+                if item["from_name"] == QUESTION:
+                    named = str(who["id"] if isinstance(who, dict) else who)
+                    (answer,) = item["value"]["choices"]
+                    yield str(one.get("updated_at")), str(task["data"]["statement_id"]), named, str(answer)
+    elif QUESTION in task:
+        yield str(task.get("updated_at")), str(task["statement_id"]), str(task["annotator"]), str(task[QUESTION])

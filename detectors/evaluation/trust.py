@@ -275,6 +275,7 @@ _PARTS = {
     OTHERS: "others in the games of held-out models",
     "rated-by-villagers": "rated by villagers",
     "rated-by-all": "rated by all",
+    "judged-by-people": "judged by people",
     "online": "while the game is played",
 }
 _FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}

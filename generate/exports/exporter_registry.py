@@ -5,6 +5,7 @@ from __future__ import annotations
 from liescope.common.registry import Registry
 from liescope.generate.exports.exporter_protocol import Exporter
 from liescope.generate.exports.inspect_log import InspectExporter
+from liescope.generate.exports.label_studio import LabelStudioExporter
 from liescope.generate.exports.preferences import KtoExporter, PairsExporter
 
 EXPORTERS: Registry[type[Exporter]] = Registry(
@@ -16,6 +17,7 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
             InspectExporter,
             PairsExporter,
             KtoExporter,
+            LabelStudioExporter,
         )
     },
 )

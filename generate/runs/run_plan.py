@@ -380,10 +380,10 @@ class JudgePlan(RunPlan):
 
     @property
     def numbers(self) -> Sequence[int]:
-        return range(len(self.games))
+        return ()  # the run that is judged knows its games
 
     def planned(self, number: int) -> PlannedGame:
-        return PlannedGame(number, self.games[number])
+        raise IndexError(number)
 
     def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
         return dict.fromkeys(roles, self.judge)

@@ -1,0 +1,125 @@
+"""Tasks for Label Studio, one a statement, with the game so far as a reader with these eyes would see it.
+
+The tasks are in Label Studio's basic JSON format; its export, JSON or JSON_MIN, keeps their data, and
+`evaluate --people` reads the answers from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from liescope.common.settings import OptionsModel
+from liescope.data_cards.tables import TARGETS, StatementRow
+from liescope.games.core import Event, EventKind
+from liescope.games.narration import counted
+from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
+from liescope.generate.runs.game_text import event_words
+
+OUTSIDE = "outside"
+QUESTION, DECEPTIVE, HONEST = "deceptive", "Deceptive", "Honest"
+"""The name of the question in the labelling configuration, and its answers."""
+_CONFIG = f"""<View>
+  <Paragraphs name="so_far" value="$so_far" layout="dialogue" nameKey="author" textKey="text"/>
+  <Header value="$speaker"/>
+  <Text name="statement" value="$statement"/>
+  <Choices name="{QUESTION}" toName="statement" choice="single-radio" required="true" showInline="true">
+    <Choice value="{DECEPTIVE}"/>
+    <Choice value="{HONEST}"/>
+  </Choices>
+</View>
+"""
+
+
+class ReaderOptions(OptionsModel):
+    """Whose eyes people read with."""
+
+    view: str = Field(
+        default=OUTSIDE, description="Read with the eyes of: outside (what everybody heard), a role, or a name."
+    )
+
+
+class LabelStudioExporter(Exporter):
+    """One task for each statement that the reader hears from another and that has a label."""
+
+    format: ClassVar[str] = "label-studio"
+    writes: ClassVar[str] = "tasks for people in Label Studio, one a statement, with the game so far"
+    about: ClassVar[str] = (
+        "Make a project of Label Studio with `labeling-config.xml` and import `tasks.json`. Export it as JSON or "
+        "JSON_MIN, and `liescope evaluate --people` sets people's answers beside detectors."
+    )
+    limits: ClassVar[str] = (
+        "People read what was said and done in public, or what one seat saw, and no prompts. Statements without any "
+        "label are left out, and with a seat's eyes those that it did not hear or made itself. The ids of games and "
+        "statements are in the tasks; roles, models and labels are not, but for what a seat knew."
+    )
+    tabular: ClassVar[bool] = False
+    Options: ClassVar[type[OptionsModel]] = ReaderOptions
+
+    def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:  # noqa: ARG002
+        (folder / "labeling-config.xml").write_text(_CONFIG, "utf-8")
+        with (folder / "tasks.json").open("wb") as file:
+            for game in games:
+                for task in self._tasks(game, tally):
+                    file.write((b",\n" if tally.rows["tasks"] else b"[\n") + json_line({"data": task}))
+                    tally.rows["tasks"] += 1
+            file.write(b"\n]\n")
+
+    def _tasks(self, game: SourceGame, tally: Tally) -> Iterator[dict[str, Any]]:
+        assert isinstance(self.options, ReaderOptions)
+        view = self.options.view
+        reader = next((one.name for one in game.record.seats if view in (one.role, one.name)), "")
+        if view != OUTSIDE and not reader:
+            tally.left_out["in a game without such a role or seat"] += len(game.statements)
+            return
+        rows = {row.statement_id: row for row in game.statements}
+        seen: list[dict[str, str]] = []
+        for event in game.record.events:
+            row = rows.get(f"{game.row.game_id}:{event.index}")
+            if not _sees(reader, event):
+                tally.left_out["not heard by the reader"] += row is not None
+                continue
+            if row is not None and (why := _unasked(row, reader)):
+                tally.left_out[why] += 1
+            elif row is not None:
+                ids = {"statement_id": row.statement_id, "game_id": row.game_id, "view": view}
+                before = seen or [{"author": "", "text": "The beginning."}]
+                yield {**ids, "so_far": before, "speaker": row.speaker, "statement": row.text}
+            if words := _told(event):
+                speaks = event.kind is EventKind.STATEMENT
+                seen = [*seen, {"author": event.actor or "" if speaks else "", "text": words}]
+
+
+def _sees(reader: str, event: Event) -> bool:
+    """reader: a seat, "" for outside. Nobody at the table saw what a judge said afterwards."""
+    heard = event.seen_by(reader) if reader else event.audience is None
+    return heard and "judge" not in event.data
+
+
+def _unasked(row: StatementRow, reader: str) -> str:
+    """Why nobody is asked about a statement, "" if people are."""
+    if all(getattr(row, f"label_{target}") is None for target in TARGETS):
+        return "without any label"
+    return "by the reader" if row.speaker == reader else ""
+
+
+def _told(event: Event) -> str | None:
+    """What a reader is shown of an event, of a statement its words."""
+    match event.kind:
+        case EventKind.SETUP:
+            names, cards = event.data.get("names", ()), event.data.get("composition", {})
+            roles = f" Roles: {counted(sorted(cards.items()))}." if cards else ""  # sorted: not as they sit
+            return f"Players: {', '.join(names)}.{roles}"
+        case EventKind.ROLE:
+            return f"The role of {event.actor}: {event.data['role']}."
+        case EventKind.PARTNERS:
+            return f"They know each other: {', '.join(event.data['names'])}."
+        case EventKind.NIGHT | EventKind.DAY:
+            return f"{event.kind.value.capitalize()} {event.day}"
+        case EventKind.STATEMENT:
+            return event.text
+        case _:
+            return next(iter(event_words(event) or ()), None)
