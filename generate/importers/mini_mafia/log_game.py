@@ -1,39 +1,32 @@
-"""A published game of Mafia as logged, and the game record that is generated from it.
+"""A published game of Mafia as logged, and its record, with the events that our engine logs for such a game.
 
-If our rules can play the logged game, they replay it: the log answers every ask and fixes every random draw (who dies,
-who speaks first, what a lost vote became, who is arrested in a tie). The record then holds exactly the events that our
-engine logs. If the log departs from our rules without contradicting itself (a vote is missing, a player spoke twice,
-there was a second day), the events are recorded as logged, and the record names the departure. A log that contradicts
-itself is refused.
+Where the log departs from our rules without contradicting itself (a vote is missing, a player spoke twice, there was a
+second day), its record names the departure. A log that contradicts itself is refused.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Ask, AskKind, EventKind, Outcome, Phase, Reply
-from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MafiaSpec, MiniMafia
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MiniMafia
 from liescope.games.record import GameRecord, Source, record
-from liescope.games.session import Session
 from liescope.games.table_rules import speech
+from liescope.generate.importers.game_reader import PERSON, UNFINISHED
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
-if TYPE_CHECKING:
-    from _typeshed import SupportsLenAndGetItem
-
-
 UNKNOWN_MODEL = "unknown"
-HUMAN_MODEL = "human"
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
 FORMAT = "mini-mafia"
 _SETTINGS = ("rounds", "reveal_dead", "mutual_discovery")  # the settings that may differ from log to log
 ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
+WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
+"""The team that a log's word means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,11 @@ class LogDay:
     votes: tuple[LogVote, ...] = ()
     arrested: str = ""
 
+    def most_voted(self) -> list[str]:
+        """Who got the most votes, in the order first voted for."""
+        counts = Counter(vote.target for vote in self.votes)
+        return [name for name, count in counts.items() if count == max(counts.values())]
+
 
 @dataclass(frozen=True, slots=True)
 class LogGame:
@@ -87,19 +85,32 @@ class LogGame:
     notes: tuple[str, ...] = ()
 
 
-class Departure(Exception):
-    """The log departs from our rules; the message says where."""
-
-
 def record_of(log: LogGame) -> GameRecord:
-    """The game's record. seed is None: the draws were not ours. Raises BadData if the log contradicts itself."""
-    # Imported here because both modules import this one.
+    """The game's record; a failed game if the log does not say how it ended. seed is None: the draws were not ours.
 
+    Raises BadData if the log contradicts itself, or Mafia allows no such table.
+    """
     _check(log)
-    try:
-        return replay_log(log)
-    except Departure as departure:
-        return write_down(replace(log, notes=(*log.notes, str(departure))))
+    notes = [*log.notes, *([departure] if (departure := next(_departures(log), "")) else [])]
+    game = _table(log)
+    game.set_up()
+    for day in log.days:
+        game.day += 1
+        _night(game, log, day)
+        if day.messages or day.votes or day.arrested:
+            _day(game, day)
+    outcome = _outcome(game, log)
+    players = {
+        name: (PERSON, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED) for name in log.roles
+    }
+    here = {role: players[name][0] for name, role in log.roles.items() if not log.days or name != log.days[0].killed}
+    settings = {IMPORTED: FORMAT} | {name: setting_words(getattr(game.spec, name)) for name in _SETTINGS}
+    if version := log.meta.get("prompt_version"):
+        settings[PROMPTS] = version
+    meta = {**log.meta, **({"import_notes": notes} if notes else {}), SETTINGS: settings}
+    cell = " | ".join(here.get(role, UNKNOWN_MODEL) for role in ROLES)  # as a tournament names its cells
+    made = record(game, outcome, players, cell=cell, failure="" if outcome else UNFINISHED, meta=meta)
+    return replace(made, seed=None)
 
 
 def _check(log: LogGame) -> None:
@@ -109,17 +120,21 @@ def _check(log: LogGame) -> None:
             raise BadData(f"{name} is a {role!r}; this format knows {', '.join(ROLES)}")
     gone: set[str] = set()
     for number, day in enumerate(log.days, 1):
-        names = {*day.findings, *day.findings.values(), *(vote.voter for vote in day.votes)}
-        names |= {vote.target for vote in day.votes} | {message.speaker for message in day.messages}
-        if strangers := (names | ({day.killed, day.arrested} - {""})) - log.roles.keys():
+        speakers, out = {message.speaker for message in day.messages}, {day.killed, day.arrested} - {""}
+        voters = [vote.voter for vote in day.votes]
+        named = {*day.findings, *day.findings.values(), *voters, *(vote.target for vote in day.votes), *speakers, *out}
+        if strangers := named - log.roles.keys():
             raise BadData(f"{', '.join(sorted(strangers))} is not at the table")
-        if back := gone & ({day.killed, day.arrested} | {message.speaker for message in day.messages}):
+        if back := gone & (out | speakers):
             raise BadData(f"{', '.join(sorted(back))} is out of the game and acts on day {number}")
-        gone |= {day.killed} - {""}
-        if day.killed and any(message.speaker == day.killed for message in day.messages):
+        if day.killed in speakers:
             raise BadData(f"{day.killed} is dead and speaks")
-        _check_votes(log, day, gone)
-        gone |= {day.arrested} - {""}
+        if len(set(voters)) != len(voters):
+            raise BadData(f"{Counter(voters).most_common(1)[0][0]} votes more than once")
+        gone |= {day.killed} - {""}
+        if day.arrested and {*voters} == log.roles.keys() - gone and day.arrested not in (top := day.most_voted()):
+            raise BadData(f"the log says that {day.arrested} was arrested, its votes arrest {' or '.join(top)}")
+        gone |= out
     mafia = [name for name, role in log.roles.items() if role == MAFIOSO]
     if log.winner == TOWN and not gone.issuperset(mafia) and log.days and log.days[-1].arrested:
         raise BadData(f"the log says that the town won, while {mafia[0]}, a mafioso, is still in the game")
@@ -127,211 +142,87 @@ def _check(log: LogGame) -> None:
         raise BadData("the log says that the mafia won, while every mafioso is out of the game")
 
 
-def _check_votes(log: LogGame, day: LogDay, gone: set[str]) -> None:
-    voters = [vote.voter for vote in day.votes]
-    if len(set(voters)) != len(voters):
-        raise BadData(f"{Counter(voters).most_common(1)[0][0]} votes more than once")
-    if not day.arrested or set(voters) != log.roles.keys() - gone:
+def _departures(log: LogGame) -> Iterator[str]:
+    """Where the log departs from our rules."""
+    if len(log.days) != 1:
+        yield f"the log holds {len(log.days)} days, not one"
         return
-    counts = Counter(vote.target for vote in day.votes)
-    top = [name for name, count in counts.items() if count == max(counts.values())]
-    if day.arrested not in top:
-        raise BadData(f"the log says that {day.arrested} was arrested, its votes arrest {' or '.join(top)}")
+    (day,) = log.days
+    for name, role in log.roles.items():
+        if role == DETECTIVE and name != day.killed and name not in day.findings:
+            yield f"the log does not say whom {name}, the detective, investigated"
+    for name in day.findings.values():
+        if log.roles[name] != MAFIOSO:
+            yield f"the investigated player is {name}; our rules show each detective a mafioso"
+    if day.exposed and day.exposed != {*day.findings, *day.findings.values()}:
+        yield f"only {', '.join(sorted(day.exposed))} is warned of the other"
+    if log.roles.get(day.killed) != VILLAGER and VILLAGER in log.roles.values():
+        yield f"the killed player is {day.killed or 'unknown'}; by our rules it is a villager"
+    living = [name for name in log.roles if name != day.killed]
+    rounds, rest = divmod(len(day.messages), len(living))
+    if rest or not rounds:
+        yield f"{len(day.messages)} messages do not make whole rounds of {len(living)} speakers"
+    for number in range(rounds):
+        order = [message.speaker for message in day.messages[number * len(living) : (number + 1) * len(living)]]
+        if {*order} != {*living}:
+            yield (
+                f"the speaking order of round {number + 1} is {', '.join(order)}; our rules ask each of "
+                f"{', '.join(living)} once"
+            )
+    votes = {vote.voter: vote.target for vote in day.votes}
+    for name in living:
+        if name not in votes:
+            yield f"the log holds no vote by {name}" if votes else "the log holds no votes"
+        elif votes[name] in (name, day.killed):
+            yield f"{name} votes for {votes[name]}, who cannot be voted for"
+    if not day.arrested:
+        yield "the log does not say who was arrested"
 
 
-def table_of(log: LogGame, rounds: int) -> MafiaSpec:
-    """The table of a log: its names and roles, and the options inferred from its players' knowledge."""
+def _table(log: LogGame) -> Mafia:
+    """The game for the log's table, Mini-Mafia if it is one, with the options inferred from its players' knowledge."""
     held = Counter(log.roles.values())
-    return replace(
+    turns = (Counter(message.speaker for message in day.messages) for day in log.days)
+    spec = replace(
         MINI_MAFIA,
         mafiosos=held[MAFIOSO],
         detectives=held[DETECTIVE],
         villagers=held[VILLAGER],
         names=tuple(log.roles),
         roles=tuple(log.roles.values()),
-        rounds=rounds,
+        rounds=max((count for day in turns for count in day.values()), default=1),
         days=len(log.days),
         message_limit=None,
         reveal_dead=log.reveal_dead,
         mutual_discovery=any(day.exposed for day in log.days),
     )
-
-
-def finished(log: LogGame, game: Mafia, outcome: Outcome | None, failure: str = "") -> GameRecord:
-    """The record of a game whose events are written. failure: why the log's game is unfinished."""
-    players = {
-        name: (HUMAN_MODEL, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED)
-        for name in log.roles
-    }
-    settings = {IMPORTED: FORMAT} | {name: setting_words(getattr(game.spec, name)) for name in _SETTINGS}
-    if version := log.meta.get("prompt_version"):
-        settings[PROMPTS] = version
-    notes = {"import_notes": list(log.notes)} if log.notes else {}
-    meta = {**log.meta, **notes, SETTINGS: settings}
-    made = record(game, outcome, players, cell=_cell(log, players), failure=failure, meta=meta)
-    return replace(made, seed=None)
-
-
-def _cell(log: LogGame, players: Mapping[str, tuple[str, Source]]) -> str:
-    """The models of the players present on the first day, named as a tournament names its cells."""
-    killed = log.days[0].killed if log.days else ""
-    by_role = {role: players[name][0] for name, role in log.roles.items() if name != killed}
-    return " | ".join(by_role.get(role, UNKNOWN_MODEL) for role in ROLES)
-
-
-_T = TypeVar("_T")
-
-
-def replay_log(log: LogGame) -> GameRecord:
-    """The record with the events that our rules log. Raises Departure if they cannot follow the log."""
-    if len(log.days) != 1:
-        raise Departure(f"the log holds {len(log.days)} days, not one")
-    (day,) = log.days
-    game = game_of(log, _rounds(log, day))
-    game.random = _FixedDraws(_draws(log, day))
-    _check_knowledge(log, day)
-    session = Session(game)
-    messages = deque(day.messages)
-    votes = {vote.voter: vote for vote in day.votes}
-    while session.asks:
-        session.send(tuple(_reply(ask, messages, votes) for ask in session.asks))
-    arrested = next(name for name in reversed(game.names) if name not in game.alive and name != day.killed)
-    if arrested != day.arrested:
-        raise Departure(f"the votes arrest {arrested}; the log does not say who was arrested")
-    return finished(log, game, session.outcome)
-
-
-def game_of(log: LogGame, rounds: int) -> Mafia:
-    """The game for the log's table, Mini-Mafia if it is one. Raises Departure if our rules have no such table."""
-    spec = table_of(log, rounds)
     mini = sorted(log.roles.values()) == sorted(MINI_MAFIA.deck()) and len(log.days) == 1
     try:
         return (MiniMafia if mini else Mafia)(spec, 0, log.game_id)
     except UsageError as error:
-        raise Departure(f"our rules have no such table: {error}") from error
-
-
-def _check_knowledge(log: LogGame, day: LogDay) -> None:
-    """Raise Departure unless both sides know or neither does, and each detective finds a mafioso, as in our rules."""
-    for name, role in log.roles.items():
-        if role == DETECTIVE and name != day.killed and name not in day.findings:
-            raise Departure(f"the log does not say whom {name}, the detective, investigated")
-    both = {*day.findings, *day.findings.values()}
-    if day.exposed and day.exposed != both:
-        raise Departure(f"only {', '.join(sorted(day.exposed))} is warned of the other")
-
-
-def _rounds(log: LogGame, day: LogDay) -> int:
-    speakers = len(log.roles) - 1
-    rounds, rest = divmod(len(day.messages), speakers)
-    if rest or not rounds:
-        raise Departure(f"{len(day.messages)} messages do not make whole rounds of {speakers} speakers")
-    return rounds
-
-
-def _draws(log: LogGame, day: LogDay) -> Iterable[tuple[str, Any]]:
-    """Every draw of the game with its name, in the order the rules make them."""
-    speakers = len(log.roles) - 1
-    yield "the killer", next((name for name, role in log.roles.items() if role == MAFIOSO), "")
-    yield "the killed player", day.killed
-    for name, role in log.roles.items():
-        if role == DETECTIVE:
-            yield "the investigated player", day.findings.get(name)
-    for number, start in enumerate(range(0, len(day.messages), speakers), 1):
-        turn = day.messages[start : start + speakers]
-        yield f"the speaking order of round {number}", [message.speaker for message in turn]
-    targets = {vote.voter: vote.target for vote in day.votes if vote.drawn}
-    for name in log.roles:
-        if name in targets:
-            yield f"the drawn vote of {name}", targets[name]
-    yield "the arrest of a tie", day.arrested
-
-
-def _reply(ask: Ask, messages: deque[LogMessage], votes: Mapping[str, LogVote]) -> Reply:
-    if ask.kind is AskKind.SPEAK:
-        message = messages.popleft()
-        if message.text is None:
-            return Reply(problem=SILENCED, notes=message.notes)
-        return Reply(text=message.text, notes=message.notes)
-    if ask.seat not in votes:
-        raise Departure(f"the log holds no vote by {ask.seat}" if votes else "the log holds no votes")
-    vote = votes[ask.seat]
-    if vote.target not in ask.options:
-        raise Departure(f"{vote.voter} votes for {vote.target}, who cannot be voted for")
-    return Reply(problem=DRAWN) if vote.drawn else Reply(choice=vote.target)
-
-
-class _FixedDraws(Random):
-    """A random generator with known draws. Raises Departure for a draw that the rules do not allow."""
-
-    def __init__(self, draws: Iterable[tuple[str, Any]]) -> None:
-        super().__init__(0)
-        self._draws = iter(draws)
-
-    def choice(self, seq: SupportsLenAndGetItem[_T]) -> _T:
-        what, drawn = self._next()
-        options = [seq[place] for place in range(len(seq))]
-        if drawn not in options:
-            raise Departure(f"{what} is {drawn or 'unknown'}; our rules allow {', '.join(map(str, options))}")
-        return options[options.index(drawn)]
-
-    def sample(self, population: Sequence[_T], k: int, **_: Any) -> list[_T]:
-        what, drawn = self._next()
-        if len(drawn) != k or {*drawn} != {*population}:
-            raise Departure(
-                f"{what} is {', '.join(drawn)}; our rules ask each of {', '.join(map(str, population))} once"
-            )
-        return list(drawn)
-
-    def _next(self) -> tuple[str, Any]:
-        return next(self._draws)
-
-
-UNFINISHED = "the published log ends before the game does"
-
-
-def write_down(log: LogGame) -> GameRecord:
-    """The record of a log that our rules cannot follow; a failed game if the log does not say how it ended.
-
-    Raises BadData if Mafia allows no such table.
-    """
-    rounds = max((_turns(day).most_common(1)[0][1] for day in log.days if day.messages), default=1)
-    try:
-        game = game_of(log, rounds)
-    except Departure as error:
-        raise BadData(str(error)) from error
-    game.set_up()
-    for day in log.days:
-        game.day += 1
-        _night(game, log, day)
-        _day(game, day)
-    outcome = _outcome(game, log)
-    return finished(log, game, outcome, "" if outcome else UNFINISHED)
-
-
-def _turns(day: LogDay) -> Counter[str]:
-    return Counter(message.speaker for message in day.messages)
+        raise BadData(f"our rules have no such table: {error}") from error
 
 
 def _night(game: Mafia, log: LogGame, day: LogDay) -> None:
+    """The night, which the authors' engine draws."""
+    drawn = {"drawn": True}
     game.log(EventKind.NIGHT, Phase.NIGHT)
     mafia = game.holding(MAFIOSO, alive=False)
     if day.killed:
         alone = mafia[0] if len(mafia) == 1 else None
-        game.log(EventKind.KILL, Phase.NIGHT, actor=alone, target=day.killed, audience=mafia)
+        game.log(EventKind.KILL, Phase.NIGHT, actor=alone, target=day.killed, audience=mafia, data=drawn)
         game.alive.remove(day.killed)
         data = {"role": log.roles[day.killed]} if log.reveal_dead else {}
         game.log(EventKind.DEATH, Phase.NIGHT, target=day.killed, data=data)
     for detective, target in day.findings.items():
-        data = {"role": log.roles[target]}
-        game.log(EventKind.INVESTIGATION, Phase.NIGHT, actor=detective, target=target, audience=(detective,), data=data)
+        who: Any = {"actor": detective, "target": target}
+        found = {"role": log.roles[target], **drawn}
+        game.log(EventKind.INVESTIGATION, Phase.NIGHT, **who, audience=(detective,), data=found)
         if warned := tuple(name for name in (detective, target) if name in day.exposed):
-            game.log(EventKind.DISCOVERY, Phase.NIGHT, actor=detective, target=target, audience=warned)
+            game.log(EventKind.DISCOVERY, Phase.NIGHT, **who, audience=warned)
 
 
 def _day(game: Mafia, day: LogDay) -> None:
-    if not (day.messages or day.votes or day.arrested):
-        return
     game.log(EventKind.DAY, Phase.DISCUSSION)
     turns: Counter[str] = Counter()
     for message in day.messages:
@@ -343,8 +234,10 @@ def _day(game: Mafia, day: LogDay) -> None:
         why = DRAWN if vote.drawn else ""
         game.log(EventKind.VOTE, Phase.VOTING, actor=vote.voter, target=vote.target, fallback=why)
     if day.arrested:
+        tied = day.most_voted()
         game.alive.remove(day.arrested)
-        game.log(EventKind.ARREST, Phase.VOTING, target=day.arrested)
+        data = {"tied": tied} if len(tied) > 1 and day.arrested in tied else {}
+        game.log(EventKind.ARREST, Phase.VOTING, target=day.arrested, data=data)
 
 
 def _outcome(game: Mafia, log: LogGame) -> Outcome | None:
@@ -355,6 +248,4 @@ def _outcome(game: Mafia, log: LogGame) -> Outcome | None:
         return game.end(MAFIA, "only mafiosos are left")
     if len(log.days) == 1 and log.days[0].arrested and log.winner in ("", MAFIA):
         return game.end(MAFIA, "the days ran out with a mafioso in the game")
-    if log.winner:
-        return game.end(log.winner, "the published log says so")
-    return None
+    return game.end(log.winner, "the published log says so") if log.winner else None

@@ -6,7 +6,7 @@ Batch configurations tell which model played which role, and with which version 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,17 +19,9 @@ from liescope.common.settings import OptionsModel
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.mini_mafia.database import (
-    MAGIC,
-    is_benchmark,
-    read_benchmark,
-    read_benchmark_game,
-    read_database,
-    read_database_game,
-)
+from liescope.generate.importers.mini_mafia.database import MAGIC, read_database
 from liescope.generate.importers.mini_mafia.log_game import FORMAT, ROLES, UNKNOWN_MODEL, LogGame, record_of
-from liescope.generate.importers.mini_mafia.memories import player_list, read_log_game
-from liescope.generate.importers.mini_mafia.wording import role_of
+from liescope.generate.importers.mini_mafia.memories import player_list, read_log_game, role_of
 
 PAPER_NAMES = {
     "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": "Llama 3.1 8B Instruct",
@@ -165,49 +157,28 @@ class MiniMafiaImporter(Importer):
         with open_regular(source) as file:
             is_database = file.read(len(MAGIC)) == MAGIC
         if is_database:
-            yield from self._benchmark(source) if is_benchmark(source) else self._database(source)
+            for place, game_id, log in read_database(source):
+                if isinstance(log, str):
+                    yield Rejected(source.name, place, game_id, log)
+                else:
+                    yield attempt(source.name, place, game_id, partial(self._record, log))
             return
         if self._batches is None:
             self._batches = Batches()
             if self._file is not None:
                 yield from self._batches.read(self._file)
-        yield from self._log(source, self._batches)
-
-    def _log(self, source: Path, batches: Batches) -> Iterator[Imported | Rejected]:
         for line, entry in read_objects(source):
             if isinstance(entry, Rejected):
                 yield entry
-                continue
-            game_id = entry.get("game_id")
-            named = game_id if isinstance(game_id, str) else ""
-            yield attempt(source.name, line, named, partial(self._from_line, entry, batches))
-
-    def _database(self, source: Path) -> Iterator[Imported | Rejected]:
-        for place, rows in read_database(source):
-            if isinstance(rows, str):
-                yield Rejected(source.name, place, "", rows)
-                continue
-            game, actions = rows
-            number = game["game_id"]
-            game_id = f"{source.stem}_game_{f'{number:04d}' if isinstance(number, int) else number}"
-            make = partial(read_database_game, game, actions, game_id)
-            yield attempt(source.name, place, game_id, partial(self._from_rows, make))
-
-    def _benchmark(self, source: Path) -> Iterator[Imported | Rejected]:
-        for place, rows in read_benchmark(source):
-            if isinstance(rows, str):
-                yield Rejected(source.name, place, "", rows)
             else:
-                read = partial(read_benchmark_game, rows)
-                yield attempt(source.name, place, str(rows.game["game_id"]), partial(self._from_rows, read))
+                named = entry.get("game_id")
+                make = partial(self._from_line, entry, self._batches)
+                yield attempt(source.name, line, named if isinstance(named, str) else "", make)
 
     def _from_line(self, game: dict[str, Any], batches: Batches) -> GameRecord:
         models, meta, notes = batches.of_game(game)
         log = read_log_game(game, models, meta)
         return self._record(replace(log, notes=(*notes, *log.notes)))
-
-    def _from_rows(self, read: Callable[[], LogGame]) -> GameRecord:
-        return self._record(read())
 
     def _record(self, log: LogGame) -> GameRecord:
         if self._paper_names:
