@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder
 from liescope.common.registry import check_installed
-from liescope.detectors.calibrate import ABSTAIN, COVERAGE, verdicts
+from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
 from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.evaluation.metrics import LEVELS, flagged
 from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example, examples_of
+from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, model_folder, read_model_file
 from liescope.detectors.progress import shown
@@ -40,8 +40,7 @@ CURVES_FOLDER = "runs"
 """Curves of the training, if they were asked for. They are no part of the model and never published: TensorBoard's
 files name this machine.
 """
-LIKENESS_FILE = "likeness.parquet"
-UNLIKE = "not like the games that verdicts were chosen on"
+CALIBRATION_FILE = "calibration.parquet"
 ALONE = "it comes without the game that this detector reads"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 WINDOW = 4096
@@ -58,7 +57,7 @@ class LoadedDetector:
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
     validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
-    likeness: the games that its verdicts were chosen on, by which others are compared with them; None for a model
+    calibration: the games that its verdicts were chosen on, by which others are compared with them; None for a model
     without validation games.
     """
 
@@ -68,8 +67,8 @@ class LoadedDetector:
     scores: pl.DataFrame
     games: frozenset[str]
     folder: Path
-    likeness: Likeness | None = None
-    _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
+    calibration: CalibrationGames | None = None
+    _unlike: list[int] = field(default_factory=list, compare=False)
     _unread: list[int] = field(default_factory=list, compare=False)
 
     def learned(self) -> LearnedStatements:
@@ -93,8 +92,7 @@ class LoadedDetector:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the last scores."""
-        found = [one for one, _ in self._warned]
-        unlike = (warning(found, sum(left for _, left in self._warned)),) if found else ()
+        unlike = (UNLIKE.format(sum(self._unlike)),) if any(self._unlike) else ()
         return (*self._without_reasoning(), *self.detector.notes, *unlike)
 
     def _without_reasoning(self) -> tuple[str, ...]:
@@ -105,23 +103,13 @@ class LoadedDetector:
             f"(view {self.file.text.view})",
         )
 
-    def label_sets(
-        self, examples: Sequence[Example], score: Floats, coverages: Sequence[float]
-    ) -> tuple[list[Bools], Unlike | None]:
-        """By coverage, (n, 2): whether the set of each statement holds honest, and deceptive; and which statements are
-        not like those that the sets were chosen on, whose sets are wider. score: (n,), calibrated. Raises UsageError
-        for an odd coverage, and for a model that gives no verdicts.
+    def others(self, examples: Sequence[Example], score: Floats) -> Bools:
+        """(n,): the statements that are not like those that verdicts were chosen on, which get none. score: (n,),
+        calibrated.
         """
-        sets = self.file.confidence.labels
-        if sets is None:
-            raise UsageError(f"{self.name} gives no verdicts: it was trained without validation games")
-        found = [sets.allowed(score, coverage) for coverage in coverages]
-        unlike = self.likeness.unlike(examples, score, self.file.text.view) if self.likeness else None
-        if unlike:
-            found = [one | unlike.allowed(coverage) for one, coverage in zip(found, coverages, strict=True)]
-            for one in found:
-                one[unlike.rows & ~one.any(axis=1)] = True
-        return found, unlike
+        if self.calibration is None:
+            return np.zeros(len(score), dtype=bool)
+        return self.calibration.others(examples, score, self.file.text.view)
 
     def reader(self) -> StatementReader:
         """Reads statements for this detector, one after another, in order of play."""
@@ -147,7 +135,7 @@ class LoadedDetector:
         """Tables of scores, one for each few thousand statements, in their order."""
         if reasons:
             self.detector.explain([])
-        self._warned.clear()
+        self._unlike.clear()
         self._unread.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
         while batch := reader.read_all(islice(given, WINDOW)):
@@ -200,23 +188,21 @@ class LoadedDetector:
     def _verdicts(
         self, examples: Sequence[Example], score: Floats, coverage: float
     ) -> tuple[Sequence[str | None], Sequence[str | None]]:
-        """The verdict on each, and why it abstains."""
+        """The verdict on each, None where nothing is promised, and why it abstains."""
         sets = self.file.confidence.labels
-        nothing = [None] * len(score)
         if sets is None:
-            return nothing, nothing
-        (allowed,), unlike = self.label_sets(examples, score, [coverage])
-        alone = np.zeros(len(score), dtype=bool)
-        if self.detector.reads_games and self.file.target == ROLE:
-            alone = np.fromiter((one.seen is None and not one.context for one in examples), bool, len(score))
-        given = verdicts(allowed | alone[:, None])
-        usual, rows = sets.abstains_because(coverage), np.zeros(len(score), dtype=bool)
-        if unlike:
-            rows = unlike.rows & (sets.allowed(score, coverage).sum(axis=1) == 1)
-            left = [verdict for verdict, odd in zip(given, unlike.rows, strict=True) if odd and verdict != ABSTAIN]
-            self._warned.append((unlike, len(left)))
-        why = np.where(alone, ALONE, np.where(rows, UNLIKE, usual)).tolist()
-        return given, [reason if verdict == ABSTAIN else None for verdict, reason in zip(given, why, strict=True)]
+            return [None] * len(score), [None] * len(score)
+        given = np.array(sets.verdicts(score, coverage), dtype=object)
+        why = np.full(len(score), None, dtype=object)
+        why[given == ABSTAIN] = sets.abstains_because(coverage)
+        reads_games = self.detector.reads_games and self.file.target == ROLE
+        alone = np.array([reads_games and one.seen is None and not one.context for one in examples], dtype=bool)
+        given[alone], why[alone] = ABSTAIN, ALONE
+        asked = np.flatnonzero(~alone)
+        unlike = asked[self.others([examples[at] for at in asked.tolist()], score[asked])]
+        self._unlike.append(len(unlike))
+        given[unlike] = why[unlike] = None
+        return given.tolist(), why.tolist()
 
     def _reasons(self, statements: Sequence[Statement], most: int) -> pl.Series:
         given = iter(self.detector.explain([one.example for one in statements if one.example], most))
@@ -233,17 +219,15 @@ class LoadedDetector:
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent
     ) -> list[Mapping[str, float]]:
-        """By moment, the calibrated probability that each player of the game deceives."""
-        found = self.detector.player_posteriors(moments, progress)
-        return self.file.confidence.of_players(found, moments)
+        """By moment, the probability that each player of the game deceives."""
+        return self.detector.player_posteriors(moments, progress)
 
     def predict_game(
         self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
     ) -> GamePrediction:
-        """What the detector makes of a game after its first `upto` turns (None: all), calibrated; with the suspects:
-        in as many games as `coverage` says, nobody who deceives is missing among those of the whole game; and in as
-        many, nobody ever is among those of its moments. Both hold for games like the validation games, which
-        `predict_games` tests.
+        """What the detector makes of a game after its first `upto` turns (None: all). A whole game has suspects: in as
+        many games like the validation games as `coverage` says, nobody who deceives is missing among them.
+        `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
         """
         if self.file.target != ROLE:
             found = self.detector.predict_game(transcript, upto, self.file.target)
@@ -251,47 +235,41 @@ class LoadedDetector:
             return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
         moment = GameMoment(transcript, upto)
         (players,) = self.player_posteriors([moment])
-        return self._prediction(moment, players, coverage)
+        return self._prediction(moment, players, coverage, None)
 
     def predict_games(self, games: Sequence[Transcript], *, coverage: float = COVERAGE) -> list[GamePrediction]:
         """`predict_game` of whole games, which are compared with the validation games all together: those that are not
-        like these (`GamePrediction.unlike`) have more suspects, by how unlike they are. The more games, the more is
-        noticed. Detectors that ask a chat model compare nothing, since that would cost requests.
-
-        Raises UsageError for two games of one id.
+        like these (`GamePrediction.unlike`) have no suspects. The more games, the more is noticed. Detectors that ask a
+        chat model compare nothing, since that would cost requests. Raises UsageError for two games of one id.
         """
         if self.file.target != ROLE:
             return [self.predict_game(game) for game in games]
         if len({game.game_id for game in games}) < len(games):
             raise UsageError("two of these games have one game_id; give each its own")
         moments, text = [GameMoment(game) for game in games], self.file.text
-        players = self.player_posteriors(moments)
         asked = [one for moment in moments for one in examples_of(moment, text.context, ROLE, text.view).values()]
-        compared, unlike = bool(self.likeness and asked and not self.detector.requests((), asked)), None
-        if self.likeness and compared:
-            unlike = self.likeness.unlike(asked, self.probabilities(asked), text.view)
-        wider = unlike.least(coverage) if unlike else {}
+        unlike: dict[str, bool] = {}
+        if self.calibration and asked and not self.detector.requests((), asked):
+            others = self.others(asked, self.probabilities(asked)).tolist()
+            unlike = {game.game_id: False for game in games}
+            unlike |= {one.game_id: odd for one, odd in zip(asked, others, strict=True)}
         return [
-            self._prediction(moment, found, coverage, wider.get(moment.transcript.game_id), compared)
-            for moment, found in zip(moments, players, strict=True)
+            self._prediction(moment, players, coverage, unlike.get(moment.transcript.game_id))
+            for moment, players in zip(moments, self.player_posteriors(moments), strict=True)
         ]
 
     def _prediction(
-        self,
-        moment: GameMoment,
-        players: Mapping[str, float],
-        coverage: float,
-        wider: float | None = None,
-        compared: bool = False,
+        self, moment: GameMoment, players: Mapping[str, float], coverage: float, unlike: bool | None
     ) -> GamePrediction:
-        """wider: the limit for suspects of a game that is not like the validation games, if it was compared."""
-        game, limit = moment.transcript, np.inf if wider is None else wider
-        return GamePrediction(
-            {name: players[name] for name in game.alive(moment.upto)},
-            {at: players[turn.player] for at, turn in game.said(moment.upto) if turn.text.strip()},
-            self.file.confidence.suspects_at(moment, players, coverage, limit),
-            unlike=wider is not None if compared else None,
-        )
+        game, upto, least = moment.transcript, moment.upto, self.file.confidence.suspects
+        whole, left = upto is None or upto >= len(game.turns), None
+        if least and whole and not unlike:
+            among = suspected(least, np.array([players[name] for name in game.names]), game.deceivers, coverage)
+            suspects = [name for name, kept in zip(game.names, among, strict=True) if kept]
+            left = tuple(sorted(suspects, key=lambda name: (-players[name], name)))
+        living = {name: players[name] for name in game.alive(upto)}
+        said = {at: players[turn.player] for at, turn in game.said(upto) if turn.text.strip()}
+        return GamePrediction(living, said, left, unlike)
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:
@@ -321,8 +299,8 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
-    likeness = Likeness.load(folder / LIKENESS_FILE) if LIKENESS_FILE in file.files else None
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder, likeness)
+    calibration = CalibrationGames.load(folder / CALIBRATION_FILE) if CALIBRATION_FILE in file.files else None
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder, calibration)
 
 
 def write_model(
@@ -334,13 +312,13 @@ def write_model(
     games: frozenset[str],
     rows: Sequence[MetricRow],
     learned: LearnedStatements,
-    likeness: Likeness | None,
+    calibration: CalibrationGames | None,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
     learned.write(folder)
-    if likeness:
-        likeness.save(folder / LIKENESS_FILE)
+    if calibration:
+        calibration.save(folder / CALIBRATION_FILE)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     figures = [row.to_json() for row in rows if row.value is not None and row.lo is not None]

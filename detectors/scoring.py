@@ -238,13 +238,13 @@ def score(
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
     rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
-    or "abstain"; null for a model that is too old to have one), `abstains`, why a verdict does, and `score_null`, the
-    reason if there is no score: no text, a text that was lost before publication, or no reasoning where that is read.
+    or "abstain"; null where nothing is promised), `abstains`, why a verdict does, and `score_null`, the reason if there
+    is no score: no text, a text that was lost before publication, or no reasoning where that is read.
 
     coverage: how much of either class the verdicts may not get wrong, in games like those of the model's corpus, from
     0.5 to 0.99: of deceptive statements at most 1 - coverage are called honest, of honest ones at most as many
-    deceptive. Whether the texts are like those is tested, with games as units; where they are not, nothing is
-    promised, and fewer verdicts are given: `abstains` says so, and `load(model).notes` after its `score`.
+    deceptive. Whether the texts could be more of those is tested, with games as units; where they could not, there are
+    no verdicts, and `load(model).notes` says so after its `score`.
 
     reasons: how many words or claims to name for each score, those that weigh most in its log-odds, in a column
     `reasons`; for the kinds that have them.

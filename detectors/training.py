@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
-from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, Judged, judge_games
+from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, LabelSets, cross_fitted, limits
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.detector_registry import detector_class, make, versions_of
 from liescope.detectors.detector_settings import TrainSettings
@@ -34,16 +34,17 @@ from liescope.detectors.evaluation.score_rows import (
 )
 from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
 from liescope.detectors.examples import Labelled, check_trainable, summary, target_column, usual_target
+from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.judge_session import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import Material, check_may_train, read_material
 from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig, checked_view
+from liescope.detectors.view.transcript import GameMoment
 from liescope.generate.corpus import check
 
 
@@ -256,19 +257,20 @@ def _train_on(
     _say_requests(detector, data, others, recipe.folds, progress)
 
     name, tables, confidence = out.name, list[pl.DataFrame](), Confidence()
-    likeness: Likeness | None = None
+    calibration: CalibrationGames | None = None
     if recipe.folds:
-        fold, score, judged = cross_validate(recipe, data, progress)
-        confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
+        fold, score = cross_validate(recipe, data, progress)
+        score, found = cross_fitted(recipe.calibrate, score, data.y, fold)
+        confidence = Confidence(statements=found)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
     detector.fit(data.examples, data.y, data.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
-        judged = judge_games(detector, others.examples, progress, sooner=True)
-        confidence = confidence.with_sets(others, score, judged, truth)
+        labels = LabelSets.of(others.y, score, others.groups)
+        suspects = _suspects(detector, others, truth, progress)
+        confidence = confidence.model_copy(update={"labels": labels, "suspects": suspects})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
-        least = {game: found[0] for game, found in confidence.least(judged, truth).items()}
-        likeness = _likeness(detector, confidence, material, score, least, recipe.seed, progress)
+        calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
     scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
 
     file = ModelFile(
@@ -294,7 +296,7 @@ def _train_on(
     )
     figures = _own_figures(scores, statements, recipe)
     learned = LearnedStatements.of(data.examples, data.groups)
-    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, likeness)
+    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, calibration)
     unread = _unread(data, recipe.text)
     return TrainResult(out, file, figures.rows, scores, (*unread, *detector.notes, *figures.notes))
 
@@ -310,13 +312,9 @@ def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
     )
 
 
-def cross_validate(
-    recipe: Recipe, data: Labelled, progress: Progress = silent
-) -> tuple[Rows, NDArray[np.float64], list[Judged]]:
-    """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
-    of the game.
-    """
-    fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
+def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) -> tuple[Rows, NDArray[np.float64]]:
+    """(fold, score), each (n,): every statement is scored by a detector that saw no statement of its game."""
+    fold = fold_of(data.y, data.groups, recipe.folds, recipe.seed)
     progress("cross-validation", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
@@ -324,33 +322,40 @@ def cross_validate(
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         others = [data.examples[i] for i in held_out]
         score = detector.predict_proba(others, progress)[:, 1]
-        judged.extend(judge_games(detector, others, progress))
         progress("cross-validation", number + 1, recipe.folds)
         return score
 
-    return fold, out_of_fold(fold, fit_predict), judged
+    return fold, out_of_fold(fold, fit_predict)
 
 
-def _likeness(
+def _suspects(
+    detector: Detector, others: Labelled, truth: Mapping[str, frozenset[str]], progress: Progress
+) -> tuple[float | None, ...] | None:
+    """The limits of who is suspected, chosen on the least suspected deceiver of each of the whole games."""
+    games = {e.game_id: e.seen.transcript for e in others.examples if e.seen and e.target == ROLE}
+    known = [game for key, game in games.items() if truth.get(key)]
+    found = detector.player_posteriors([GameMoment(game) for game in known], progress)
+    least = np.array([min(one[name] for name in truth[game.game_id]) for game, one in zip(known, found, strict=True)])
+    return limits(least, np.arange(len(least))) if len(least) else None
+
+
+def _calibration_games(
     detector: Detector,
     confidence: Confidence,
     material: Material,
     score: NDArray[np.float64],
-    least: Mapping[str, float],
     seed: int,
     progress: Progress,
-) -> Likeness | None:
+) -> CalibrationGames | None:
     """What the validation games are like, their statements without a label among them; None where asking about those
-    would cost requests. score: (labelled statements,), calibrated; least: by game, the probability of the least
-    suspected of those who deceive.
+    would cost requests. score: (labelled statements,), calibrated.
     """
-    rest, others = material.unlabelled, material.others
+    rest = material.unlabelled
     if rest and detector.requests((), rest):
         return None
     if rest:
         score = np.append(score, confidence.of_scores(detector.predict_proba(rest, progress)[:, 1]))
-    truth = [*others.y.tolist(), *[None] * len(rest)]
-    return Likeness.of((*others.examples, *rest), score, truth, seed, detector.text.view, least)
+    return CalibrationGames.of((*material.others.examples, *rest), score, seed, detector.text.view)
 
 
 def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:

@@ -54,7 +54,7 @@ from liescope.detectors.evaluation.score_rows import (
 )
 from liescope.detectors.examples import WORDS as WORDS_ONLY
 from liescope.detectors.examples import make_examples
-from liescope.detectors.likeness import is_long, near_copies, normal
+from liescope.detectors.learned_from import is_long, near_copies, normal
 from liescope.detectors.suite import SuiteCorpus, SuiteData
 
 

@@ -29,7 +29,7 @@ from liescope.detectors.evaluation.controls import (
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import Rows
 from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
-from liescope.detectors.likeness import SHORT, copied_games, is_long, near_copies, normal
+from liescope.detectors.learned_from import SHORT, copied_games, is_long, near_copies, normal
 from liescope.detectors.textualize import TextConfig, textualize
 
 OPENING = 3

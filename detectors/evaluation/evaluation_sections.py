@@ -41,15 +41,13 @@ BESIDE = {
         "Verdicts, and abstaining",
         "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
         "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not "
-        "called the other. Games count alike, however much is said in them. The promise is for games like those; where "
-        "it is broken, these are not.",
+        "called the other. Games count alike, however much is said in them. The promise is for games like those; a "
+        "detector gives no verdicts on others, as a note says.",
     ),
     "suspects": (
         "Suspects",
         "Players who cannot be ruled out at the promised coverage, once the whole game is known; it answers where no "
-        "more of them are left than deceive. Games that are not like the validation games have more suspects, by how "
-        "unlike they are. Rows with online are about every moment of a game after a statement: that at none of them a "
-        "deceiver was ruled out, and how many suspects there were on average; likeness is not tested there.",
+        "more of them are left than deceive.",
     ),
     "sure": (
         "Answering only where it is sure",

@@ -14,7 +14,7 @@ from liescope.detectors.audit.audit_findings import DIFFERENCE, LARGE_SHARE, Fig
 from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
 from liescope.detectors.evaluation.score_rows import ScoringPlan, per_detector, scored
 from liescope.detectors.examples import make_examples
-from liescope.detectors.likeness import SHORT
+from liescope.detectors.learned_from import SHORT
 from liescope.detectors.saved import LoadedDetector
 
 _NAMED = 3

@@ -186,7 +186,7 @@ def _abstained(rows: Sequence[MetricRow], detector: str, place: str) -> MetricRo
 def _abstains(rows: Sequence[MetricRow], best: MetricRow, evaluation: EvaluationResult) -> str:
     row = _abstained(rows, best.detector, best.split)
     if row is None or row.value is None:
-        return "It promises no coverage here, so how often it would abstain is not known."
+        return "It promises nothing here, so it gives no verdicts."
     return (
         "To be wrong about at most 10% of the honest and 10% of the deceptive "
         f"{units(evaluation).statements}, it abstains on {percent(row)} of them."
@@ -276,7 +276,6 @@ _PARTS = {
     "rated-by-villagers": "rated by villagers",
     "rated-by-all": "rated by all",
     "judged-by-people": "judged by people",
-    "online": "while the game is played",
 }
 _FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}
 

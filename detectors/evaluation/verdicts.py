@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools, Estimate, Floats, at_share, codes, estimate, game_weights, share
-from liescope.detectors.calibrate import COVERAGE, Confidence, PlayerSets
+from liescope.detectors.calibrate import Limits, suspected
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.evaluation.metrics import METRIC, Scored
 from liescope.detectors.evaluation.score_rows import (
@@ -29,7 +29,7 @@ from liescope.detectors.evaluation.score_rows import (
     scored,
 )
 from liescope.detectors.examples import Example, make_examples
-from liescope.detectors.likeness import warning
+from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
@@ -47,34 +47,23 @@ def on_verdicts(
     for name, model in models.items():
         sets = model.file.confidence.labels
         if sets is None:
-            notes.append(f"{name}: it gives no verdicts, because it was trained without validation games or long ago")
+            notes.append(f"{name}: it gives no verdicts, since it was trained without validation games")
         elif plan.split == CHOSEN_ON and name not in plan.frozen:
             notes.append(f"{name}: its verdicts were chosen on {CHOSEN_ON}, so nothing is said of them there")
         else:
             mine = scores.filter(pl.col("detector") == name)
-            allowed, words = _label_sets(mine, plan.evaluated(statements), model)
-            notes += [f"{name}: {words}"] if words else []
+            asked, examples = _asked(mine, plan.evaluated(statements), model)
+            score = asked["score"].to_numpy()
+            if (others := model.others(examples, score)).any():
+                notes.append(f"{name}: {UNLIKE.format(int(others.sum()))}")
+                continue
+            held = {f"{coverage}": sets.allowed(score, coverage).tolist() for coverage in COVERAGES}
+            allowed = asked.select("statement_id").with_columns(**{c: pl.Series(one) for c, one in held.items()})
             for _, target, table in per_detector(mine, statements):
                 for where, part in populations(plan.evaluated(table), plan.split, plan.hold_out):
                     if part.height:
                         rows += _rows(name, target, where, part, allowed, plan)
     return rows, notes
-
-
-def _label_sets(
-    scores: pl.DataFrame, evaluated: pl.DataFrame, model: LoadedDetector
-) -> tuple[pl.DataFrame, str | None]:
-    """statement_id, and by coverage what the set of each evaluated statement holds, as it would be scored with all the
-    others; and what to say if they are not like those that the sets were chosen on.
-    """
-    asked, examples = _asked(scores, evaluated, model)
-    found, unlike = model.label_sets(examples, asked["score"].to_numpy(), COVERAGES)
-    held = {f"{coverage}": one for coverage, one in zip(COVERAGES, found, strict=True)}
-    table = pl.DataFrame({"statement_id": asked["statement_id"], **{name: one.tolist() for name, one in held.items()}})
-    if unlike is None:
-        return table, None
-    left = int((held[f"{COVERAGE}"][unlike.rows].sum(axis=1) == 1).sum())
-    return table, warning([unlike], left)
 
 
 def _asked(
@@ -118,39 +107,27 @@ def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Esti
     }
 
 
-PLAYERS, ANSWERED, ONLINE = "players:", "answered=", "online:"
+PLAYERS, ANSWERED = "players:", "answered="
 SHARES = (1.0, 0.75, 0.5, 0.25)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A game. scores: by moment, (players,), their probabilities, of the whole game first; lies: (players,), who
-    deceives; known: how many the table knows to deceive; chance: how often a player drawn from those who were not
-    killed deceives.
+    """A whole game. score: (players,), their probabilities; lies: (players,), who deceives; known: how many the table
+    knows to deceive; chance: how often a player drawn from those who were not killed deceives.
     """
 
-    scores: Sequence[Floats]
+    score: Floats
     lies: Bools
     known: int | None
     chance: float
-    wider: Mapping[float, float]
 
     @classmethod
-    def of(
-        cls,
-        game: Transcript,
-        found: Sequence[Mapping[str, float]],
-        deceivers: frozenset[str],
-        wider: Mapping[float, float],
-    ) -> Case:
+    def of(cls, game: Transcript, players: Mapping[str, float], deceivers: frozenset[str]) -> Case:
         lies = np.array([name in deceivers for name in game.names])
         killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
-        scores = [np.array([players[name] for name in game.names]) for players in found]
-        return cls(scores, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)), wider)
-
-    @property
-    def score(self) -> Floats:
-        return self.scores[0]
+        score = np.array([players[name] for name in game.names])
+        return cls(score, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
 
     @property
     def sure(self) -> float:
@@ -185,39 +162,16 @@ def on_suspects(
     told = _told(evaluated, games, truth)
     rows: list[MetricRow] = []
     for name, model in unseen.items():
-        wider = _wider(scores.filter(pl.col("detector") == name), evaluated, model)
-        cases = _cases(model, [games[key] for key in told["game_id"]], truth, wider, progress)
-        confidence = model.file.confidence if plan.split != CHOSEN_ON or name in plan.frozen else Confidence()
+        found = model.player_posteriors([GameMoment(games[key]) for key in told["game_id"]], progress)
+        cases = [Case.of(games[key], one, truth[key]) for key, one in zip(told["game_id"], found, strict=True)]
+        asked, examples = _asked(scores.filter(pl.col("detector") == name), evaluated, model)
+        chosen_here = plan.split == CHOSEN_ON and name not in plan.frozen
+        promises = not chosen_here and not model.others(examples, asked["score"].to_numpy()).any()
+        least = model.file.confidence.suspects if promises else None
         for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
             if part.height:
-                rows += _of_suspects(name, where, [cases[i] for i in part["case"]], part["siblings"], confidence, plan)
+                rows += _of_suspects(name, where, [cases[i] for i in part["case"]], part["siblings"], least, plan)
     return rows, notes
-
-
-def _wider(scores: pl.DataFrame, evaluated: pl.DataFrame, model: LoadedDetector) -> Mapping[str, Mapping[float, float]]:
-    """By game that is not like those that suspects were chosen on, the limits for its suspects by coverage."""
-    asked, examples = _asked(scores, evaluated, model)
-    unlike = model.likeness and model.likeness.unlike(examples, asked["score"].to_numpy(), model.file.text.view)
-    if not unlike:
-        return {}
-    found = {coverage: unlike.least(coverage) for coverage in COVERAGES}
-    return {game: {coverage: found[coverage][game] for coverage in COVERAGES} for game in found[COVERAGE]}
-
-
-def _cases(
-    model: LoadedDetector,
-    games: Sequence[Transcript],
-    truth: Mapping[str, frozenset[str]],
-    wider: Mapping[str, Mapping[float, float]],
-    progress: Progress,
-) -> list[Case]:
-    """The games, whole and after each statement."""
-    moments = [[GameMoment(game), *(GameMoment(game, at + 1) for at, _ in game.said())] for game in games]
-    found = iter(model.player_posteriors([one for some in moments for one in some], progress))
-    return [
-        Case.of(game, [next(found) for _ in some], truth[game.game_id], wider.get(game.game_id, {}))
-        for game, some in zip(games, moments, strict=True)
-    ]
 
 
 def _told(
@@ -237,9 +191,11 @@ def _told(
 
 
 def _of_suspects(
-    name: str, where: str, cases: Sequence[Case], siblings: pl.Series, confidence: Confidence, plan: ScoringPlan
+    name: str, where: str, cases: Sequence[Case], siblings: pl.Series, least: Limits | None, plan: ScoringPlan
 ) -> Iterator[MetricRow]:
-    """siblings: of each case, the name that games with one beginning share."""
+    """siblings: of each case, the name that games with one beginning share; least: the limits of suspects, None where
+    nothing is promised.
+    """
     family, families = codes(siblings.to_numpy())
     weights = game_weights(families, plan.draws, plan.seed)[:, family]
     shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
@@ -247,36 +203,27 @@ def _of_suspects(
     for answered in SHARES:
         found = [("top1", estimate(at_share(sure, top1, answered, weights), families))]
         yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
+    if least is None:
+        return
     for coverage in COVERAGES:
-        for sets, when in ((confidence.suspects, ""), (confidence.online, ONLINE)):
-            if sets:
-                kept = _kept(cases, sets, coverage, weights, whole=not when)
-                found = [(metric, estimate(values, families, METRIC[metric].span)) for metric, values in kept]
-                yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{when}{PROMISED}{coverage:.0%}", found, shared)
+        kept = _kept(cases, [suspected(least, case.score, case.known, coverage) for case in cases], weights)
+        found = [(metric, estimate(values, families, METRIC[metric].span)) for metric, values in kept]
+        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{PROMISED}{coverage:.0%}", found, shared)
 
 
-def _kept(
-    cases: Sequence[Case], sets: PlayerSets, coverage: float, weights: NDArray[np.float32], whole: bool
-) -> Iterator[tuple[str, Floats]]:
-    """Values by resample. players_covered: how often all who deceive are suspects, at every moment or once the game is
-    whole; suspects: how many there are; for whole games, abstained: how often more than deceive; answered_accuracy: how
-    often those named, where it does not abstain, are those who deceive.
+def _kept(cases: Sequence[Case], held: Sequence[Bools], weights: NDArray[np.float32]) -> Iterator[tuple[str, Floats]]:
+    """Values by resample. players_covered: how often all who deceive are suspects; suspects: how many there are;
+    abstained: how often more than deceive; answered_accuracy: how often those named, where it does not abstain, are
+    those who deceive. held: of each case, (players,), who is a suspect.
     """
-    held = [
-        np.array([sets.suspects(case.score, case.known, coverage, case.wider.get(coverage, np.inf))])
-        if whole
-        else np.array([sets.suspects(one, case.known, coverage) for one in case.scores])
-        for case in cases
-    ]
-    covered = np.array([found[:, case.lies].all() for case, found in zip(cases, held, strict=True)])
-    count = np.array([found.sum(axis=1).mean() for found in held])
+    covered = np.array([found[case.lies].all() for case, found in zip(cases, held, strict=True)])
+    count = np.array([found.sum() for found in held])
     everyone = np.ones(len(cases))
+    answered = count <= np.array([case.lies.sum() for case in cases])
     yield "players_covered", _mean(covered, everyone, weights)
     yield "suspects", _mean(count, everyone, weights)
-    if whole:
-        answered = count <= np.array([case.lies.sum() for case in cases])
-        yield "abstained", _mean(~answered, everyone, weights)
-        yield "answered_accuracy", _mean(covered & answered, answered, weights)
+    yield "abstained", _mean(~answered, everyone, weights)
+    yield "answered_accuracy", _mean(covered & answered, answered, weights)
 
 
 def _mean(part: NDArray[Any], whole: NDArray[Any], weights: NDArray[np.float32]) -> Floats:

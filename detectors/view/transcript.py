@@ -106,8 +106,9 @@ class GamePrediction:
 
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
     probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule
-    out at the coverage it was asked for, most suspect first; None where it has nothing to decide by; unlike: whether
-    the game is not like those that suspects were chosen on; None where it was not compared with them.
+    out once the game is over, at the coverage it was asked for, most suspect first; None where it has nothing to decide
+    by; unlike: whether the game is not like those that suspects were chosen on; None where it was not compared with
+    them.
     """
 
     players: Mapping[str, float]

@@ -1,51 +1,58 @@
-"""Calibration: temperatures are found again, scores that are right stay as they are, and so does their order."""
+"""Calibration finds temperatures again and never makes scores worse; sets of labels and of suspects cover as promised
+on exchangeable games, by class, and more at a higher coverage.
+"""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from pydantic import ValidationError
-from scipy.special import expit, logit
+from scipy.special import expit
 
-from liescope.common.errors import UnknownName
+from liescope.common.errors import UnknownName, UsageError
+from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import (
     ISOTONIC,
+    LEVELS,
     METHODS,
     TEMPERATURE,
     Calibration,
+    LabelSets,
     cross_fitted,
     fit_calibration,
-    fit_players,
-    log_loss,
-    tempered,
+    level_of,
+    limits,
+    suspected,
 )
-from liescope.detectors.view.joint_posterior import SeatedCandidates, logits_of
-
-Floats = NDArray[np.float64]
 
 
-def drawn(seed: int, n: int, temperature: float) -> tuple[Floats, NDArray[np.bool_]]:
+def scored(seed: int, n: int, temperature: float) -> tuple[Floats, Bools]:
     """(score, y): labels drawn by probabilities whose log-odds the scores multiply by the temperature."""
     rng = np.random.default_rng(seed)
     odds = rng.normal(0, 2, n)
     return expit(odds * temperature), rng.random(n) < expit(odds)
 
 
+def log_loss(score: Floats, y: Bools) -> float:
+    return float(-np.log(np.clip(np.where(y, score, 1 - score), 1e-9, 1)).mean())
+
+
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_the_temperature_that_spoiled_the_scores_is_found(temperature: float) -> None:
-    found = fit_calibration(TEMPERATURE, *drawn(0, 20_000, temperature))
+    found = fit_calibration(TEMPERATURE, *scored(0, 20_000, temperature))
     assert found is not None
     assert found.temperature == pytest.approx(temperature, rel=0.06)
 
 
 @pytest.mark.parametrize("method", [TEMPERATURE, ISOTONIC])
 def test_calibrating_lowers_the_log_loss_of_new_scores(method: str) -> None:
-    found = fit_calibration(method, *drawn(1, 5_000, 3.0))
+    found = fit_calibration(method, *scored(1, 5_000, 3.0))
     assert found is not None
-    score, y = drawn(2, 5_000, 3.0)
+    score, y = scored(2, 5_000, 3.0)
     assert log_loss(found(score), y) < log_loss(score, y) - 0.1
     assert Calibration.model_validate_json(found.model_dump_json()) == found
 
@@ -62,14 +69,14 @@ def test_a_temperature_keeps_order_and_side(scores: list[float], temperature: fl
 @pytest.mark.parametrize("method", METHODS)
 def test_out_of_fold_scores_are_never_worse_than_before(method: str) -> None:
     for seed, temperature in enumerate([0.3, 0.9, 1.0, 1.1, 3.0]):
-        score, y = drawn(seed, 300, temperature)
+        score, y = scored(seed, 300, temperature)
         found, calibration = cross_fitted(method, score, y, np.arange(300) % 5)
         assert log_loss(found, y) <= log_loss(score, y)
         assert (calibration is None) == (found is score)
 
 
 def test_the_scores_of_a_fold_are_calibrated_without_its_labels() -> None:
-    score, y = drawn(5, 400, 4.0)
+    score, y = scored(5, 400, 4.0)
     fold = np.arange(400) % 4
     before, _ = cross_fitted(ISOTONIC, score, y, fold)
     after, _ = cross_fitted(ISOTONIC, score, np.where(fold == 0, ~y, y), fold)
@@ -78,14 +85,11 @@ def test_the_scores_of_a_fold_are_calibrated_without_its_labels() -> None:
 
 
 @pytest.mark.parametrize("y", [[], [True, True], [False]])
-def test_without_both_classes_there_is_no_map(y: list[bool]) -> None:
-    for method in METHODS:
-        assert fit_calibration(method, np.full(len(y), 0.3), np.array(y, dtype=bool)) is None
-
-
-def test_a_method_that_is_not_known_is_named() -> None:
+def test_without_both_classes_there_is_no_map_and_an_unknown_method_is_named(y: list[bool]) -> None:
+    score, known = np.full(len(y), 0.3), np.array(y, dtype=bool)
+    assert [fit_calibration(method, score, known) for method in METHODS] == [None] * len(METHODS)
     with pytest.raises(UnknownName, match="method of calibration"):
-        fit_calibration("platt", np.array([0.5]), np.array([True]))
+        fit_calibration("platt", score, known)
 
 
 @pytest.mark.parametrize(
@@ -104,36 +108,120 @@ def test_a_saved_map_that_is_none_is_refused(saved: dict[str, object]) -> None:
         Calibration.model_validate(saved)
 
 
-@given(st.lists(st.floats(-8, 8), min_size=2, max_size=9), st.data())
-def test_scores_are_found_again_from_their_posterior(odds: list[float], data: st.DataObject) -> None:
-    """Of two tables at once, whether or not it is known how many deceive."""
-    counts = [data.draw(st.sampled_from([None, *range(len(odds) + 1)])) for _ in range(2)]
-    tables = SeatedCandidates.of([len(odds)] * 2, counts)
-    expected = tables.posterior(np.array(odds * 2))
-    assert tables.posterior(logits_of(expected, tables)) == pytest.approx(expected, abs=1e-4)
+def drawn(rng: np.random.Generator, games: int, tell: float = 1.0) -> tuple[Bools, Floats, np.ndarray]:
+    """(y, score, game) of games that are exchangeable and whose statements are not: each game has its own offset, and
+    talkative games are the odd ones.
+    """
+    offset = rng.normal(size=games)
+    said = 1 + rng.poisson(2 + 6 * (offset > 1))
+    game = np.repeat(np.arange(games), said)
+    y = rng.random(len(game)) < 0.3
+    return y, 1 / (1 + np.exp(-(offset[game] + tell * (2 * y - 1) + rng.normal(size=len(game))))), game
 
 
-@pytest.mark.parametrize("count", [1, 2, None])
-def test_the_temperature_of_players_is_found_and_undone(count: int | None) -> None:
-    rng, temperature = np.random.default_rng(6), 2.5
-    sets = np.array([[i >> j & 1 for j in range(5)] for i in range(32)], dtype=bool)
-    sets = sets if count is None else sets[sets.sum(axis=1) == count]
-    table = SeatedCandidates.of([5], [count])
-    games, truth, logits = [], [], rng.normal(0, 1.5, (1500, 5))
-    for one in logits:
-        likely = np.exp([one[who].sum() for who in sets])
-        who = sets[rng.choice(len(sets), p=likely / likely.sum())]
-        games.append(dict(zip("abcde", table.posterior(one * temperature).tolist(), strict=True)))
-        truth.append(frozenset(name for name, lies in zip("abcde", who, strict=True) if lies))
-    found = fit_players(games, truth, [count] * len(games))
-    assert found == pytest.approx(temperature, rel=0.15)
-    (undone,) = tempered(games[:1], [count], temperature)
-    assert list(undone.values()) == pytest.approx(table.posterior(logits[0]), abs=0.01)
+def by_game(covered: Bools, game: np.ndarray) -> float:
+    """The probability that a statement drawn at random from a game drawn at random is covered."""
+    _, code, said = np.unique(game, return_inverse=True, return_counts=True)
+    return float(np.bincount(code, covered / said[code]).mean())
 
 
-def test_without_games_players_keep_their_probabilities() -> None:
-    assert fit_players([], [], []) == 1
-    assert tempered([], [], 2.0) == []
-    players = {"a": 0.7, "b": 0.2, "c": 0.1}
-    assert tempered([players], [1], 1.0)[0] == pytest.approx(players)
-    assert logit(tempered([players], [None], 2.0)[0]["a"]) == pytest.approx(logit(0.7) / 2)
+@pytest.mark.parametrize("coverage", [0.6, 0.8, 0.9])
+def test_each_class_is_covered_as_promised_and_hardly_more(coverage: float) -> None:
+    rng, found = np.random.default_rng(0), {False: list[float](), True: list[float]()}
+    for _ in range(300):
+        sets = LabelSets.of(*drawn(rng, 60, tell=0.2))
+        y, score, game = drawn(rng, 60, tell=0.2)
+        allowed = sets.allowed(score, coverage)
+        for label, means in found.items():
+            means.append(by_game(allowed[y == label, int(label)], game[y == label]))
+    for means in found.values():
+        error = np.std(means) / np.sqrt(len(means))
+        assert coverage - 3 * error <= np.mean(means) <= coverage + 1 / 50 + 3 * error
+
+
+def test_statements_as_units_would_promise_too_much_or_too_little() -> None:
+    """The talkative games of the simulation are odd: limits that count statements alike miss the promise by game."""
+    rng, means = np.random.default_rng(1), list[float]()
+    for _ in range(100):
+        y, score, _ = drawn(rng, 60)
+        sets = LabelSets.of(y, score, np.arange(len(y)))
+        y, score, game = drawn(rng, 60)
+        means.append(by_game(sets.allowed(score, 0.8)[y, 1], game[y]))
+    assert abs(np.mean(means) - 0.8) > 0.03
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9])
+def test_no_deceiver_is_ruled_out_more_often_than_promised(coverage: float) -> None:
+    rng = np.random.default_rng(2)
+
+    def game(deceivers: int) -> tuple[Floats, Bools]:
+        who = rng.permutation(6) < deceivers
+        return 1 / (1 + np.exp(-rng.normal(2.0 * who - 1, 1.5))), who
+
+    held = []
+    for _ in range(400):
+        least = np.array([players[who].min() for players, who in (game(2) for _ in range(40))])
+        players, who = game(2)
+        suspects = suspected(limits(least, np.arange(40)), players, 2, coverage)
+        assert suspects.sum() >= 2
+        held.append(bool(suspects[who].all()))
+    assert np.mean(held) >= coverage - 3 * np.sqrt(coverage * (1 - coverage) / 400)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.floats(0, 4))
+def test_sets_grow_with_the_coverage_and_are_never_empty(seed: int, games: int, tell: float) -> None:
+    sets, score = LabelSets.of(*drawn(np.random.default_rng(seed), games, tell)), np.linspace(0, 1, 41)
+    before = np.zeros((len(score), 2), dtype=bool)
+    for coverage in LEVELS:
+        allowed = sets.allowed(score, coverage)
+        assert allowed.any(axis=1).all()
+        assert (allowed >= before).all()
+        before = allowed
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_suspects_grow_with_the_coverage_and_are_never_fewer_than_deceive(
+    least: list[float], odds: list[float]
+) -> None:
+    chosen, players = limits(np.array(least), np.arange(len(least))), np.array(odds)
+    grown = [suspected(chosen, players, None, coverage) for coverage in LEVELS]
+    assert grown[0].any()
+    assert all((more >= less).all() for less, more in pairwise(grown))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 18))
+def test_what_few_games_cannot_promise_is_not_promised(seed: int, games: int) -> None:
+    """At 0.95, 19 games are needed: with fewer, nothing is ruled out, however clear the scores."""
+    y, score, game = drawn(np.random.default_rng(seed), games, tell=20)
+    sets = LabelSets.of(y, score, game)
+    assert set(sets.verdicts(np.linspace(0, 1, 11), 0.95)) == {"abstain"}
+    assert sets.abstains_because(0.95) == "too few validation games to promise 95%"
+    assert suspected(limits(np.ones(games), np.arange(games)), np.array([0.9, 0.1, 0.0]), 1, 0.95).all()
+
+
+def test_limits_of_one_statement_a_game_are_those_of_split_conformal_prediction() -> None:
+    fit = np.random.default_rng(3).random(99)
+    expected = np.sort(fit)[::-1]
+    for level, limit in zip(LEVELS, limits(fit, np.arange(99)), strict=True):
+        assert limit == expected[round(level * 100) - 1]
+
+
+def test_a_game_counts_once_however_much_is_said_in_it() -> None:
+    rng = np.random.default_rng(4)
+    fit, game, said = rng.random(50), np.arange(50), rng.integers(1, 9, 50)
+    assert limits(np.repeat(fit, said), np.repeat(game, said)) == limits(fit, game)
+
+
+def test_between_two_classes_that_lie_far_apart_the_nearer_one_is_named() -> None:
+    y, game = np.repeat([False, True], 200), np.arange(400)
+    score = np.r_[np.linspace(0, 0.2, 200), np.linspace(0.8, 1, 200)]
+    found = LabelSets.of(y, score, game).verdicts(np.array([0.1, 0.19, 0.5, 0.81, 0.9]), 0.9)
+    assert found == ["honest", "honest", "abstain", "deceptive", "deceptive"]
+
+
+@pytest.mark.parametrize(("coverage", "level"), [(0.5, 0.5), (0.9, 0.9), (0.901, 0.91), (0.99, 0.99)])
+def test_a_coverage_in_between_is_answered_by_the_next_above(coverage: float, level: float) -> None:
+    assert LEVELS[level_of(coverage)] == level
+    for odd in (0.0, 0.49, 0.995, 1.0, float("nan")):
+        with pytest.raises(UsageError, match=r"from 0\.5 to 0\.99"):
+            level_of(odd)

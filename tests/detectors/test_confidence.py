@@ -1,4 +1,4 @@
-"""A trained detector is calibrated, abstains where it must, and names who cannot be ruled out; older models do not."""
+"""A trained detector is calibrated, abstains where it must, names who cannot be ruled out, and is silent elsewhere."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
-from liescope.common.errors import BadData, UnknownName
-from liescope.detectors import LoadedDetector, load, train
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors import LoadedDetector, evaluate, load, train
+from liescope.detectors.commands import app
+from liescope.detectors.evaluation.verdicts import PROMISED
 from liescope.detectors.examples import labelled, make_examples, read_statements
+from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
@@ -67,26 +72,50 @@ def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: P
     assert min(len(suspects or ()) for suspects in found.values()) >= 1
     fewer = [len(model.predict_game(game, coverage=0.5).suspects or ()) for game in games.values()]
     assert sum(fewer) < sum(len(suspects or ()) for suspects in found.values())
+    game = next(iter(games.values()))
+    followed = model.predict_game(game, 3)
+    assert followed.suspects is None  # nothing is promised before the end
+    assert all(chance == followed.players[game.turns[at].player] for at, chance in followed.statements.items())
+    assert [(one.suspects, one.unlike) for one in model.predict_games([*games.values()])] == [
+        (suspects, False) for suspects in found.values()
+    ]
+    with pytest.raises(UsageError, match="one game_id"):
+        model.predict_games([game, game])
 
 
-def test_at_no_moment_of_a_game_is_a_deceiver_ruled_out(model: LoadedDetector, talk: Path) -> None:
-    games, truth = read_transcripts(talk, ["test"]), read_deceivers(talk, ["test"])
-    held = []
-    for key, game in games.items():
-        followed = [model.predict_game(game, upto, coverage=0.8).suspects for upto in range(1, len(game.turns))]
-        held.append(all(truth[key] <= set(suspects or ()) for suspects in followed))
-    assert 0.8 - 0.15 <= np.mean(held) < 1  # about 60 games
+def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_says_so(
+    model: LoadedDetector, talk: Path, make_corpus: Callable[..., Path], tmp_path: Path
+) -> None:
+    statements = read_statements(talk, ["test"])
+    model.score(statements)
+    assert model.notes == ()
+    odd = make_corpus(games=60, tell=0.5, change=_elsewhere)
+    rows = read_statements(odd).select("statement_id", "game_id", "speaker", "names", "text").to_dicts()
+    found = model.score(rows)
+    assert found["verdict"].null_count() == found["abstains"].null_count() == found.height
+    assert found["score"].null_count() == 0
+    sentence = UNLIKE.format(len(rows))
+    assert model.notes == (sentence,)
+    given = tmp_path / "said.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = CliRunner().invoke(app, ["score", str(model.folder), "--in", str(given), "--json"])
+    assert json.loads(done.stdout)["notes"] == [sentence]
+    assert {(one.suspects, one.unlike) for one in model.predict_games([*read_transcripts(odd).values()])} == {
+        (None, True)
+    }
+    result = evaluate(model, odd, draws=20)
+    assert f"{model.name}: {sentence}" in result.notes
+    assert not [row for row in result.rows if PROMISED in row.split]
+    assert [row for row in result.rows if row.metric == "top1"]
 
 
-def test_players_are_calibrated_and_statements_are_their_speakers(model: LoadedDetector, talk: Path) -> None:
-    game = next(iter(read_transcripts(talk, ["test"]).values()))
-    whole = model.predict_game(game)
-    assert sum(whole.players.values()) == pytest.approx(1, abs=1e-3)
-    raw = model.detector.predict_game(game)
-    assert sorted(whole.players, key=whole.players.__getitem__) == sorted(raw.players, key=raw.players.__getitem__)
-    assert whole.players != raw.players
-    for at, chance in whole.statements.items():
-        assert chance == whole.players[game.turns[at].player]
+def _elsewhere(rows: dict[str, list[dict[str, Any]]]) -> None:
+    """The same games under other ids, in other words."""
+    for config in rows.values():
+        for row in config:
+            row["game_id"] = f"other-{row['game_id']}"
+    for row in rows["statements"]:
+        row |= {"statement_id": f"other-{row['statement_id']}", "text": f"zebra quilt {row['text']} lantern"}
 
 
 def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path) -> None:
@@ -101,7 +130,7 @@ def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path)
 
 def test_without_calibration_scores_are_the_detectors_own(talk: Path, tmp_path: Path) -> None:
     model = load(train("tfidf", talk, out=tmp_path / "m", folds=2, calibrate="none").model)
-    assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
+    assert model.file.confidence.statements is None
     assert model.file.confidence.labels is not None
     with pytest.raises(UnknownName, match="method of calibration"):
         train("tfidf", talk, out=tmp_path / "n", calibrate="magic")
@@ -127,7 +156,7 @@ def test_a_damaged_confidence_is_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(talk: Path, tmp_path: Path) -> None:
     model = load(train("linear", talk, out=tmp_path / "m", folds=0).model)
-    rows = read_statements(talk, ["test"]).select("text", "speaker", "game_id", "names").to_dicts()
+    rows = read_statements(talk, ["test"]).select("text", "speaker", "game_id", "names", deceivers=1).to_dicts()
     there = model.score(rows, coverage=0.5)
     assert there.filter(pl.col("verdict") != "abstain").height > len(rows) / 2
     assert "it comes without the game that this detector reads" not in set(there["abstains"])

@@ -87,7 +87,7 @@ def test_a_published_model_opens_as_its_card_says(trained: dict[str, Path], star
     state = hub.state()["repos"][REPO]
     assert state["private"]
     assert [message.split(",")[0] for message in state["messages"][-2:]] == ["Model of tfidf", "Card of tfidf"]
-    kept = {"scores.parquet", "games.txt", "learned.parquet", "likeness.parquet"}
+    kept = {"scores.parquet", "games.txt", "learned.parquet", "calibration.parquet"}
     assert set(state["files"]) == {"README.md", "model.json", "pipeline.skops", *kept}
     missing = hub.run("-m", "liescope", "score", "me/nothing", "x")
     assert missing.stderr.splitlines()[-1].endswith("no model of that name that you may see on the Hub")

@@ -105,7 +105,7 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
     assert suspects == sorted(suspects)
     assert suspects[0] >= 1
     for promised in (80, 90, 95):
-        row = found[f"test:players:online:promised={promised}%", "players_covered"]
+        row = found[f"test:players:promised={promised}%", "players_covered"]
         assert row.hi is not None
         assert row.hi >= promised / 100
 

@@ -13,7 +13,7 @@ import pytest
 from liescope.detectors.audit.audit_checks import associations, by_statement, cramers_v, held_out, missing, units_of
 from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.probes import MASKED, TAGGED, copies, texts_of, without_copies, word_probe
-from liescope.detectors.likeness import near_copies
+from liescope.detectors.learned_from import near_copies
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Planted, Row, Rows, words
 

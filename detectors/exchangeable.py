@@ -1,0 +1,123 @@
+"""Whether texts could be more of what verdicts were chosen on.
+
+Conformal sets keep their promise for games that are exchangeable with the calibration games. That can be tested without
+any label: by a permutation test of the means of what is counted in a game (its words, hashed, its length, its scores),
+with games as units, which is exact whatever their number. Where it fails nothing is promised, and no verdict given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import logit
+
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import TRAIN_AGAIN
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import TextConfig, View, textualize
+
+ALPHA = 0.01
+"""How often texts of exchangeable games are taken for others."""
+UNLIKE = "{:,} statements are not like the games that verdicts were chosen on: nothing is promised, so they get none"
+_WORDS = 256  # hashed
+_WIDTH = _WORDS + 3
+_MOST = 500  # games that are kept, and others that the test looks at
+_DEALS = 999
+_EDGE = 1e-6
+_SCHEMA = pa.schema({"game": pa.list_(pa.float32()), "statement": pa.list_(pa.float32())})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationGames:
+    """game, statement: (games, features) of each calibration game, and of one of its statements drawn at random."""
+
+    game: Floats
+    statement: Floats
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], score: Floats, seed: int, view: View = "words") -> Self:
+        """examples: all statements of the calibration games, with or without a label; score: (n,), calibrated; view:
+        what the detector reads of them.
+        """
+        draw = np.random.default_rng(seed)
+        names = np.array([example.game_id for example in examples], dtype=np.str_)
+        own = [np.flatnonzero(names == name) for name in draw.permutation(np.unique(names))[:_MOST]]
+        features = _features(examples, score, view)
+        wholes, lone = [features[rows].mean(axis=0) for rows in own], [features[draw.choice(rows)] for rows in own]
+        return cls(np.stack(wholes), np.stack(lone))
+
+    def others(self, examples: Sequence[Example], score: Floats, view: View = "words") -> Bools:
+        """(n,): the statements that are not like these. score: (n,), calibrated. Games are compared with games, and
+        statements without a game with lone statements.
+        """
+        features, found = _features(examples, score, view), np.zeros(len(examples), dtype=bool)
+        games = np.array([example.game_id for example in examples], dtype=np.str_)
+        for rows, own in ((np.flatnonzero(games != ""), self.game), (np.flatnonzero(games == ""), self.statement)):
+            if len(rows):
+                _, unit = np.unique(games[rows], return_inverse=True)
+                unit = unit if own is self.game else np.arange(len(rows))
+                theirs = np.zeros((unit.max() + 1, _WIDTH))
+                np.add.at(theirs, unit, features[rows])
+                found[rows] = _chance(own, theirs / np.bincount(unit)[:, None]) <= ALPHA
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write it as Parquet."""
+        rows = [self.game.tolist(), self.statement.tolist()]
+        pq.write_table(pa.table(rows, schema=_SCHEMA), path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Raises BadData for what `save` never writes."""
+        with Reading(path, TRAIN_AGAIN):
+            if pq.read_metadata(path).num_rows > _MOST:
+                raise BadData(f"{path} has more games than any model keeps; it is not opened")
+            table = pq.read_table(path, schema=_SCHEMA)
+            table.validate(full=True)
+            game, statement = (np.array(table[name].to_pylist(), dtype=np.float64) for name in _SCHEMA.names)
+            if not all(one.shape == (len(table), _WIDTH) and np.isfinite(one).all() for one in (game, statement)):
+                raise ValueError("its features are not finite numbers, as many for each game")
+        return cls(game, statement)
+
+
+def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:
+    """(n, features): the words of what the view shows of each statement, names masked, hashed and of length 1; how many
+    they are; its score and the square of it, as log-odds.
+    """
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    if not examples:
+        return np.empty((0, _WIDTH))
+    texts = [textualize(example, TextConfig(view=view)) for example in examples]
+    words = HashingVectorizer(n_features=_WORDS, token_pattern=r"(?u)\b\w+\b").transform(texts).toarray()
+    odds = logit(np.clip(score, _EDGE, 1 - _EDGE))
+    count = np.log1p([len(text.split()) for text in texts])
+    return np.column_stack([words, odds, odds**2, count]).astype(np.float32).astype(np.float64)
+
+
+def _chance(own: Floats, theirs: Floats) -> float:
+    """The p-value of their having one distribution: how often the means of units dealt at random are as far apart."""
+    theirs = theirs[np.random.default_rng(0).permutation(len(theirs))[:_MOST]]
+    both = np.vstack([own, theirs])
+    both = (both - both.mean(axis=0)) / np.where(both.std(axis=0) > 0, both.std(axis=0), 1.0)
+    if len(theirs) == 1:  # each in its place, which is all that can be dealt
+        distance = (both**2).sum(axis=1)[::-1]
+    else:  # the mean over all is 0, so that the sum of theirs tells both means
+        distance = ((_dealt(len(own), len(theirs)) @ both) ** 2).sum(axis=1)
+    return float((distance >= distance[0] * (1 - 1e-9)).mean())
+
+
+@lru_cache(maxsize=2)
+def _dealt(own: int, theirs: int) -> Floats:
+    """(deals, units): 1 where a unit is dealt to theirs; as they are, and then at random, the same for the same."""
+    side = np.repeat([0.0, 1.0], [own, theirs])
+    return np.vstack([side, np.random.default_rng(0).permuted(np.tile(side, (_DEALS, 1)), axis=1)])
