@@ -28,10 +28,8 @@ from liescope.detectors.textualize import TextConfig, View, textualize
 ALPHA = 0.01
 """How often texts of exchangeable games are taken for others."""
 UNLIKE = "{:,} statements are not like the games that verdicts were chosen on: nothing is promised, so they get none"
-_WORDS = 256  # hashed
-_WIDTH = _WORDS + 3
-_MOST = 500  # games that are kept, and others that the test looks at
-_DEALS = 999
+_WORDS, _WIDTH = 256, 259  # hashed words, and three numbers more
+_MOST, _DEALS = 500, 999  # games that are kept, and others that the test looks at; times that they are dealt
 _EDGE = 1e-6
 _SCHEMA = pa.schema({"game": pa.list_(pa.float32()), "statement": pa.list_(pa.float32())})
 
@@ -72,8 +70,7 @@ class CalibrationGames:
 
     def save(self, path: Path) -> None:
         """Write it as Parquet."""
-        rows = [self.game.tolist(), self.statement.tolist()]
-        pq.write_table(pa.table(rows, schema=_SCHEMA), path)
+        pq.write_table(pa.table([self.game.tolist(), self.statement.tolist()], schema=_SCHEMA), path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
