@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import RATINGS, REPORTS, Analysis, dealt, in_order, pooled
@@ -136,19 +136,11 @@ def association(values: list[float], won: list[bool], families: int) -> tuple[An
     """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome. families: of
     games that share a beginning, for which the interval takes them.
     """
-    n = len(values)
-    groups = [[value for value, one in zip(values, won, strict=True) if one is outcome] for outcome in (True, False)]
-    means = [math.fsum(group) / len(group) if group else None for group in groups]
-    return (*fisher(_pearson(values, [float(one) for one in won]), families), *means, len(groups[0]), n)
-
-
-def _pearson(one: list[float], two: list[float]) -> float | None:
-    middle, centre = math.fsum(one) / len(one), math.fsum(two) / len(two)
-    spread = math.fsum((x - middle) ** 2 for x in one), math.fsum((y - centre) ** 2 for y in two)
-    if min(spread) <= 1e-15:
-        return None
-    shared = math.fsum((x - middle) * (y - centre) for x, y in zip(one, two, strict=True))
-    return shared / math.sqrt(spread[0] * spread[1])
+    x, yes = np.asarray(values, dtype=float), np.asarray(won, dtype=bool)
+    means = [float(side.mean()) if len(side) else None for side in (x[yes], x[~yes])]
+    varies = np.ptp(x) > 1e-9 and np.ptp(yes.astype(float)) > 0
+    r = float(np.corrcoef(x, yes)[0, 1]) if varies else None
+    return (*fisher(r, families), *means, int(yes.sum()), len(x))
 
 
 ANALYSES_OF_PREDICTORS: tuple[Analysis, ...] = (

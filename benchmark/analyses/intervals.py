@@ -252,19 +252,18 @@ class Zero:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Rows of one panel are read against each other. within: the columns that make a panel; by: the column in which its
-    rows differ, and which take no other's games; figure: the column compared; draws: as in `Zero`.
+    """Rows of one panel are read against each other. within: the columns that make a panel, whose rows differ in the
+    model; figure: the column compared; draws: as in `Zero`.
     """
 
     within: tuple[str, ...]
     figure: str = "mean"
-    by: str = "model"
     draws: tuple[str, ...] = ("games",)
 
     def added(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with the column p_equal: of panels as uneven if their rows were equal, corrected for all panels."""
         keys = [*GAME, *self.within]
-        read = table.filter(pl.col(self.by) != POOLED).with_columns(_draws=pl.min_horizontal(self.draws))
+        read = table.filter(pl.col("model") != POOLED).with_columns(_draws=pl.min_horizontal(self.draws))
         panels, found = [], []
         for key, part in read.drop_nulls([self.figure, "lo", "hi"]).group_by(keys, maintain_order=True):
             panels.append(key)
@@ -272,14 +271,14 @@ class Alike:
         schema = {name: table.schema[name] for name in keys}
         equal = pl.DataFrame(panels, schema, orient="row").with_columns(_printed("p_equal", holm(found)))
         joined = table.join(equal, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        return joined.with_columns(pl.when(pl.col(self.by) != POOLED).then("p_equal"))
+        return joined.with_columns(pl.when(pl.col("model") != POOLED).then("p_equal"))
 
     def words(self, table: pl.DataFrame) -> str:
         keys = [name for name in (*GAME, *self.within) if name in table.columns]
         panels = table.drop_nulls("p_equal").select(keys).unique().height
         within = ", ".join(name.replace("_", " ") for name in self.within)
         return (
-            f"p equal: of rows as uneven within the same {within} if every {self.by} had the same (Welch's test), "
+            f"p equal: of rows as uneven within the same {within} if every model had the same (Welch's test), "
             f"corrected for the {panels} such comparisons of this table (Holm)."
         )
 

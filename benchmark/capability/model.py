@@ -43,7 +43,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE
@@ -128,20 +127,6 @@ def logits(rows: pl.DataFrame, names: dict[str, tuple[str, ...]], draws: dict[st
         if name not in (*PARAMETERS, "rho"):
             total = total + of(name)
     return total
-
-
-def win_probability(m: Array, d: Array, v: Array) -> Array:
-    """The chance that mafia wins (Eq. 2), element by element; arrays that broadcast together."""
-    return np.asarray(expit(v * (m - d)), dtype=np.float64)
-
-
-def normalise(m: Array, d: Array, v: Array) -> tuple[Array, Array, Array]:
-    """The equivalent parameters with mean m of 0 and mean v of 1 (Eq. 6 and text); models on the last axis.
-
-    Leaves every win probability unchanged. The mean of v must not be 0.
-    """
-    scale, shift = v.mean(axis=-1, keepdims=True), m.mean(axis=-1, keepdims=True)
-    return (m - shift) * scale, (d - shift) * scale, v / scale
 
 
 def effective(games: Array, dispersion: float) -> Array:

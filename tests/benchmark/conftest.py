@@ -14,7 +14,6 @@ from scipy.special import expit
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import SCHEMA, tally
-from liescope.benchmark.capability.model import win_probability
 from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.benchmark.capability.variants import DEFAULT
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
@@ -61,7 +60,7 @@ def simulate() -> Callable[..., pl.DataFrame]:
                 chr(97 + i),
                 chr(97 + j),
                 chr(97 + k),
-                int(random.binomial(games, win_probability(m[i], d[j], v[k]))),
+                int(random.binomial(games, expit(v[k] * (m[i] - d[j])))),
                 games,
             )
             for i, j, k in product(range(len(m)), repeat=3)

@@ -13,12 +13,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 import liescope
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
-from liescope.benchmark.capability.counts import SCHEMA
-from liescope.benchmark.capability.model import normalise, win_probability
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.model import logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.capability.variants import check_identified, leave_out, undetermined
@@ -37,30 +38,26 @@ def cells(*rows: tuple[str, str, str, int, int]) -> pl.DataFrame:
 SKILL = st.lists(st.floats(-3, 3), min_size=4, max_size=4).map(np.array)
 
 
+def chances(m: np.ndarray, d: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Of every combination of these players, by the formula that predicts them."""
+    names = dict.fromkeys("mdv", tuple("abcd"[: len(m)]))
+    rows = pl.DataFrame(list(product(names["m"], repeat=3)), PLAYERS, orient="row")
+    return expit(logits(rows, names, {"m": m[None], "d": d[None], "v": v[None]}))[0]
+
+
 @given(SKILL, SKILL, SKILL, st.floats(0.1, 10), st.booleans(), st.floats(-5, 5))
 def test_predictions_do_not_change_under_shift_and_scale(
     m: np.ndarray, d: np.ndarray, v: np.ndarray, scale: float, turned: bool, shift: float
 ) -> None:
     by = -scale if turned else scale
-    same = win_probability((m + shift) / by, (d + shift) / by, v * by)
-    assert np.allclose(same, win_probability(m, d, v), atol=1e-9)
-
-
-@given(SKILL, SKILL, SKILL.filter(lambda v: abs(v.mean()) > 0.05))
-def test_normalising_fixes_both_symmetries_and_changes_no_prediction(
-    m: np.ndarray, d: np.ndarray, v: np.ndarray
-) -> None:
-    fixed = normalise(m, d, v)
-    assert fixed[0].sum() == pytest.approx(0, abs=1e-9)
-    assert fixed[2].mean() == pytest.approx(1)
-    assert np.allclose(win_probability(*fixed), win_probability(m, d, v), atol=1e-9)
+    assert np.allclose(chances((m + shift) / by, (d + shift) / by, v * by), chances(m, d, v), atol=1e-9)
 
 
 def test_the_mafia_wins_half_the_time_when_skills_are_equal_or_nobody_listens() -> None:
-    skills = np.linspace(-2, 2, 5)
-    assert np.allclose(win_probability(skills, skills, np.full(5, 3.0)), 0.5)
-    assert np.allclose(win_probability(skills, -skills, np.zeros(5)), 0.5)
-    assert win_probability(np.array(900.0), np.array(-900.0), np.array(9.0)) == 1.0
+    skills = np.linspace(-2, 2, 4)
+    same = [at * 16 + at * 4 + k for at in range(4) for k in range(4)]
+    assert np.allclose(chances(skills, skills, np.full(4, 3.0))[same], 0.5)
+    assert np.allclose(chances(skills, -skills, np.zeros(4)), 0.5)
 
 
 def test_published_scores_come_back_within_two_published_deviations(published_fit: Posterior) -> None:
@@ -112,9 +109,7 @@ def test_a_background_design_of_three_players_is_enough() -> None:
     random = np.random.default_rng(3)
     skill = {"a": (0.8, 1.1, 1.8), "b": (0.0, 0.5, 0.8), "c": (-0.8, -0.2, 0.4)}
     found = {cell for b in skill for x in skill for cell in ((x, b, b), (b, x, b), (b, b, x))}
-    chance = {
-        (i, j, k): win_probability(*(np.array(x) for x in (skill[i][0], skill[j][1], skill[k][2]))) for i, j, k in found
-    }
+    chance = {(i, j, k): expit(skill[k][2] * (skill[i][0] - skill[j][1])) for i, j, k in found}
     table = scores(fit(cells(*((*cell, int(random.binomial(60, p)), 60) for cell, p in sorted(chance.items()))), SHORT))
     assert table["model"].to_list() == ["a", "b", "c"]
     assert table["v"].arg_max() == 0
