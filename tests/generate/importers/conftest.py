@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from liescope.games.record import GameRecord
-from tests.generate.importers.written import MODELS, as_log, as_rows, play_game, write_people
-
-
-@pytest.fixture
-def played() -> Callable[..., GameRecord]:
-    """A finished game: played(seed, rounds=2, text=None)."""
-    return play_game
+from tests.generate.importers.written import MODELS, as_log, write_people
 
 
 @pytest.fixture
@@ -49,13 +43,3 @@ def batches(write_log: Callable[..., Path]) -> Path:
     """The configuration of the batch "b"."""
     models = {role: {"type": "local", "model": model, "temperature": 0.7} for role, model in MODELS.items()}
     return write_log([{"batch_id": "b", "model_configs": models}], "batches.jsonl")
-
-
-@pytest.fixture
-def log_form() -> Callable[[GameRecord], dict[str, Any]]:
-    return as_log
-
-
-@pytest.fixture
-def database_form() -> Callable[..., tuple[list[Any], list[list[Any]]]]:
-    return as_rows

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -16,8 +15,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.runs.journal import Journal
+from tests.generate.importers.written import as_rows, play_game
 
-Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
 
 
@@ -31,9 +30,9 @@ def contents(out: Path) -> list[GameRecord]:
 
 
 def test_the_run_folder_holds_every_game_in_the_order_of_the_log(
-    played: Played, write_log: Writer, batches: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    write_log: Writer, batches: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write_log(played(seed) for seed in range(12))
+    path = write_log(play_game(seed) for seed in range(12))
     run("mini-mafia", path, "--batches", batches, "--out", tmp_path / "run", "--json")
     facts = json.loads(capsys.readouterr().out)
     games = contents(tmp_path / "run")
@@ -49,9 +48,9 @@ def test_the_run_folder_holds_every_game_in_the_order_of_the_log(
 
 
 def test_importing_the_same_file_again_changes_nothing(
-    played: Played, write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, out = write_log(played(seed) for seed in range(5)), tmp_path / "run"
+    path, out = write_log(play_game(seed) for seed in range(5)), tmp_path / "run"
     run("mini-mafia", path, "--out", out)
     before, plan = contents(out), (out / "run.json").read_bytes()
     capsys.readouterr()
@@ -61,8 +60,8 @@ def test_importing_the_same_file_again_changes_nothing(
     assert (out / "run.json").read_bytes() == plan
 
 
-def test_an_import_that_was_stopped_goes_on_where_it_was(played: Played, write_log: Writer, tmp_path: Path) -> None:
-    path = write_log(played(seed) for seed in range(9))
+def test_an_import_that_was_stopped_goes_on_where_it_was(write_log: Writer, tmp_path: Path) -> None:
+    path = write_log(play_game(seed) for seed in range(9))
     run("mini-mafia", path, "--out", tmp_path / "whole")
     run("mini-mafia", path, "--out", tmp_path / "source")
     (tmp_path / "half").mkdir()
@@ -79,16 +78,16 @@ def test_an_import_that_was_stopped_goes_on_where_it_was(played: Played, write_l
 
 @pytest.mark.parametrize("change", ["file", "batches", "names", "played"])
 def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
-    change: str, played: Played, write_log: Writer, batches: Path, tmp_path: Path
+    change: str, write_log: Writer, batches: Path, tmp_path: Path
 ) -> None:
-    path, out = write_log([played(1), played(2)]), tmp_path / "run"
+    path, out = write_log([play_game(1), play_game(2)]), tmp_path / "run"
     if change == "played":
         Journal.create(out, {"game": "mini-mafia", "seed": 1}).close()
     else:
         run("mini-mafia", path, "--batches", batches, "--out", out)
         before = contents(out)
     words: dict[str, list[object]] = {
-        "file": [write_log([played(3)], "games.jsonl"), "--batches", batches],
+        "file": [write_log([play_game(3)], "games.jsonl"), "--batches", batches],
         "batches": [path],
         "names": [path, "--batches", batches, "--paper-names"],
         "played": [path, "--batches", batches],
@@ -101,9 +100,9 @@ def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
 
 
 def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
-    played: Played, write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write_log([played(1), "{", *("[]" for _ in range(30)), played(2)])
+    path = write_log([play_game(1), "{", *("[]" for _ in range(30)), play_game(2)])
     run("mini-mafia", path, "--out", tmp_path / "run")
     printed = capsys.readouterr().out
     assert "31 could not be imported" in printed
@@ -129,13 +128,11 @@ def test_a_file_that_is_not_there_and_a_format_that_is_not_known_are_named(tmp_p
 
 
 def test_peoples_games_are_counted(
-    played: Played,
     write_database: Writer,
-    database_form: Callable[..., Any],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = write_database(database_form(played(seed), seed, "villager") for seed in range(4))
+    path = write_database(as_rows(play_game(seed), seed, "villager") for seed in range(4))
     run("mini-mafia", path, "--out", tmp_path / "run", "--paper-names", "--json")
     facts = json.loads(capsys.readouterr().out)
     assert facts["games_with_a_person"] == 4

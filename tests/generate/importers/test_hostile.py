@@ -23,8 +23,8 @@ from liescope.generate.importers import Rejected, import_games, importing, read_
 from liescope.generate.importers.commands import app
 from liescope.generate.importers.json_lines import DEEPEST, Line, read_lines, read_objects
 from liescope.generate.importers.mini_mafia.database import SafeDatabase
+from tests.generate.importers.written import as_log, as_rows, play_game
 
-Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
 MEGABYTE = 1 << 20
 
@@ -62,11 +62,11 @@ LINES: dict[str, tuple[Callable[[str], str], str]] = {
 
 @pytest.mark.parametrize("name", LINES)
 def test_a_hostile_line_is_rejected_with_its_reason_and_the_others_come_in(
-    name: str, played: Played, write_log: Writer, log_form: Any, tmp_path: Path
+    name: str, write_log: Writer, tmp_path: Path
 ) -> None:
     change, words = LINES[name]
-    bad = change(json.dumps(log_form(played(7))))
-    path = write_log([played(1), bad, played(2)])
+    bad = change(json.dumps(as_log(play_game(7))))
+    path = write_log([play_game(1), bad, play_game(2)])
     result = import_games("mini-mafia", path, out=tmp_path / "run")
     kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
     assert [entry["line"] for entry in kept] == ([2] if words else [])
@@ -75,11 +75,11 @@ def test_a_hostile_line_is_rejected_with_its_reason_and_the_others_come_in(
     json.dumps(result.to_json(), allow_nan=False).encode()
 
 
-def test_models_that_are_no_text_cost_the_games_that_name_them(played: Played, write_log: Writer) -> None:
+def test_models_that_are_no_text_cost_the_games_that_name_them(write_log: Writer) -> None:
     model = {"model": "m\ud800"}
     batch = {"batch_id": "b", "model_configs": dict.fromkeys(("mafioso", "detective", "villager"), model)}
-    other = record_from_json({**record_to_json(played(2)), "game_id": "c_game_0001"})
-    games, bad = parted(write_log([played(1), other]), write_log([batch], "batches.jsonl"))
+    other = record_from_json({**record_to_json(play_game(2)), "game_id": "c_game_0001"})
+    games, bad = parted(write_log([play_game(1), other]), write_log([batch], "batches.jsonl"))
     assert [game.game_id for game in games] == ["c_game_0001"]
     assert [(entry.line, entry.reason) for entry in bad] == [(1, "holds characters that are no text")]
 
@@ -159,11 +159,9 @@ def test_depth_is_limited_exactly(tmp_path: Path) -> None:
     assert isinstance(rejected, Rejected)
 
 
-def test_reading_ends_when_nearly_nothing_can_be_read(
-    played: Played, write_log: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_ends_when_nearly_nothing_can_be_read(write_log: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "MOST_REJECTED", 30)
-    games, bad = parted(write_log([played(1), *["junk"] * 100, played(2)]))
+    games, bad = parted(write_log([play_game(1), *["junk"] * 100, play_game(2)]))
     assert len(games) == 1
     assert len(bad) == 31
     assert "the rest was left out" in bad[-1].reason
@@ -250,11 +248,9 @@ VALUES: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_a_hostile_value_costs_its_game_and_no_other(
-    name: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
+def test_a_hostile_value_costs_its_game_and_no_other(name: str, write_database: Writer) -> None:
     column, value, words = VALUES[name]
-    path = write_database(database_form(played(seed), seed) for seed in (1, 2, 3))
+    path = write_database(as_rows(play_game(seed), seed) for seed in (1, 2, 3))
     with closing(sqlite3.connect(path)) as base, base:
         if column in ("mafioso_name", "detective_name", "background_name", "winner", "timestamp"):
             # A column without a type keeps what it is given.
@@ -269,10 +265,8 @@ def test_a_hostile_value_costs_its_game_and_no_other(
 
 
 @pytest.mark.parametrize("column", ["actor", "action_type", "parsed_result", "raw_response", "step"])
-def test_a_hostile_action_costs_its_game_and_no_other(
-    column: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
-    path = write_database(database_form(played(seed), seed) for seed in (1, 2, 3))
+def test_a_hostile_action_costs_its_game_and_no_other(column: str, write_database: Writer) -> None:
+    path = write_database(as_rows(play_game(seed), seed) for seed in (1, 2, 3))
     with closing(sqlite3.connect(path)) as base, base:
         base.execute(f"UPDATE game_actions SET {column} = ? WHERE game_id = 2", (b"\x00\xff",))
     games, bad = parted(path)
@@ -283,14 +277,14 @@ def test_a_hostile_action_costs_its_game_and_no_other(
 
 
 def test_nothing_that_is_printed_holds_a_terminals_escapes(
-    played: Played, write_log: Writer, log_form: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     escape = "\x1b]0;owned\x07\x1b[2J\u202e"
     model = {"model": f"m{escape}"}
     batch = {"batch_id": "b", "model_configs": dict.fromkeys(("mafioso", "detective", "villager"), model)}
-    strange = log_form(played(3))
+    strange = as_log(play_game(3))
     strange["players"][0]["role"] = f"king{escape}"
-    lines = [played(1), strange, f'{{"game_id": "x{escape}", "players": 5}}', f'"{escape}"']
+    lines = [play_game(1), strange, f'{{"game_id": "x{escape}", "players": 5}}', f'"{escape}"']
     words = [
         "mini-mafia",
         write_log(lines),

@@ -19,9 +19,8 @@ from liescope.games.record import GameRecord, Source, record_from_json, record_t
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.mini_mafia_importer import paper_name
 from liescope.labeling.label import CUT_TEXT, label_game, text_is_lost
-from tests.generate.importers.written import as_benchmark, as_log
+from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game
 
-Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
 
 
@@ -53,9 +52,9 @@ def rejected(path: Path, batches: Path | None = None) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("rounds", [1, 2, 8])
 def test_a_game_of_ours_written_as_the_log_comes_back_event_by_event(
-    rounds: int, played: Played, write_log: Writer, batches: Path
+    rounds: int, write_log: Writer, batches: Path
 ) -> None:
-    ours = [played(seed, rounds) for seed in range(60)]
+    ours = [play_game(seed, rounds) for seed in range(60)]
     theirs = imported(write_log(ours), batches)
     assert [bare(game) for game in theirs] == [bare(game) for game in ours]
     assert [game.outcome for game in theirs] == [game.outcome for game in ours]
@@ -63,11 +62,9 @@ def test_a_game_of_ours_written_as_the_log_comes_back_event_by_event(
     assert any(len(event.data.get("tied", ())) == 3 for game in theirs for event in game.events)
 
 
-def test_a_game_of_ours_written_as_the_database_comes_back_event_by_event(
-    played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
-    ours = [played(seed) for seed in range(40)]
-    theirs = imported(write_database(database_form(game, number) for number, game in enumerate(ours)))
+def test_a_game_of_ours_written_as_the_database_comes_back_event_by_event(write_database: Writer) -> None:
+    ours = [play_game(seed) for seed in range(40)]
+    theirs = imported(write_database(as_rows(game, number) for number, game in enumerate(ours)))
     assert [bare(game) for game in theirs] == [bare(game) for game in ours]
     assert [game.outcome for game in theirs] == [game.outcome for game in ours]
     assert [game.game_id for game in theirs[:2]] == ["people_game_0000", "people_game_0001"]
@@ -75,10 +72,8 @@ def test_a_game_of_ours_written_as_the_database_comes_back_event_by_event(
 
 
 @pytest.mark.parametrize("role", ["mafioso", "detective", "villager"])
-def test_the_seat_of_a_person_is_human_and_alive_by_day(
-    role: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
-    for game in imported(write_database(database_form(played(seed), seed, role) for seed in range(10))):
+def test_the_seat_of_a_person_is_human_and_alive_by_day(role: str, write_database: Writer) -> None:
+    for game in imported(write_database(as_rows(play_game(seed), seed, role) for seed in range(10))):
         (person,) = (seat for seat in game.seats if seat.source is Source.HUMAN)
         assert (person.role, person.model) == (role, "human")
         assert {seat.model for seat in game.seats if seat is not person} == {"mistral"}
@@ -86,22 +81,8 @@ def test_the_seat_of_a_person_is_human_and_alive_by_day(
         assert person.name != dead
 
 
-def test_what_their_engine_filled_in_is_flagged(played: Played, write_log: Writer, batches: Path) -> None:
-    ours = [played(seed) for seed in range(60)]
-    filled = [
-        (event.kind, event.actor)
-        for game in imported(write_log(ours), batches)
-        for event in game.events
-        if event.fallback
-    ]
-    assert filled == [(event.kind, event.actor) for game in ours for event in game.events if event.fallback]
-    assert {kind for kind, _ in filled} == {EventKind.SILENCE, EventKind.VOTE}
-
-
-def test_records_survive_json_and_keep_when_and_by_whom_they_were_played(
-    played: Played, write_log: Writer, batches: Path
-) -> None:
-    (game,) = imported(write_log([played(3)]), batches)
+def test_records_survive_json_and_keep_when_and_by_whom_they_were_played(write_log: Writer, batches: Path) -> None:
+    (game,) = imported(write_log([play_game(3)]), batches)
     assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
     assert game.seed is None
     assert game.cell == "m-model | d-model | v-model"
@@ -109,25 +90,23 @@ def test_records_survive_json_and_keep_when_and_by_whom_they_were_played(
     assert game.meta["players"]["mafioso"]["temperature"] == 0.7
 
 
-def test_without_batches_the_models_are_unknown_and_nothing_else_changes(
-    played: Played, write_log: Writer, batches: Path
-) -> None:
-    path = write_log([played(seed) for seed in range(5)])
+def test_without_batches_the_models_are_unknown_and_nothing_else_changes(write_log: Writer, batches: Path) -> None:
+    path = write_log([play_game(seed) for seed in range(5)])
     known, unknown = imported(path, batches), imported(path)
     assert [game.events for game in known] == [game.events for game in unknown]
     assert {seat.model for game in unknown for seat in game.seats} == {"unknown"}
 
 
-def test_an_unclosed_message_is_kept_and_noted(played: Played, write_log: Writer, log_form: Callable[..., Any]) -> None:
-    game = log_form(played(0, text="plain"))
+def test_an_unclosed_message_is_kept_and_noted(write_log: Writer) -> None:
+    game = as_log(play_game(0, text="plain"))
     cut = json.loads(json.dumps(game).replace('\\"plain\\"', '\\"plain'))
     events = [event for event in imported(write_log([cut]))[0].events if event.kind is EventKind.STATEMENT]
     assert {event.text for event in events} == {"plain"}
     assert all(event.data["notes"] == ["the closing quote is missing"] for event in events)
 
 
-def test_half_a_surrogate_pair_is_replaced_and_noted(played: Played, write_log: Writer) -> None:
-    (game,) = imported(write_log([played(0, text="broken \ud83d here")]))
+def test_half_a_surrogate_pair_is_replaced_and_noted(write_log: Writer) -> None:
+    (game,) = imported(write_log([play_game(0, text="broken \ud83d here")]))
     said = next(event for event in game.events if event.kind is EventKind.STATEMENT)
     assert said.text == "broken \ufffd here"
     assert len(said.data["notes"]) == 1
@@ -220,11 +199,9 @@ def swap_memories(game: dict[str, Any], one: str, other: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_line_is_reported_and_the_others_come_in(
-    name: str, played: Played, write_log: Writer, log_form: Callable[..., Any]
-) -> None:
+def test_a_damaged_line_is_reported_and_the_others_come_in(name: str, write_log: Writer) -> None:
     break_it, words = DAMAGE[name]
-    path = write_log([played(1), break_it(log_form(played(7, text="plain"))), played(2)])
+    path = write_log([play_game(1), break_it(as_log(play_game(7, text="plain"))), play_game(2)])
     found = read(path)
     assert [getattr(item, "game_id", "") for item in (found[0], found[2])] == ["b_game_0001", "b_game_0002"]
     assert isinstance(found[1], Rejected)
@@ -232,9 +209,9 @@ def test_a_damaged_line_is_reported_and_the_others_come_in(
     assert words in found[1].reason
 
 
-def test_an_arrest_that_the_votes_do_not_make_is_refused(played: Played, write_log: Writer, log_form: Any) -> None:
-    game = next(g for g in map(played, range(50)) if not any("tied" in e.data for e in g.events))
-    log = log_form(game)
+def test_an_arrest_that_the_votes_do_not_make_is_refused(write_log: Writer) -> None:
+    game = next(g for g in map(play_game, range(50)) if not any("tied" in e.data for e in g.events))
+    log = as_log(game)
     right, wrong = jailed(log), free(log)
     forged = flag(rename_arrest(swap_memories(log, right, wrong), wrong), wrong)
     ((_, reason),) = rejected(write_log([forged]))
@@ -242,15 +219,15 @@ def test_an_arrest_that_the_votes_do_not_make_is_refused(played: Played, write_l
 
 
 def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are_unknown(
-    played: Played, write_log: Writer, batches: Path
+    write_log: Writer, batches: Path
 ) -> None:
-    other = replace(played(1), game_id="c_game_0001")
-    lost, known = imported(write_log([other, played(2)]), batches)
+    other = replace(play_game(1), game_id="c_game_0001")
+    lost, known = imported(write_log([other, play_game(2)]), batches)
     assert lost.meta["import_notes"] == ["its batch 'c' is not among the batches given"]
     assert {seat.model for seat in lost.seats} == {"unknown"}
     assert "import_notes" not in known.meta
     half = write_log([{"batch_id": "b", "model_configs": {"mafioso": {"model": "m"}}}, {"id": 3}], "half.jsonl")
-    bad, game = read(write_log([played(2)]), half)
+    bad, game = read(write_log([play_game(2)]), half)
     assert isinstance(bad, Rejected)
     assert (bad.file, bad.line) == ("half.jsonl", 2)
     assert isinstance(game, GameRecord)
@@ -262,33 +239,29 @@ def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are
     assert game.meta["import_notes"] == ["its batch names no model for the detective, villager"]
 
 
-def test_the_second_of_two_games_with_one_id_is_reported(played: Played, write_log: Writer) -> None:
-    assert rejected(write_log([played(1), played(2), played(1)])) == [
+def test_the_second_of_two_games_with_one_id_is_reported(write_log: Writer) -> None:
+    assert rejected(write_log([play_game(1), play_game(2), play_game(1)])) == [
         (3, "its id stands on line 1 of games.jsonl already")
     ]
 
 
-def test_blank_lines_a_byte_order_mark_and_windows_line_ends_change_nothing(
-    played: Played, write_log: Writer, tmp_path: Path
-) -> None:
-    path = write_log([played(1), played(2)])
+def test_blank_lines_a_byte_order_mark_and_windows_line_ends_change_nothing(write_log: Writer, tmp_path: Path) -> None:
+    path = write_log([play_game(1), play_game(2)])
     odd = tmp_path / "odd.jsonl"
     odd.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n\r\n"))
     assert imported(odd) == imported(path)
 
 
-def test_a_line_that_is_not_utf8_is_reported(played: Played, write_log: Writer, tmp_path: Path) -> None:
-    path = write_log([played(1), played(2)])
+def test_a_line_that_is_not_utf8_is_reported(write_log: Writer, tmp_path: Path) -> None:
+    path = write_log([play_game(1), play_game(2)])
     first, second, _ = path.read_bytes().split(b"\n")
     (tmp_path / "latin.jsonl").write_bytes(first + b'\n"caf\xe9"\n' + second)
     ((line, reason),) = rejected(tmp_path / "latin.jsonl")
     assert (line, "not UTF-8" in reason) == (2, True)
 
 
-def test_a_cut_off_gzip_gives_every_whole_line_and_reports_the_cut(
-    played: Played, write_log: Writer, tmp_path: Path
-) -> None:
-    path = write_log([played(seed) for seed in range(30)])
+def test_a_cut_off_gzip_gives_every_whole_line_and_reports_the_cut(write_log: Writer, tmp_path: Path) -> None:
+    path = write_log([play_game(seed) for seed in range(30)])
     whole = imported(path)
     zipped = gzip.compress(path.read_bytes(), mtime=0)
     counts = set()
@@ -305,20 +278,6 @@ def test_a_cut_off_gzip_gives_every_whole_line_and_reports_the_cut(
     assert max(counts) == 30
 
 
-def test_gzip_members_one_after_another_are_one_file(played: Played, write_log: Writer, tmp_path: Path) -> None:
-    path = write_log([played(seed) for seed in range(6)])
-    lines = path.read_bytes().splitlines(keepends=True)
-    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(b"".join(lines[:3])) + gzip.compress(b"".join(lines[3:])))
-    assert imported(tmp_path / "two.jsonl.gz") == imported(path)
-
-
-def test_damaged_gzip_data_is_reported(played: Played, write_log: Writer, tmp_path: Path) -> None:
-    zipped = bytearray(gzip.compress(write_log([played(seed) for seed in range(30)]).read_bytes()))
-    zipped[len(zipped) // 2 :] = b"\xff" * (len(zipped) - len(zipped) // 2)
-    (tmp_path / "bad.jsonl.gz").write_bytes(zipped)
-    assert len(rejected(tmp_path / "bad.jsonl.gz")) == 1
-
-
 BROKEN_ROWS: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], str]] = {
     "winner": (lambda game, actions: game.__setitem__(2, "EVIL" if game[2] == "GOOD" else "GOOD"), "winner is"),
     "no winner": (lambda game, actions: game.__setitem__(2, None), "winner is None"),
@@ -330,11 +289,9 @@ BROKEN_ROWS: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], str]]
 
 
 @pytest.mark.parametrize("name", BROKEN_ROWS)
-def test_a_broken_row_is_reported_and_the_others_come_in(
-    name: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
+def test_a_broken_row_is_reported_and_the_others_come_in(name: str, write_database: Writer) -> None:
     break_it, words = BROKEN_ROWS[name]
-    rows = [database_form(played(seed), seed) for seed in (1, 2, 3)]
+    rows = [as_rows(play_game(seed), seed) for seed in (1, 2, 3)]
     break_it(*rows[1])
     found = read(write_database(rows))
     assert [type(item) for item in found] == [GameRecord, Rejected, GameRecord]
@@ -343,30 +300,24 @@ def test_a_broken_row_is_reported_and_the_others_come_in(
     assert words in found[1].reason
 
 
-def test_a_person_whose_message_lost_its_quote_is_noted(
-    played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
-    game, actions = database_form(played(1, text="I am sure"), 1, "mafioso")
+def test_a_person_whose_message_lost_its_quote_is_noted(write_database: Writer) -> None:
+    game, actions = as_rows(play_game(1, text="I am sure"), 1, "mafioso")
     actions[2][4:] = ['"I am su', "I am su..."]
     (record,) = imported(write_database([(game, actions)]))
     said = next(event for event in record.events if event.kind is EventKind.STATEMENT)
     assert (said.text, said.data["notes"]) == ("I am su...", ["the closing quote is missing"])
 
 
-def test_a_game_of_ours_written_as_the_benchmarks_database_comes_back_event_by_event(
-    played: Played, database_form: Callable[..., Any], tmp_path: Path
-) -> None:
-    ours = [played(seed) for seed in range(30)]
-    theirs = imported(as_benchmark(tmp_path / "benchmark.db", ours, database_form))
+def test_a_game_of_ours_written_as_the_benchmarks_database_comes_back_event_by_event(tmp_path: Path) -> None:
+    ours = [play_game(seed) for seed in range(30)]
+    theirs = imported(as_benchmark(tmp_path / "benchmark.db", ours, as_rows))
     assert [bare(game) for game in theirs] == [bare(game) for game in ours]
     assert [game.seats for game in theirs] == [game.seats for game in ours]
     assert [game.game_id for game in theirs] == [game.game_id for game in ours]
 
 
-def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(
-    played: Played, database_form: Callable[..., Any], tmp_path: Path
-) -> None:
-    path = as_benchmark(tmp_path / "odd.db", [played(seed) for seed in range(4)], database_form)
+def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(tmp_path: Path) -> None:
+    path = as_benchmark(tmp_path / "odd.db", [play_game(seed) for seed in range(4)], as_rows)
     with closing(sqlite3.connect(path)) as base, base:
         base.execute("INSERT INTO game_sequence VALUES ('b_game_0000', 0, 'discuss', NULL, NULL, 'game_start')")
         base.execute("UPDATE game_players SET final_status = 'killed' WHERE game_id = 'b_game_0001'")
@@ -381,23 +332,19 @@ def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(
     assert isinstance(fine, GameRecord)
 
 
-def test_an_early_database_without_human_role_comes_in_with_a_note(
-    played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
-) -> None:
-    path = write_database(database_form(played(seed), seed, "villager") for seed in range(5))
+def test_an_early_database_without_human_role_comes_in_with_a_note(write_database: Writer, tmp_path: Path) -> None:
+    path = write_database(as_rows(play_game(seed), seed, "villager") for seed in range(5))
     early = tmp_path / "early.db"
     early.write_bytes(path.read_bytes().replace(b"human_role", b"other_role"))
     games = imported(early)
-    assert [bare(game) for game in games] == [bare(played(seed)) for seed in range(5)]
+    assert [bare(game) for game in games] == [bare(play_game(seed)) for seed in range(5)]
     assert {tuple(game.meta["import_notes"]) for game in games} == {
         ("the database does not say whether and where a person sat",)
     }
 
 
-def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(
-    played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
-) -> None:
-    path = write_database([database_form(played(seed), seed) for seed in range(40)])
+def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(write_database: Writer, tmp_path: Path) -> None:
+    path = write_database([as_rows(play_game(seed), seed) for seed in range(40)])
     (tmp_path / "half.db").write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     (tmp_path / "other.db").write_bytes(path.read_bytes().replace(b"winner", b"winder"))
     for name, words in (("half.db", "get the file again"), ("other.db", "lacks winner")):
@@ -423,10 +370,8 @@ def test_models_are_named_as_in_the_paper_where_it_names_them(logged: str, name:
 
 
 @pytest.mark.parametrize("text", ["\\", "{}: \\", "{}'s response: \\", "{0}, as {0}: \\", "[\\"])
-def test_a_message_of_which_a_lone_backslash_is_left_is_marked_as_lost(
-    text: str, played: Played, write_log: Writer
-) -> None:
-    game = played(0, text="plain")
+def test_a_message_of_which_a_lone_backslash_is_left_is_marked_as_lost(text: str, write_log: Writer) -> None:
+    game = play_game(0, text="plain")
     events = [replace(e, text=text.format(e.actor)) if e.kind is EventKind.STATEMENT else e for e in game.events]
     (record,) = imported(write_log([replace(game, events=tuple(events))]))
     rows = label_game(record).statements
@@ -435,10 +380,8 @@ def test_a_message_of_which_a_lone_backslash_is_left_is_marked_as_lost(
 
 
 @pytest.mark.parametrize("text", ["As my mother used to say, \\", "Bob is the mafioso: \\", "a \\ in the middle"])
-def test_a_message_that_says_something_before_the_backslash_is_not_lost(
-    text: str, played: Played, write_log: Writer
-) -> None:
-    (game,) = imported(write_log([played(0, text=text)]))
+def test_a_message_that_says_something_before_the_backslash_is_not_lost(text: str, write_log: Writer) -> None:
+    (game,) = imported(write_log([play_game(0, text=text)]))
     rows = label_game(game).statements
     assert not any(text_is_lost(row.read_notes) for row in rows)
     assert all((CUT_TEXT in row.read_notes) == text.endswith("\\") for row in rows)
@@ -478,10 +421,10 @@ def cut_last_message(game: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", DEPARTURES)
 def test_a_log_that_departs_from_our_rules_comes_in_with_a_note_and_all_that_was_said(
-    name: str, played: Played, write_log: Writer, log_form: Callable[..., Any]
+    name: str, write_log: Writer
 ) -> None:
     change, words = DEPARTURES[name]
-    whole = log_form(played(7, text="plain"))
+    whole = as_log(play_game(7, text="plain"))
     (before,), (game,) = imported(write_log([whole])), imported(write_log([change(whole)]))
     notes = game.meta.get("import_notes", [])
     assert any(words in note for note in notes) == bool(words), notes
@@ -495,18 +438,16 @@ def test_a_log_that_departs_from_our_rules_comes_in_with_a_note_and_all_that_was
     assert label_game(game).statements
 
 
-def test_a_line_that_cannot_be_read_is_kept_whole(played: Played, write_log: Writer, log_form: Any) -> None:
-    log = log_form(played(7))
+def test_a_line_that_cannot_be_read_is_kept_whole(write_log: Writer) -> None:
+    log = as_log(play_game(7))
     log["players"][2]["memory"].insert(1, "A raven croaks thrice.")
     (game,) = imported(write_log([log]))
     assert game.meta["unread"] == [[log["players"][2]["name"], 2, "A raven croaks thrice."]]
-    assert bare(game) == bare(played(7))
+    assert bare(game) == bare(play_game(7))
 
 
-def test_a_game_that_ends_before_the_arrest_keeps_what_was_said_as_a_failed_game(
-    played: Played, write_log: Writer, log_form: Any
-) -> None:
-    log = log_form(played(7, text="plain"))
+def test_a_game_that_ends_before_the_arrest_keeps_what_was_said_as_a_failed_game(write_log: Writer) -> None:
+    log = as_log(play_game(7, text="plain"))
     for player in log["players"]:
         player["imprisoned"] = False
         player["memory"] = [line for line in player["memory"] if "voted for" not in line and "arrested" not in line]
@@ -529,11 +470,9 @@ ROWS_THAT_DEPART: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], 
 
 
 @pytest.mark.parametrize("name", ROWS_THAT_DEPART)
-def test_rows_that_depart_from_our_rules_come_in_with_a_note(
-    name: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
-) -> None:
+def test_rows_that_depart_from_our_rules_come_in_with_a_note(name: str, write_database: Writer) -> None:
     change, words = ROWS_THAT_DEPART[name]
-    row = database_form(played(2), 2)
+    row = as_rows(play_game(2), 2)
     change(*row)
     (game,) = imported(write_database([row]))
     assert any(words in note for note in game.meta["import_notes"])
@@ -603,8 +542,8 @@ def earlier(game: GameRecord, version: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["2025-07", "v0.0", "v1.0", "v4.0"])
-def test_every_version_of_the_log_gives_the_same_game(version: str, played: Played, write_log: Writer) -> None:
-    ours = [played(seed, text="I trust nobody.") for seed in range(20)]
+def test_every_version_of_the_log_gives_the_same_game(version: str, write_log: Writer) -> None:
+    ours = [play_game(seed, text="I trust nobody.") for seed in range(20)]
     theirs = imported(write_log([earlier(game, version) for game in ours]))
     for mine, game in zip(ours, theirs, strict=True):
         assert game.outcome == mine.outcome
@@ -629,8 +568,8 @@ def test_every_version_of_the_log_gives_the_same_game(version: str, played: Play
         assert ("import_notes" in game.meta) == (version == "2025-07")
 
 
-def test_local_models_are_named_by_their_file(played: Played, write_log: Writer) -> None:
-    path = write_log([earlier(played(1, text="Hm."), "v0.0")])
+def test_local_models_are_named_by_their_file(write_log: Writer) -> None:
+    path = write_log([earlier(play_game(1, text="Hm."), "v0.0")])
     (game,) = imported(path)
     assert {seat.model for seat in game.seats} == {"mistral.gguf"}
     (named,) = read_games("mini-mafia", path, paper_names=True)
@@ -638,8 +577,8 @@ def test_local_models_are_named_by_their_file(played: Played, write_log: Writer)
     assert {seat.model for seat in named.seats} == {"Mistral 7B Instruct"}
 
 
-def test_the_version_of_the_prompts_comes_from_the_batch_or_its_name(played: Played, write_log: Writer) -> None:
-    game = played(1)
+def test_the_version_of_the_prompts_comes_from_the_batch_or_its_name(write_log: Writer) -> None:
+    game = play_game(1)
     batch = {"batch_id": "b", "prompt_config": {"version": "v9.1"}, "model_configs": {}}
     (stated,) = imported(write_log([game]), write_log([batch], "batches.jsonl"))
     (named,) = imported(write_log([replace(game, game_id="batch_20250814_104450_v4.0_game_0001")]))
