@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from liescope.games.core import Event, EventKind, Phase
+from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.record_checks import check_record
-from liescope.generate.importers import Rejected, import_games, read_games
+from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.avalon_nlu import TYPES
 from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import NOT_ASKED, NOT_STATED, label_game
@@ -38,16 +38,9 @@ def avalon(tmp_path: Path) -> GameRecord:
 def test_a_game_is_a_record_with_people_at_the_table(avalon: GameRecord) -> None:
     check_record(avalon)
     assert {(seat.model, seat.source) for seat in avalon.seats} == {("human", Source.HUMAN)}
-    assert {seat.role: seat.deceives for seat in avalon.seats} == {
-        "merlin": False,
-        "percival": False,
-        "servant": False,
-        "morgana": True,
-        "assassin": True,
-    }
-    assert avalon.outcome is not None
-    assert (avalon.outcome.winner, avalon.outcome.winners) == ("evil", ("player-5", "player-6"))
-    assert (avalon.outcome.days, avalon.outcome.reason) == (2, "the assassin identified merlin")
+    assert {seat.role for seat in avalon.seats if not seat.deceives} == {"merlin", "percival", "servant"}
+    assert {seat.role for seat in avalon.seats if seat.deceives} == {"morgana", "assassin"}
+    assert avalon.outcome == Outcome("evil", ("player-5", "player-6"), "the assassin identified merlin", 2)
 
 
 def test_the_chat_and_what_the_table_saw_are_in_order(avalon: GameRecord) -> None:
@@ -81,10 +74,7 @@ def test_what_the_annotators_say_is_a_rating_of_the_evil_players_only(avalon: Ga
     }
     assert [row.reason for row in labels.ratings] == ["omission", "influence", "commission"]
     assert {row.null for row in labels.ratings} == {"confidence, suspicion not asked"}
-
-
-def test_show_gives_the_annotators_view_below_each_message(avalon: GameRecord) -> None:
-    shown = [line.plain.strip() for line in transcript(avalon, label_game(avalon))]
+    shown = [line.plain.strip() for line in transcript(avalon, labels)]
     assert shown[shown.index("player-5: Fine by me, I am good.") + 2] == "annotators: deceptive (omission)"
     assert "player-1 proposed a party: player-1, player-5" in shown
     assert "player-1 believes: player-6 morgana" in shown
@@ -97,20 +87,13 @@ def test_the_annotators_own_words_are_kept_and_hidden(avalon: GameRecord) -> Non
     assert avalon.meta["import_notes"] == ["an annotation of a message stands there more than once"]
 
 
-def test_a_message_that_is_not_annotated_has_no_rating(tmp_path: Path) -> None:
-    plain = game()
-    del plain["persuasion"]
-    (found,) = read(write_games(tmp_path / "games.jsonl", [plain]))
-    assert isinstance(found, GameRecord)
-    assert (of(found, EventKind.RATING), "judge" in found.meta) == ([], False)
-
-
-def test_a_game_without_its_end_has_failed(tmp_path: Path) -> None:
-    cut = game()
-    cut["messages"] = dict(list(cut["messages"].items())[:8])
+def test_a_game_without_its_end_has_failed_and_one_without_annotations_has_no_ratings(tmp_path: Path) -> None:
+    cut = {**game(), "messages": dict(list(game()["messages"].items())[:8])}
+    del cut["persuasion"]
     (found,) = read(write_games(tmp_path / "games.jsonl", [cut]))
     assert isinstance(found, GameRecord)
     assert (found.status, found.outcome) == (Status.FAILED, None)
+    assert (of(found, EventKind.RATING), "judge" in found.meta) == ([], False)
 
 
 @pytest.mark.parametrize(
@@ -126,19 +109,6 @@ def test_a_game_that_does_not_fit_is_rejected(change: dict[str, Any], reason: st
     assert isinstance(good, GameRecord)
     assert isinstance(bad, Rejected)
     assert reason in bad.reason
-
-
-def test_imported_avalon_games_become_a_corpus_that_trains_a_detector(tmp_path: Path) -> None:
-    from liescope.detectors import train
-    from liescope.generate.corpus import build
-
-    file = write_games(tmp_path / "games.jsonl", [game(number) for number in range(12)])
-    import_games("avalon-nlu", file, out=tmp_path / "run")
-    corpus = build(tmp_path / "run", out=tmp_path / "corpus")
-    assert corpus.read("ratings")["observer"].unique().to_list() == ["annotators"]
-    assert corpus.read("statements")["label_peer"].drop_nulls().all()
-    assert "(annotators: 12)" in (tmp_path / "corpus" / "README.md").read_text()
-    train("tfidf", corpus=tmp_path / "corpus", target="role", out=tmp_path / "model")
 
 
 # The published games

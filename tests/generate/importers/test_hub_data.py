@@ -16,7 +16,7 @@ from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.stand_in import Hub, hubs
 from tests.generate.importers import inspect_log
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 TRAINED = "train", "tfidf", "--folds", "0"
 
@@ -79,7 +79,7 @@ def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
         lines = [json.dumps({**row, "group": f"{name}{row['group']}", **some.get(n, {})}) for n, row in enumerate(rows)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     hub = start_hub()
-    at = {name: str(tmp_path / name) for name in ("free", "marked", "corpus", "model", "report", "adapted")}
+    at = {name: str(tmp_path / name) for name in ("free", "marked", "corpus", "model", "report")}
     for name in ("free", "marked"):
         code, said = command(hub, "import", "text", f"{at[name]}.jsonl", "--out", at[name], "--licence", "mit")
         assert code == 0, said
@@ -90,20 +90,6 @@ def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
         assert code == 1
         assert "2 texts carry a canary" in said
     assert command(hub, *TRAINED, "--corpus", at["free"], "--out", at["model"])[0] == 0
-    code, said = command(
-        hub,
-        "adapt",
-        at["model"],
-        "--corpus",
-        "me/marked",
-        "--base",
-        at["free"],
-        "--labels",
-        "4",
-        "--out",
-        at["adapted"],
-    )
-    assert (code, "carry a canary" in said) == (1, True)
     code, said = command(hub, "evaluate", at["model"], "--corpus", "me/marked", "--draws", "20", "--out", at["report"])
     assert code == 0, said
 

@@ -66,14 +66,7 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
     claims = [{"kind": "role", "subject": "Ann", "object": "town", "verdict": "false", "start": 0, "end": 2}]
     rows = [
         said("I am town.", role="wolf", team="wolves", deceives=True, label_self="yes", ratings=ratings, claims=claims),
-        said(
-            "So am I.",
-            "Ben",
-            model="gpt-x",
-            self_type="omission",
-            winner="wolves",
-            votes=[{"voter": "Cid", "target": "Ann"}],
-        ),
+        said("So am I.", "Ben", model="gpt-x", self_type="omission", winner="wolves", votes=[["Cid", "Ann"]]),
     ]
     (game,) = games(write(rows), game="parlour")
     ann, ben, cid = game.seats
@@ -86,11 +79,7 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
     first, second = labels.statements
     assert (first.label_role, first.label_self, first.label_peer) == (True, True, True)
     assert (first.self_type, first.self_type_null) == (None, NOT_IN_SOURCE)
-    assert (second.label_role_null, second.label_self_null, second.label_peer_null) == (
-        NO_ROLE,
-        NOT_IN_SOURCE,
-        NOT_IN_SOURCE,
-    )
+    assert (second.label_role_null, second.label_self_null) == (NO_ROLE, NOT_IN_SOURCE)
     assert second.self_type == "omission"
     (rating,) = labels.ratings
     assert (rating.observer, rating.flag, rating.suspicion) == ("Ben", True, 0.75)
@@ -159,11 +148,8 @@ def test_an_empty_text_is_a_silence_and_no_statement(write: Write) -> None:
 
 
 def test_private_words_are_heard_by_the_speaker_and_those_named(write: Write) -> None:
-    rows = [
-        said("All.", players=["Ann", "Ben", "Cid"]),
-        said("Psst.", audience=["Ben"]),
-        said("All again.", audience="Ben, Cid"),
-    ]
+    rows = [said("All.", players=["Ann", "Ben", "Cid"]), said("Psst.", audience=["Ben"])]
+    rows.append(said("All again.", audience="Ben, Cid"))
     labelled = label_game(games(write(rows))[0]).statements
     assert [row.audience for row in labelled] == [(), ("Ann", "Ben"), ()]
 
@@ -208,22 +194,9 @@ def test_a_cell_that_cannot_be_read_is_left_out_and_the_game_says_so(
     assert reason in note
 
 
-def test_a_row_whose_split_cannot_be_read_is_rejected_and_the_game_says_so(write: Write) -> None:
-    bad, game = read_games("jsonl", write([said("a"), said("b", split="full")]))
-    assert isinstance(bad, Rejected)
-    assert isinstance(game, GameRecord)
-    assert (bad.line, bad.game_id) == (2, "g")
-    assert "not train, validation or test" in bad.reason
-    assert "1 of its rows could not be read" in notes(game)
-
-
 def test_roles_that_deceive_can_be_named(write: Write) -> None:
-    rows = [
-        said(role="Wolf"),
-        said("b", "Ben", role="town"),
-        said("c", "Cid"),
-        said("d", "Dan", role="wolf", deceives=False),
-    ]
+    rows = [said(role="Wolf"), said("b", "Ben", role="town"), said("c", "Cid")]
+    rows.append(said("d", "Dan", role="wolf", deceives=False))
     (game,) = games(write(rows), deceptive_role=["wolf"])
     assert [seat.deceives for seat in game.seats] == [True, False, None, False]
 
@@ -287,15 +260,6 @@ def test_a_corpus_can_be_read_as_a_dataset(write: Write, tmp_path: Path) -> None
         assert game.meta["split"] == first[game.game_id].meta["split"]
 
 
-def test_a_run_resumes_with_the_same_source_only(write: Write, tmp_path: Path) -> None:
-    source = write([said()])
-    import_games("jsonl", source, out=tmp_path / "run")
-    assert import_games("jsonl", source, out=tmp_path / "run").new == 0
-    write([said("Other words.")])
-    with pytest.raises(UsageError, match="sha256"):
-        import_games("jsonl", source, out=tmp_path / "run")
-
-
 def test_the_guide_has_every_column_as_the_code_declares_it() -> None:
     from liescope.generate.importers.jsonl.columns import table
 
@@ -352,6 +316,7 @@ def test_a_row_that_would_say_something_else_is_lost_and_the_command_says_so(
     with Journal.open(tmp_path / "run") as journal:
         (game,) = journal.records()
     assert words(game) == ["one", "three"]
+    assert "1 of its rows could not be read" in notes(game)
 
 
 @pytest.mark.parametrize(

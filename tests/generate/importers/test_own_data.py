@@ -144,23 +144,22 @@ def test_a_table_in_place_of_a_corpus_is_answered_with_the_command_that_imports_
         liescope.train("tfidf", path, out=tmp_path / "m")
 
 
-def test_judges_of_conversations_keep_their_names_and_are_no_models_that_speak(tmp_path: Path) -> None:
-    rows = [{"messages": CHAT, "deceptive": True, "model": "m", "judges": {"one": 90, "two": 20}}]
+def test_judges_of_conversations_are_observers_and_no_models_that_speak(tmp_path: Path) -> None:
+    judges = {"one": 85, "two": 20, "three": None}
+    rows = [{"messages": CHAT, "deceptive": True, "model": "m", "judges": judges}]
     import_games("chat", lines(tmp_path / "a.jsonl", rows), out=tmp_path / "run")
     folder = build(tmp_path / "run", out=tmp_path / "corpus").folder
     ratings = read(folder, "ratings").collect()
-    assert dict(ratings.select("observer_model", "flag").iter_rows()) == {"one": True, "two": False}
+    shown = ratings.select("observer", "observer_model", "flag", "suspicion")
+    assert shown.rows() == [("one", "one", True, 0.85), ("two", "two", False, 0.2)]
     assert set(read(folder, "statements").collect()["speaker_model"]) == {"m", "unknown"}
     seats = read(folder, "games").collect()["seats"].explode().struct.field("model")
     assert not set(seats) & {"one", "two"}
 
 
 def test_rows_without_text_or_group_are_listed_with_their_line_and_the_others_come_in(tmp_path: Path) -> None:
-    rows = [
-        *ALIBIS,
-        {"interview": "Cy", "answer": " ", "verdict": "lie"},
-        {"interview": "", "answer": "Hm.", "verdict": "lie"},
-    ]
+    lie = {"interview": "Cy", "answer": "Hm.", "verdict": "lie"}
+    rows = [*ALIBIS, lie | {"answer": " "}, lie | {"interview": ""}]
     result = import_games("text", table(tmp_path / "a.csv", rows), out=tmp_path / "run", group="interview")
     assert result.games == 2
     assert [(bad.line, bad.reason) for bad in result.first_rejected] == [
@@ -170,14 +169,7 @@ def test_rows_without_text_or_group_are_listed_with_their_line_and_the_others_co
 
 
 def test_a_conversation_keeps_the_instruction_the_turns_and_who_said_what(tmp_path: Path) -> None:
-    row = {
-        "model": "m-70b",
-        "messages": CHAT,
-        "temperature": 1.0,
-        "deceptive": True,
-        "canary": "canary 7f3a",
-        "task": "sales",
-    }
+    row = {"model": "m-70b", "messages": CHAT, "deceptive": True, "canary": "canary 7f3a", "task": "sales"}
     (record,) = games("chat", lines(tmp_path / "a.jsonl", [row]))
     assert [(event.actor, event.text) for event in record.events] == [(one["role"], one["content"]) for one in CHAT]
     assert labels(record) == [None, None, True]
@@ -187,9 +179,7 @@ def test_a_conversation_keeps_the_instruction_the_turns_and_who_said_what(tmp_pa
 
 _SHAREGPT = [{"from": "system", "value": "S"}, {"from": "human", "value": "Q"}, {"from": "gpt", "value": "A"}]
 _DEVELOPER = [
-    {"role": "developer", "content": "S"},
-    {"role": "user", "content": "Q"},
-    {"role": "assistant", "content": "A"},
+    {"role": role, "content": text} for role, text in zip(("developer", "user", "assistant"), "SQA", strict=False)
 ]
 _PARTS = [
     {"role": "system", "content": [{"type": "text", "text": "S"}]},
@@ -206,9 +196,7 @@ _PARTS = [
 def test_the_layouts_in_which_chats_are_published_say_the_same(row: dict[str, Any], tmp_path: Path) -> None:
     (record,) = games("chat", lines(tmp_path / "a.jsonl", [{**row, "label": 1}]))
     assert [(event.actor, event.text) for event in record.events] == [
-        ("system", "S"),
-        ("user", "Q"),
-        ("assistant", "A"),
+        *zip(("system", "user", "assistant"), "SQA", strict=False)
     ]
     assert labels(record) == [None, None, True]
 
@@ -222,12 +210,8 @@ def test_thoughts_and_calls_of_tools_are_kept_apart_from_what_was_said(tmp_path:
         {"role": "assistant", "content": "None.", "reasoning_content": "I must not tell.", "deceptive": True},
     ]
     (record,) = games("chat", lines(tmp_path / "a.jsonl", [{"messages": turns}]))
-    assert [event.text for event in record.events] == [
-        "Q",
-        '[calls search with {"q": "accident"}]',
-        "found one",
-        "None.",
-    ]
+    said = ["Q", '[calls search with {"q": "accident"}]', "found one", "None."]
+    assert [event.text for event in record.events] == said
     assert labels(record) == [None, None, None, True]
     assert record.events[-1].data["private"]["reasoning"] == "I must not tell."
 
@@ -275,14 +259,6 @@ def test_a_column_of_reasoning_belongs_to_the_text_or_the_last_answer(tmp_path: 
     assert not any("private" in event.data for event in chat.events[:-1])
 
 
-def test_scores_of_judges_are_ratings_of_the_turn_that_is_labelled(tmp_path: Path) -> None:
-    row = {"messages": CHAT, "deceptive": True, "judges": {"one": 85, "two": 20, "three": None}}
-    import_games("chat", lines(tmp_path / "a.jsonl", [row]), out=tmp_path / "run")
-    build(tmp_path / "run", out=tmp_path / "corpus")
-    ratings = read(tmp_path / "corpus", "ratings").select("observer", "flag", "suspicion").collect()
-    assert ratings.rows() == [("one", True, 0.85), ("two", False, 0.2)]
-
-
 def test_turns_that_nobody_judges_do_not_count_as_without_a_source(tmp_path: Path) -> None:
     unlabelled = [{"role": "user", "content": "Sure?"}, {"role": "assistant", "content": "Sure."}]
     rows = [{"messages": [*CHAT, *unlabelled], "deceptive": None}, {"messages": CHAT, "deceptive": True}]
@@ -290,12 +266,8 @@ def test_turns_that_nobody_judges_do_not_count_as_without_a_source(tmp_path: Pat
     build(tmp_path / "run", out=tmp_path / "corpus")
     reasons = read(tmp_path / "corpus", "statements").select("speaker", "label_gold_null").collect()
     context, stated = "a turn of the user, the system or a tool", "no source states it"
-    assert sorted(set(reasons.rows())) == [
-        ("assistant", ""),
-        ("assistant", stated),
-        ("system", context),
-        ("user", context),
-    ]
+    told = {("assistant", ""), ("assistant", stated), ("system", context), ("user", context)}
+    assert set(reasons.rows()) == told
 
 
 @pytest.mark.parametrize(

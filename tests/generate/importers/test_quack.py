@@ -173,16 +173,11 @@ def test_an_archive_and_its_folder_are_the_same_games(tmp_path: Path) -> None:
         import_games("quack", folder, out=tmp_path / "run")
 
 
-def test_a_table_of_two_models_knows_who_is_whose(tmp_path: Path) -> None:
+def test_a_table_of_two_models_knows_who_is_whose_and_a_log_that_stops_is_a_failed_game(tmp_path: Path) -> None:
     (game, *_) = games(write_folder(tmp_path, model="geese_grey-2_duck_red-3"))
     assert {seat.role: seat.model for seat in game.seats} == {"goose": "grey-2", "duck": "red-3"}
-
-
-def test_a_log_that_stops_is_a_failed_game(tmp_path: Path) -> None:
-    archive = pack(tmp_path / "a.tar.gz", {"m/g/game.jsonl": as_lines(log()[:-1])})
-    (game,) = games(archive)
-    assert game.status is Status.FAILED
-    assert "ends before the game does" in game.failure
+    (cut,) = games(pack(tmp_path / "a.tar.gz", {"m/g/game.jsonl": as_lines(log()[:-1])}))
+    assert (cut.status, cut.failure) == (Status.FAILED, "the published log ends before the game does")
 
 
 @pytest.mark.parametrize(
@@ -326,10 +321,11 @@ def test_every_claim_is_there_with_its_kind_and_verdict(published: list[GameReco
     assert Counter((event.text, claim["kind"], claim["verdict"]) for event, claim in said) == wanted
     assert Counter(claim["verdict"] for _, claim in said) == {"true": 2023, "false": 552, "unverifiable": 411}
     assert sum("start" in claim for _, claim in said) == 242
-    roles = {(id(event), seat.name): seat.role for game in published for event in game.events for seat in game.seats}
     own = Counter(
-        (roles[id(event), event.actor or ""], claim["verdict"] == "false")
-        for event, claim in said
+        (game.seat(event.actor or "").role, claim["verdict"] == "false")
+        for game in published
+        for event in game.events
+        for claim in event.data.get("claims", ())
         if claim["kind"] != "accusation" and claim["subject"] == event.actor
     )
     assert own == {("goose", False): 594, ("goose", True): 95, ("duck", False): 171, ("duck", True): 85}
