@@ -153,9 +153,6 @@ class RunSettings(TypedDict, total=False):
         ),
     ]
     timeout: Annotated[float, Setting("Seconds that a request may take.", 120.0, above=0, group=_LIMITS)]
-    hedge: Annotated[
-        bool, Setting("Send a request that stalls a second time; the first answer counts.", True, group=_LIMITS)
-    ]
     give_up_after: Annotated[
         str | float,
         Setting("Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h.", "30m", group=_LIMITS),
@@ -198,7 +195,6 @@ class Limits:
 
     concurrency: int = default_of(RunSettings, "concurrency")
     timeout: float = default_of(RunSettings, "timeout")
-    hedge: bool = default_of(RunSettings, "hedge")
     max_tokens: int | None = None
     max_cost: float | None = None
     prices: Mapping[str, Price] | None = None
@@ -223,7 +219,6 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     return Limits(
         concurrency=settings["concurrency"],
         timeout=settings["timeout"],
-        hedge=settings["hedge"],
         max_tokens=settings["max_tokens"],
         max_cost=settings["max_cost"],
         prices=prices,

@@ -1,12 +1,11 @@
 """One endpoint: pace, patience and accounts around the wire.
 
-Every request passes through here: it is found in the cache, or it waits for its turn, is sent (twice,
-if it stalls) and sent again after trouble, for as long as the run's patience lasts.
+Every request passes through here: it is found in the cache, or it waits for its turn, is sent, and sent again after
+trouble, for as long as the run's patience lasts.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Awaitable, Mapping
@@ -18,15 +17,13 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
-from liescope.generate.players.openai.patience import LOST, History, Patience, Prefixes, Stalls, first_good
+from liescope.generate.players.openai.patience import Patience, Trials
 from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import Price
-
-STALLED = "stalled, and sent a second time"
 
 
 class FormatRefused(PlayerFailed):
@@ -56,13 +53,11 @@ class Endpoint:
         make = lambda: Pace(self.host, context.halt, context.activity, context.limits.concurrency)  # noqa: E731
         self._pace = shared.once(Pace, make, self.host)
         self._estimate = shared.once(TokenEstimate, TokenEstimate, self.host)
-        self._stalls = shared.once(Stalls, Stalls, self.host)
-        self._prefixes = Prefixes()
         self._key = key
         self._accounts = Accounts(self.host, context, self._secrets)
         self._context = context
         self._activity = context.activity.at(self.host)
-        self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.limits.give_up_after)
+        self._patience = Patience(base_url, key, self._pace, context.halt, context.limits.give_up_after)
         self._wire = Wire(base_url, _headers(key, self.host), context.limits.concurrency)
 
     def __repr__(self) -> str:
@@ -102,22 +97,20 @@ class Endpoint:
 
     async def _asked(self, request: Request) -> Completion:
         """A new answer."""
-        standing = self._patience.standing(request.model)
-        own = History()
-        async with self._prefixes.turn(request.ask, request.body):
-            while True:
-                verdict, turn = await self._hedged(request)
-                if isinstance(verdict, Completion):
-                    self._patience.read(verdict, standing)
-                    return verdict
-                if isinstance(verdict, Refusal):
-                    if verdict.scope is Scope.FORMAT:
-                        raise FormatRefused(verdict.problem, request.number)
-                    await self._patience.refused(verdict, own, standing)
-                else:
-                    await self._patience.troubled(verdict, own, standing, turn)
-                self._activity.retries[in_short(verdict.problem)] += 1
-                request = replace(request, number=request.number + 1)
+        model, own = self._patience.of(request.model), Trials()
+        while True:
+            verdict, turn = await self._attempt(request, self._context.limits.timeout)
+            if isinstance(verdict, Completion):
+                self._patience.read(verdict, model)
+                return verdict
+            if isinstance(verdict, Refusal):
+                if verdict.scope is Scope.FORMAT:
+                    raise FormatRefused(verdict.problem, request.number)
+                await self._patience.refused(verdict, own, model)
+            else:
+                await self._patience.troubled(verdict, own, model, turn)
+            self._activity.retries[in_short(verdict.problem)] += 1
+            request = replace(request, number=request.number + 1)
 
     async def ask_once(self, request: Request, seconds: float) -> tuple[Verdict, float | None]:
         """What comes of one request, which is not sent again, and the milliseconds that took: None if the answer had
@@ -133,11 +126,11 @@ class Endpoint:
         verdict, turn = await self._attempt(request, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
-            self._patience.standing(request.model).answered()
+            self._patience.of(request.model).answered()
             if cache is not None:
                 keep_completion(cache, key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
-            self._pace.limited(turn, verdict.asked, verdict.problem, verdict.crowded)
+            self._pace.limited(turn, verdict.asked, verdict.problem)
         return verdict, latency
 
     def safe(self, reply: Reply) -> Reply:
@@ -152,57 +145,20 @@ class Endpoint:
         """The error that says what to do about a refusal of every request."""
         return self._patience.no_use(refusal)
 
-    async def _hedged(self, request: Request) -> tuple[Verdict, RequestTurn]:
-        """Make one request, and a second one if it stalls; return the outcome that counts and its turn."""
-        sent: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-        first = asyncio.create_task(self._attempt(request, sent=sent))
-        attempts = {first}
-        try:
-            either: set[asyncio.Future[Any]] = {first, sent}
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if sent.done() and sent.result() is not None:
-                await asyncio.wait(attempts, timeout=sent.result())
-                if not first.done() and self._pace.free() and self._stalls.take():
-                    self._activity.retries[STALLED] += 1
-                    attempts.add(asyncio.create_task(self._attempt(request)))
-            return await first_good(attempts, lambda result: isinstance(result[0], Completion))
-        finally:
-            for attempt in attempts:
-                attempt.cancel()
-
-    async def _attempt(
-        self, request: Request, limit: float | None = None, sent: asyncio.Future[float | None] | None = None
-    ) -> tuple[Verdict, RequestTurn]:
-        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; sent: told,
-        when it is sent, after how many seconds it will have stalled.
-        """
-        kind = request.kind
+    async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn]:
+        """Make one request; return its outcome and its turn. limit: seconds."""
         tokens = self._estimate.of(request)
         async with self._pace.turn(sum(tokens)) as turn, self._accounts.budget.request(*tokens, request.price):
             self._context.halt.check()
-            stalls = self._stalls.after(kind)
-            limit = limit or self._context.limits.timeout
-            if sent is not None:
-                sent.set_result(stalls if self._context.limits.hedge else None)
-                if stalls is not None and not self._context.limits.hedge:
-                    limit = min(limit, stalls)
             began = time.perf_counter()
-            try:
-                response = await self._received(self._wire.post(request.body, limit))
-            except asyncio.CancelledError as cancelled:
-                if LOST in cancelled.args:
-                    self._accounts.log(request, Trouble(LOST), latency=(time.perf_counter() - began) * 1000)
-                raise
+            response = await self._received(self._wire.post(request.body, limit))
             seconds = time.perf_counter() - began
         verdict = self._accounts.outcome(request, response, seconds * 1000)
         if isinstance(verdict, Completion):
             self._estimate.learn(request, verdict.usage)
-            self._pace.answered(turn, kind, seconds)
-            self._prefixes.learn(request.model, verdict.usage.cached)
-            self._stalls.learn(kind, seconds)
+            self._pace.answered(turn, request.kind, seconds)
         if isinstance(response, Response):
-            refused = isinstance(verdict, Trouble) and verdict.limited
-            self._pace.reported(turn, response.headers, refused)
+            self._pace.reported(turn, response.headers)
         return verdict, turn
 
     async def _received(self, sent: Awaitable[Response]) -> Response | Trouble:
@@ -210,7 +166,7 @@ class Endpoint:
         try:
             response = await sent
         except BrokenOff as error:
-            return Trouble(str(error), crowded=isinstance(error, TooSlow), heard=False)
+            return Trouble(str(error), overloaded=isinstance(error, TooSlow), heard=False)
         return self._accounts.safe(response)
 
 

@@ -228,7 +228,7 @@ def _dead(verdict: Verdict, listing: Listing) -> bool:
     """Whether nobody is there, neither for the question nor for the list of models. Who is only slow may be loading a
     model.
     """
-    return all(isinstance(one, Trouble) and not (one.heard or one.crowded) for one in (verdict, listing))
+    return all(isinstance(one, Trouble) and not (one.heard or one.overloaded) for one in (verdict, listing))
 
 
 def _entries(listing: Listing) -> Sequence[Mapping[str, Any]]:

@@ -114,7 +114,6 @@ def _unit(name: str) -> str:
 
 _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
-_CROWDED = re.compile(r"concurren|simultaneous|parallel|in.flight|at once", re.I)
 _STREAM = re.compile(
     r"\s{0,99}(?:data|event|id|retry)?:"
 )  # the first line of server-sent events; JSON begins otherwise
@@ -141,14 +140,14 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait; crowded:
-    too many were in flight, by the endpoint's own words if it is also limited; heard: whether a response came at all.
+    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait;
+    overloaded: it may be that too many were in flight; heard: whether a response came at all.
     """
 
     problem: str
     limited: bool = False
     asked: float | None = None
-    crowded: bool = False
+    overloaded: bool = False
     heard: bool = True
 
 
@@ -196,8 +195,8 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
     if extras and (status in _REFUSES_FORMAT or (named and (status == 403 or status >= 500))):
         return Refusal(f"it rejects {_EXTRAS[(named or extras)[0]]} ({status}): {words}", Scope.FORMAT)
     if status in _BRIEF or (status >= 500 and status != 501):
-        crowded = status in _OVERLOADED
-        return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data), crowded=crowded)
+        overloaded = status in _OVERLOADED
+        return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data), overloaded=overloaded)
     asked = retry_after(headers, data)
     if status == 402 and asked is not None:
         return Trouble(f"it answered 402: {words}", limited=True, asked=asked)
@@ -222,11 +221,7 @@ def _limit(headers: Mapping[str, str], data: Any, words: str) -> Verdict:
         return Refusal(f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit")
     if str(error.get("message")).startswith("Request too large"):
         return Refusal(f"the request is larger than its limit (429): {words}", Scope.ASK)
-    # Scaleway says it beside the error; LiteLLM names the limit in a header.
-    limit = headers.get("rate_limit_type") or headers.get("rate-limit-type")
-    said = f"{words} {error.get('message')} {limit} {error.get('rate_limit_type')}"
-    asked, crowded = retry_after(headers, data), _CROWDED.search(said) is not None
-    return Trouble(f"it limits the rate (429): {words}", limited=True, asked=asked, crowded=crowded)
+    return Trouble(f"it limits the rate (429): {words}", limited=True, asked=retry_after(headers, data))
 
 
 def _inner_status(data: Any) -> int | None:

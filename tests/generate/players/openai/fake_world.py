@@ -65,9 +65,8 @@ async def ask(world: World, pace: Pace, host: Callable[[int], str], latency: Cal
         if verdict == "ok":
             pace.answered(turn, "kind", took)
             return sent
-        if verdict in ("limited", "crowded"):
-            if not pace.limited(turn, None, "429", crowded=verdict == "crowded"):
-                await world.sleep(0.5)
+        if verdict == "limited":
+            pace.limited(turn, None, "429")
         else:
             pace.failed(turn, None, "500")
     raise AssertionError("never answered")

@@ -80,6 +80,10 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
         ),
         (response(429, "<html><title>429 Too Many Requests</title></html>", retry_after="1"), 1.0),
         (response(429), None),
+        # Of requests at once: Moonshot, LiteLLM and Scaleway, whose words for every limit are in "error"
+        (response(429, error("Your current concurrency is 5, which exceeds your concurrency limit of 5")), None),
+        (response(429, error("Max parallel request limit reached"), retry_after="60"), 60.0),
+        (response(429, {"status": 429, "error": "INSUFFICIENT QUOTA", "message": "concurrent requests"}), None),
         (response(402, error("would exceed your credits given your in-flight requests"), retry_after="3"), 3.0),
         (response(200, error("Rate limit exceeded", code=429)), None),
         (response(200, error("slow down", code="429"), retry_after="4"), 4.0),
@@ -156,28 +160,3 @@ def test_an_answer_names_itself_and_the_model_behind_it() -> None:
     odd = judge(response(200, data | {"id": 7, "model": ["m"]}), BODY)
     assert isinstance(odd, Completion)
     assert (odd.response_id, odd.served_model) == (None, None)
-
-
-@pytest.mark.parametrize(
-    "got",
-    [
-        # Moonshot, LiteLLM, Scaleway (its words for every limit are in "error") and llama-swap
-        response(429, error("Your current concurrency is 5, which exceeds your concurrency limit of 5")),
-        response(429, error("Max parallel request limit reached"), retry_after="60"),
-        response(429, error("Rate limit exceeded", type="None"), rate_limit_type="max_parallel_requests"),
-        response(
-            429,
-            {
-                "status": 429,
-                "error": "INSUFFICIENT QUOTA",
-                "message": "You exceeded your current limit of concurrent requests.",
-            },
-        ),
-        response(429, "Too many concurrent requests"),
-    ],
-)
-def test_a_limit_of_requests_at_once_is_told_from_one_of_their_rate(got: Response) -> None:
-    verdict = judge(got, BODY)
-    assert isinstance(verdict, Trouble)
-    assert verdict.limited
-    assert verdict.crowded
