@@ -36,7 +36,7 @@ from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
 from liescope.detectors.examples import Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.judge.judge_session import ATTEMPTS
+from liescope.detectors.judge.asking import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import Material, check_may_train, read_material
 from liescope.detectors.model_file import ModelFile, TrainingFacts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,16 +16,47 @@ from liescope.common.errors import UsageError
 from liescope.detectors.detector import Progress
 from liescope.detectors.evaluation.metrics import DECISION, NO_THRESHOLDS, Thresholds
 from liescope.detectors.evaluation.score_rows import score_table
-from liescope.detectors.examples import WORDS, make_examples, target_column
-from liescope.detectors.judge.judge_session import Spent, ask_judge, check_model
-from liescope.detectors.judge.learned_judge import JudgeFacts
-from liescope.detectors.judge.prompt import AboutStatement, JudgePrompt, read_prompt
+from liescope.detectors.examples import WORDS, Example, make_examples, target_column
+from liescope.detectors.judge.asking import Spent, ask_judge, check_model
+from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.textualize import TextConfig, View, checked_view, textualize
 from liescope.generate.players.run_limits import Limits
 
 JUDGE = "judge:"
 JUDGES_THRESHOLDS: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 """A judge was trained on nothing and chooses no thresholds: it takes a statement for deceptive above a half."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFacts:
+    """What asking a judge came to. how: "log-probability" of its answer, or "stated confidence"; statements: asked
+    about; failed: those without a score, by reason; found: replies in the cache; requests, tokens, cost: of this time,
+    cost None without a price; view: what it was shown of each.
+    """
+
+    name: str
+    how: str
+    served_models: tuple[str, ...]
+    statements: int
+    failed: Mapping[str, int]
+    found: int
+    requests: int
+    tokens: int
+    cost: float | None
+    currency: str
+    view: str = WORDS
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentences(self) -> list[str]:
+        """What to tell the user about it."""
+        cost = "" if self.cost is None else f", {self.cost:.4f} {self.currency}"
+        said = [
+            f"{self.name}: {self.how}; {self.statements:,} statements, {self.found:,} replies kept from before, "
+            f"{self.requests:,} requests, {self.tokens:,} tokens{cost}"
+        ]
+        return said + [f"{self.name}: {count:,} statements have no score ({why})" for why, count in self.failed.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +72,6 @@ class Judges:
     views: tuple[View, ...] = ("words",)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    statement_id: str
-    question: AboutStatement
-
-
 def judges_of(
     specs: Sequence[str],
     most: int | None,
@@ -59,8 +85,6 @@ def judges_of(
     shown = tuple(dict.fromkeys(map(checked_view, views)))
     for spec in specs:
         check_model(spec, limits)
-    if most is not None and most < 1:
-        raise UsageError(f"--judge-limit is a number of statements, 1 or more, not {most}")
     used = read_prompt(None if prompt is None else Path(prompt))
     for view in shown:
         used.check_has(examples=False, whole=False, view=view)
@@ -84,74 +108,50 @@ def judge_statements(
     Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
     every reply that came is kept.
     """
-    if not judges.specs:
-        return [], []
     tables: list[pl.DataFrame] = []
     facts: list[JudgeFacts] = []
     for spec, view in product(judges.specs, judges.views):
         texts = {target: text.model_copy(update={"view": view}) for target, text in targets.items()}
         items = [
-            item for target, text in texts.items() for item in _items(evaluated, target, text, judges, seed, first)
+            (target, one)
+            for target, text in texts.items()
+            for one in _asked_about(evaluated, target, text, judges.most, seed, first)
         ]
         if view != WORDS and not items:
             raise UsageError("no evaluated statement keeps what its speaker thought, so that no judge can be shown it")
-        questions = [item.question for item in items]
+        questions = [
+            judges.prompt.about_statement(textualize(one, texts[target]), target, view=view) for target, one in items
+        ]
         spent = Spent()
         asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
         how = "stated confidence" if asking.stated else "log-probability"
-        said = [*([] if view == WORDS else [view]), *(["stated confidence"] if asking.stated else [])]
+        said = [*([] if view == WORDS else [view]), *([how] if asking.stated else [])]
         name = f"{JUDGE}{asking.model.spec.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        tables += _tables(name, items, asking.answers)
-        facts.append(
-            JudgeFacts(
-                name,
-                how,
-                tuple(sorted(asking.served)),
-                len(items),
-                dict(asking.failed.most_common()),
-                spent.found,
-                spent.requests,
-                spent.tokens,
-                spent.cost if asking.model.price is not None else None,
-                judges.limits.currency,
-                view,
-            )
-        )
+        for target in dict.fromkeys(target for target, _ in items):
+            of = {items[at][1].statement_id: said for at, said in asking.answers.items() if items[at][0] == target}
+            keys = [one.statement_id for of_target, one in items if of_target == target and one.statement_id in of]
+            tables.append(score_table(keys, np.array([of[key][""] for key in keys]), name, target))
+        cost = spent.cost if asking.model.price is not None else None
+        failed, served, counted = dict(asking.failed.most_common()), tuple(sorted(asking.served)), len(items)
+        paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
+        facts.append(JudgeFacts(name, how, served, counted, failed, *paid, view))
     return tables, facts
 
 
-def _items(
-    evaluated: pl.DataFrame, target: str, text: TextConfig, judges: Judges, seed: int, first: Collection[str]
-) -> list[_Item]:
+def _asked_about(
+    evaluated: pl.DataFrame, target: str, text: TextConfig, most: int | None, seed: int, first: Collection[str]
+) -> list[Example]:
+    """The labelled statements that the view can show, of whole games in random order, some of them first, until there
+    are enough.
+    """
     kept = evaluated[target_column(target)].is_not_null().to_list()
-    drawn = _drawn(evaluated.filter(kept)["game_id"], judges.most, seed, first)
-    examples = make_examples(evaluated, text.context)
-    return [
-        _Item(example.statement_id, AboutStatement(textualize(example, text), target, judges.prompt, view=text.view))
-        for example, labelled in zip(examples, kept, strict=True)
-        if labelled and example.game_id in drawn and example.can_be_read(text.view)
-    ]
-
-
-def _drawn(games: pl.Series, most: int | None, seed: int, first: Collection[str]) -> set[str]:
-    """Whole games in random order, some of them first, until they hold enough statements."""
-    counted = games.value_counts().sort("game_id")
+    counted = evaluated.filter(kept)["game_id"].value_counts().sort("game_id")
     names, counts = counted["game_id"].to_numpy(), counted["count"].to_numpy()
     order = np.random.default_rng(seed).permutation(len(names))
     order = order[np.argsort(~np.isin(names[order].astype(str), list(first)), kind="stable")]
-    before = np.r_[0, counts[order].cumsum()[:-1]] if len(names) else np.empty(0)
-    return set(names[order[before < (np.inf if most is None else most)]])
-
-
-def _tables(name: str, items: Sequence[_Item], scores: Mapping[int, float]) -> list[pl.DataFrame]:
-    tables = []
-    for target in dict.fromkeys(item.question.target for item in items):
-        mine = [
-            (item.statement_id, scores[n])
-            for n, item in enumerate(items)
-            if item.question.target == target and n in scores
-        ]
-        tables.append(score_table([key for key, _ in mine], np.array([score for _, score in mine]), name, target))
-    return tables
+    before = counts[order].cumsum() - counts[order]
+    drawn = set(names[order[before < (np.inf if most is None else most)]])
+    examples = zip(make_examples(evaluated, text.context), kept, strict=True)
+    return [one for one, labelled in examples if labelled and one.game_id in drawn and one.can_be_read(text.view)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from liescope.detectors.evaluation.beside_judges import JudgeFacts
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.score_rows import (
@@ -21,7 +22,6 @@ from liescope.detectors.evaluation.score_rows import (
 )
 from liescope.detectors.evaluation.scorers import ScoredFigures
 from liescope.detectors.examples import WORDS, target_column
-from liescope.detectors.judge.learned_judge import JudgeFacts
 
 
 @dataclass(frozen=True, slots=True, repr=False)

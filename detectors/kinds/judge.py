@@ -9,47 +9,96 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
-from scipy.special import logit
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UsageError
-from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
-from liescope.detectors.examples import Example, moment_of, roles_by_game
-from liescope.detectors.judge.judge_session import (
-    AskingOptions,
-    JudgeQuestion,
-    ask,
-    check_model,
-    check_spec,
-    keeping_in,
+from liescope.common.reading import read_json
+from liescope.common.settings import settings_of
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
+from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
+from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
+from liescope.detectors.textualize import (
+    PLAYER_TOKEN,
+    TextConfig,
+    clean,
+    hide_roles,
+    replace_names,
+    textualize,
+    viewed,
 )
-from liescope.detectors.judge.learned_judge import (
-    EVERYBODY,
-    LearnedJudge,
-    PlattScaling,
-    asked_about,
-    draw_statements,
-    game_text,
-    last_moments,
-    shown_games,
-    shown_statements,
-)
-from liescope.detectors.judge.prompt import AboutGame, AboutStatement, JudgePrompt, read_prompt
-from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.joint_posterior import posterior
-from liescope.detectors.view.transcript import GameMoment
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
+from liescope.generate.players.run_limits import Limits, RunSettings, limits_of
 
 _FILE = "judge.json"
-T = TypeVar("T")
+_LARGEST = 2**23  # bytes
+_LONGEST = 4000  # characters of a statement that can be an example
+_EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
+_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+EVERYBODY = ""
 
 
-class JudgeOptions(AskingOptions):
-    """prompt names a file of this machine, so it is not saved: the prompt is, word for word."""
+class PlattScaling(BaseModel):
+    """Platt's: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not learned."""
 
+    model_config = _STRICT
+
+    slope: Annotated[float, Field(ge=0, le=100)] = 1.0
+    intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
+
+    @classmethod
+    def fitted(cls, probability: Floats, y: Bools) -> Self:
+        """Of probabilities and labels, each (n,). With few answers it stays near slope 1 and intercept 0: either is a
+        normal prior's mean, of variance 1.
+        """
+        from scipy.optimize import minimize
+
+        odds, sign = cls().log_odds(probability), np.where(y, 1.0, -1.0)
+
+        def loss(at: Floats) -> float:
+            return float(((at - (1, 0)) ** 2).sum() / 2 - log_expit(sign * (at[0] * odds + at[1])).sum())
+
+        slope, intercept = minimize(loss, (1.0, 0.0), bounds=((0, 100), (-100, 100)), method="L-BFGS-B").x
+        return cls(slope=float(slope), intercept=float(intercept))
+
+    def log_odds(self, probability: Floats) -> Floats:
+        return np.asarray(self.slope * logit(np.clip(probability, _EDGE, 1 - _EDGE)) + self.intercept)
+
+
+class LearnedJudge(BaseModel):
+    """prompt: the one asked with; examples: statements or games in it, word for word, and whether each player deceives,
+    "" for a statement; prevalence: the share of what was learned from that deceives; stated: whether the model states
+    numbers, None if it was not asked; own_cache: whether its user named a folder for its replies.
+    """
+
+    model_config = _STRICT
+
+    prompt: JudgePrompt
+    examples: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
+    prevalence: Annotated[float, Field(gt=0, lt=1)]
+    calibration: PlattScaling = PlattScaling()
+    stated: bool | None = None
+    own_cache: bool = False
+
+
+def _as_in_runs(name: str) -> str:
+    return settings_of(RunSettings)[name].help
+
+
+class JudgeOptions(DetectorOptions):
+    """cache and prompt name a folder and a file of this machine and are not saved; the prompt is, word for word."""
+
+    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
+    cache: str = Field(default="", exclude=True, description=_as_in_runs("cache"))
+    price: list[str] | None = Field(default=None, description=_as_in_runs("price"))
+    max_cost: float | None = Field(default=None, ge=0, description=_as_in_runs("max_cost"))
     shots: int = Field(
         default=0, ge=0, le=64, description="examples in the prompt, of training games; half of them deceptive"
     )
@@ -58,6 +107,10 @@ class JudgeOptions(AskingOptions):
     fit_limit: int = Field(
         default=100, ge=0, le=100_000, description="requests that its calibration is learned from, 0 for none"
     )
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a price that cannot be read, or a budget without one."""
+        return limits_of({"max_cost": self.max_cost, "price": self.price or (), "cache": self.cache or None})
 
 
 class JudgeDetector(Detector):
@@ -78,7 +131,6 @@ class JudgeDetector(Detector):
     options: JudgeOptions
     _learned: LearnedJudge
     _failed: Counter[str]
-    _prompt: JudgePrompt | None = None
     _loaded = False
 
     @classmethod
@@ -89,93 +141,81 @@ class JudgeDetector(Detector):
         check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
-        fit = min(self.options.fit_limit, len(learn))
         if self.options.whole:
             moments = [moment_of(example) for example in score]
-            online = {(id(m.transcript), m.upto): m for m in moments}
-            whole = {id(m.transcript): GameMoment(m.transcript) for m in moments}
-            most = sorted(map(self._count, last_moments(learn).values()), reverse=True)[: self.options.fit_limit]
-            return sum(most) + sum(map(self._count, (*online.values(), *whole.values())))
+            asked = {
+                (id(m.transcript), upto): GameMoment(m.transcript, upto) for m in moments for upto in (m.upto, None)
+            }
+            last = {example.game_id: moment_of(example) for example in learn}
+            fit = sorted((len(asked_about(m, self.text.view)) for m in last.values()), reverse=True)
+            return sum(fit[: self.options.fit_limit]) + sum(len(asked_about(m, self.text.view)) for m in asked.values())
         # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
-        return fit + len(score) + bool(learn)
+        return min(self.options.fit_limit, len(learn)) + len(score) + bool(learn)
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, groups: NDArray[np.str_], progress: Progress = silent) -> Self:
         """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
-        check_spec(self.options.model)
-        prompt = self._prompt or read_prompt(Path(self.options.prompt) if self.options.prompt else None)
-        prompt.check_has(examples=self.options.shots > 0, whole=self.options.whole, view=self.text.view)
+        o = self.options
+        check_model(o.model, None)
+        prompt = read_prompt(Path(o.prompt) if o.prompt else None)
+        prompt.check_has(examples=o.shots > 0, whole=o.whole, view=self.text.view)
+        if o.whole and any(example.target != ROLE for example in examples):
+            raise UsageError(f"a judge of whole games says who deceives; train it with --target {ROLE}")
         self._failed = Counter()
-        if self.options.whole:
-            known = LearnedJudge(prompt=prompt, prevalence=0.5, own_cache=bool(self.options.cache))
-            self._fit_games(examples, y, groups, known, progress)
+        draw = np.random.default_rng(o.seed)
+        units: dict[Any, Example | GameMoment]
+        truth: Mapping[Any, Mapping[str, bool]]
+        if o.whole:
+            units = {example.game_id: moment_of(example) for example in examples}  # as far as its last statement
+            truth = roles_by_game(examples, y)
+            order = draw.permutation(np.unique(groups)).tolist()
+            shown, rest = order[: o.shots], order[o.shots :]
         else:
-            known = LearnedJudge(prompt=prompt, prevalence=float(y.mean()), own_cache=bool(self.options.cache))
-            self._fit_statements(examples, y, groups, known, progress)
+            units, truth = dict(enumerate(examples)), {row: {"": lies} for row, lies in enumerate(y.tolist())}
+            shown, rest = _drawn(examples, y, groups, o.shots, draw)
+        prevalence = float(np.mean([lies for who in truth.values() for lies in who.values()]))
+        self._learned = LearnedJudge(prompt=prompt, prevalence=prevalence, own_cache=bool(o.cache))
+        given = [self._example(units[unit], truth[unit], number) for number, unit in enumerate(shown)]
+        self._learned = self._learned.model_copy(update={"examples": tuple(one for one in given if one)})
+        rest = rest[: o.fit_limit]
+        told = zip(rest, self._tell([units[unit] for unit in rest], progress), strict=True)
+        pairs = [(said[name], lies) for unit, said in told for name, lies in truth[unit].items() if name in said]
+        if pairs:
+            probability, known = np.array([p for p, _ in pairs]), np.array([lies for _, lies in pairs])
+            calibration = PlattScaling.fitted(probability, known)
+            self._learned = self._learned.model_copy(update={"calibration": calibration})
         return self
 
-    def _fit_statements(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        learned: LearnedJudge,
-        progress: Progress,
-    ) -> None:
-        drawn = draw_statements(examples, y, groups, self.options.shots, self.options.seed)
-        shown = shown_statements(examples, y, drawn.examples, self.text)
-        self._learned = learned.model_copy(update={"statements": shown})
-        rows = drawn.rest[: self.options.fit_limit]
-        answers = self._ask(self._about([examples[row] for row in rows]), progress)
-        self._calibrate([(p, bool(y[row])) for row, p in zip(rows, answers, strict=True) if p is not None])
+    def _example(
+        self, unit: Example | GameMoment, truth: Mapping[str, bool], number: int
+    ) -> tuple[str, tuple[tuple[str, bool], ...]] | None:
+        """A statement, or a game with the truth about whom a question is about: everybody, or one player, in turn one
+        who deceives and one who does not, where both can be asked about.
+        """
+        if isinstance(unit, Example):
+            return textualize(unit, self.text), tuple(truth.items())
+        asked = [name for name in asked_about(unit, self.text.view) if name == EVERYBODY or name in truth]
+        judged = min(asked, key=lambda name: truth.get(name) != (number % 2 == 0), default=None)
+        if judged is None:
+            return None
+        text, called = game_text(unit, self.text, judged)
+        about = truth if judged == EVERYBODY else {judged: truth[judged]}
+        return text, tuple((called[name], lies) for name, lies in about.items())
 
-    def _fit_games(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        learned: LearnedJudge,
-        progress: Progress,
-    ) -> None:
-        if any(example.target != ROLE for example in examples):
-            raise UsageError(f"a judge of whole games says who deceives; train it with --target {ROLE}")
-        roles, moments = roles_by_game(examples, y), last_moments(examples)
-        order = np.random.default_rng(self.options.seed).permutation(np.unique(groups)).tolist()
-        examples_of, rest = order[: self.options.shots], order[self.options.shots :][: self.options.fit_limit]
-        sides = [lies for known in roles.values() for lies in known.values()]
-        shown = shown_games({key: moments[key] for key in examples_of}, roles, self.text)
-        self._learned = learned.model_copy(update={"games": shown, "prevalence": float(np.mean(sides))})
-        told = self._tell([moments[key] for key in rest], progress)
-        self._calibrate(
-            [
-                (answers[name], lies)
-                for key, answers in zip(rest, told, strict=True)
-                for name, lies in roles[key].items()
-                if name in answers
-            ]
-        )
-
-    def _calibrate(self, pairs: Sequence[tuple[float, bool]]) -> None:
-        """From what it answered, and the truth."""
-        if pairs:
-            probability, y = np.array([p for p, _ in pairs]), np.array([lies for _, lies in pairs])
-            self._learned = self._learned.model_copy(update={"calibration": PlattScaling.fitted(probability, y)})
-
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         learned = self._learned
         if self.options.whole:
             found = self.player_posteriors([moment_of(example) for example in examples], progress)
             scores = [one.get(e.speaker, learned.prevalence) for one, e in zip(found, examples, strict=True)]
         else:
-            answers = self._ask(self._about(examples), progress)
-            scores = [learned.prevalence if p is None else float(learned.calibration(np.array(p))) for p in answers]
+            odds = [self._log_odds(said.get("")) for said in self._tell(examples, progress)]
+            scores = expit(np.array(odds, dtype=np.float64)).tolist()
         score = np.array(scores, dtype=np.float64)
         return np.column_stack([1 - score, score])
+
+    def _log_odds(self, probability: float | None) -> float:
+        if probability is None:
+            return float(logit(self._learned.prevalence))
+        return float(self._learned.calibration.log_odds(np.array(probability)))
 
     @property
     def judges_players(self) -> bool:
@@ -187,80 +227,131 @@ class JudgeDetector(Detector):
         """For whole games: what it answers about each player, normalised in the game."""
         if not self.options.whole:
             return super().player_posteriors(moments, progress)
-        found, unknown = list[Mapping[str, float]](), float(logit(self._learned.prevalence))
-        for moment, told in zip(moments, self._tell(moments, progress), strict=True):
+        found: list[Mapping[str, float]] = []
+        for moment, said in zip(moments, self._tell(moments, progress), strict=True):
             names = moment.transcript.names
-            odds = np.full(len(names), unknown)
-            known = [at for at, name in enumerate(names) if name in told]
-            odds[known] = self._learned.calibration.log_odds(np.array([told[names[at]] for at in known]))
+            odds = np.array([self._log_odds(said.get(name)) for name in names])
             found.append(dict(zip(names, posterior(odds, moment.transcript.deceivers).tolist(), strict=True)))
         return found
 
-    def _about(self, examples: Sequence[Example]) -> list[AboutStatement]:
-        learned = self._learned
-        return [
-            AboutStatement(
-                textualize(example, self.text), example.target, learned.prompt, learned.statements, self.text.view
-            )
-            for example in examples
-        ]
-
-    def _count(self, moment: GameMoment) -> int:
-        """How many questions a game takes."""
-        return len(asked_about(moment, self.text.view))
-
-    def _about_game(self, moment: GameMoment) -> Iterator[tuple[AboutGame, Mapping[str, str]]]:
-        """The questions about a game, and by the name of each player asked about what stands for it there."""
+    def _about(self, unit: Example | GameMoment) -> Iterator[tuple[Question, Mapping[str, str]]]:
+        """The questions about a statement or a game, and what stands there for the name of each player asked about."""
         learned, view = self._learned, self.text.view
-        for judged in asked_about(moment, view):
-            game = game_text(moment, self.text, judged)
-            called = game.called if judged == EVERYBODY else {judged: game.called[judged]}
-            players = tuple(sorted(called.values()))
-            known = moment.transcript.deceivers
-            yield AboutGame(game.text, players, known, learned.prompt, learned.games, view), called
+        if isinstance(unit, Example):
+            text = textualize(unit, self.text)
+            yield learned.prompt.about_statement(text, unit.target, learned.examples, view), {"": ""}
+            return
+        for judged in asked_about(unit, view):
+            game, called = game_text(unit, self.text, judged)
+            called = called if judged == EVERYBODY else {judged: called[judged]}
+            known, players = unit.transcript.deceivers, sorted(called.values())
+            yield learned.prompt.about_game(game, players, known, learned.examples, view), called
 
-    def _tell(self, moments: Sequence[GameMoment], progress: Progress) -> list[dict[str, float]]:
-        """By moment, what it answers about each player: without those it was not asked about, and those of whom no
-        answer could be used.
+    def _tell(self, units: Sequence[Example | GameMoment], progress: Progress) -> list[dict[str, float]]:
+        """By unit, what it answers about each player, or by "" about a statement: without those it was not asked about,
+        and those of whom no answer could be used. Equal questions are asked once.
         """
-        asked = [list(self._about_game(moment)) for moment in moments]
-        answers = iter(self._ask([question for each in asked for question, _ in each], progress))
-        return [
-            {
-                name: answer[token]
-                for _, called in each
-                if (answer := next(answers)) is not None
-                for name, token in called.items()
-            }
-            for each in asked
-        ]
-
-    def _ask(self, questions: Sequence[JudgeQuestion[T]], progress: Progress) -> list[T | None]:
-        """The answer to each question, each asked once however often it occurs; None for what could not be used."""
-        stated = self.options.whole or self._learned.stated
-        if not questions:
-            return []
-        found, answers = ask(self.options, questions, progress, stated, self._loaded, self._learned.own_cache)
-        self._learned = self._learned.model_copy(update={"stated": found.stated})
+        asked = [list(self._about(unit)) for unit in units]
+        if not any(asked):
+            return [{} for _ in units]
+        o, learned = self.options, self._learned
+        check_model(o.model, None, saved=self._loaded)
+        self.keep_replies_in(Path(o.cache) if o.cache else None)
+        once = dict.fromkeys(question for each in asked for question, _ in each)
+        stated, say = o.whole or learned.stated, progress is not silent
+        found = ask_judge(o.model, list(once), o.limits(), progress, stated=stated, spent=SPENT[o.model], say=say)
+        answers = {question: found.answers.get(at, {}) for at, question in enumerate(once)}
+        self._learned = learned.model_copy(update={"stated": found.stated})
         self._failed += found.failed
         self.notes = tuple(
             f"{count:,} answers of the judge could not be used ({why}); the share of training, "
-            f"{self._learned.prevalence:.2f}, stands for them"
+            f"{learned.prevalence:.2f}, stands for them"
             for why, count in self._failed.most_common()
         )
-        return answers
+        return [
+            {name: answers[q][token] for q, called in each for name, token in called.items() if token in answers[q]}
+            for each in asked
+        ]
 
     def keep_replies_in(self, folder: Path | None) -> None:
-        self.options = keeping_in(self.options, folder, self._loaded and self._learned.own_cache)
+        if folder is None and self._loaded and self._learned.own_cache and not self.options.cache:
+            raise UsageError(
+                "this detector was trained with a folder for the replies of its chat model, whose path is not saved; "
+                "name that folder, or another: --cache FOLDER (--judge-cache of evaluate)"
+            )
+        if folder is not None:
+            self.options = self.options.model_copy(update={"cache": str(folder)})
 
     def save(self, folder: Path) -> None:
-        self._learned.write(folder / _FILE)
+        (folder / _FILE).write_text(self._learned.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        """Paths in a stranger's options are not used, and `check_address` holds where it is asked."""
+        """Paths in a stranger's options are not used, and a stranger's address is asked only as `check_model` says."""
         detector = cls(text, options.model_copy(update={"prompt": "", "cache": ""}))
-        detector._learned = LearnedJudge.read(folder / _FILE)
-        detector._failed = Counter()
-        detector._loaded = True
+        detector._learned = read_json(folder / _FILE, TypeAdapter(LearnedJudge), _LARGEST, TRAIN_AGAIN)
+        detector._failed, detector._loaded = Counter(), True
         return detector
+
+
+def _drawn(
+    examples: Sequence[Example], y: Bools, groups: NDArray[np.str_], shots: int, draw: np.random.Generator
+) -> tuple[list[int], list[int]]:
+    """Rows of the statements shown, one deceptive and one honest of each game until there are enough, and of all
+    others, games in random order; no game is on both sides.
+    """
+    short = np.array([len(example.text) <= _LONGEST for example in examples])
+    chosen, rest = list[int](), list[int]()
+    for game in draw.permutation(np.unique(groups)):
+        rows = np.flatnonzero(groups == game)
+        sides = [rows[(y[rows] == lies) & short[rows]] for lies in (True, False)]
+        if len(chosen) < shots and all(map(len, sides)):
+            chosen += [int(draw.choice(sides[side])) for side in draw.permutation(np.arange(2))]
+        else:
+            rest += rows.tolist()
+    return chosen[:shots], rest
+
+
+def asked_about(moment: GameMoment, view: str) -> tuple[str, ...]:
+    """Whom each question about a game is about: everybody at once where words are read. Where reasoning is, each player
+    who kept some, in a question of its own, so that nobody is judged by what others thought.
+    """
+    if view == WORDS:
+        return (EVERYBODY,)
+    thought = {turn.player for _, turn in moment.transcript.said(moment.upto) if turn.reasoning.strip()}
+    return tuple(name for name in moment.transcript.names if name in thought)
+
+
+def game_text(moment: GameMoment, config: TextConfig, judged: str = EVERYBODY) -> tuple[str, dict[str, str]]:
+    """A game as far as it is seen, a line for each turn, and by the name of a player what stands for it there. With
+    masked names, players are numbered in the order of their appearance, so that neither a name nor its place at the
+    table gives anything away. judged: whose statements the view is of, while others are shown by their words.
+    """
+    game = moment.transcript
+    text = "\n".join(line for turn in game.turns[: moment.upto] for line in _lines(turn, judged, config.view))
+    called = {name: name for name in game.names}
+    if config.mask_names:
+        numbers: dict[str, str] = {}
+
+        def token(name: str) -> str:
+            return numbers.setdefault(name, f"{PLAYER_TOKEN}{len(numbers) + 1}")
+
+        text = replace_names(text, game.names, token)
+        called = {name: token(name.casefold()) for name in game.names}
+    return hide_roles(text) if config.mask_role_words else text, called
+
+
+_DID = {SILENT: "says nothing", KILLED: "is found dead", EXILED: "is voted out"}
+
+
+def _lines(turn: TranscriptTurn, judged: str, view: str) -> list[str]:
+    if turn.kind == VOTED:
+        return [f"{turn.player} votes for {turn.target or 'nobody'}."]
+    if turn.kind != SAID:
+        return [f"{turn.player} {_DID[turn.kind]}."] if turn.kind in _DID else []
+    to = f" (to {', '.join(sorted(turn.audience - {turn.player}))} alone)" if turn.audience else ""
+    own, kept = view if turn.player == judged else WORDS, bool(turn.reasoning.strip())
+    if own == REASONING and not kept:  # its words never stand in for what it thought
+        return [f"{turn.player}{to} says what is not shown."]
+    shown = viewed(f"{turn.player}{to}", turn.text, turn.reasoning, own if kept else WORDS)
+    return [f"{who}: {clean(said)}" for who, said in shown]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 from collections import Counter
 from pathlib import Path
 from threading import Lock
@@ -13,13 +14,18 @@ from typing import Any
 import polars as pl
 import pytest
 
+import liescope
 from liescope.cli import main
-from liescope.common.errors import BadData, EndpointRefused, UsageError
+from liescope.common.errors import BadData, EndpointSilent, MissingKey, UsageError
+from liescope.detectors.detector import silent
 from liescope.detectors.evaluation.evaluate import evaluate
-from liescope.detectors.judge.judge_session import ATTEMPTS, default_cache
+from liescope.detectors.judge.asking import ATTEMPTS, ask_judge
+from liescope.detectors.judge.prompt import read_prompt
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
+from liescope.generate.players.openai import openai_player
 from liescope.generate.players.reply_cache import FILE
+from liescope.generate.players.run_limits import Limits
 from tests.detectors.judge_stub import material, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, fails, says
 
@@ -134,27 +140,19 @@ def test_an_interrupted_judge_goes_on_where_it_was(serve: Any, model: Path, corp
     assert facts["found"] + facts["requests"] == facts["statements"]
 
 
-@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
 def test_a_signal_keeps_what_came(
-    number: int,
-    raised: type[BaseException],
-    serve: Any,
-    model: Path,
-    corpus: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    serve: Any, model: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     killed = Lock()  # taken once: two requests at once may both be counted as the thirty-first
 
     def script(request: Request, made: int) -> Answer:
         if made >= 30 and killed.acquire(blocking=False):
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGTERM)
         return with_logprobs(request, made)
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
-    with pytest.raises(raised):
+    with pytest.raises(SystemExit):
         evaluate(model, corpus, progress=True, **options)
     assert "replies are kept in" in capsys.readouterr().err
     made = len(stub.requests)
@@ -165,12 +163,6 @@ def test_a_signal_keeps_what_came(
     assert found.judges[0].found == made
 
 
-def test_a_judge_that_answers_nothing_is_given_up(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
-    stub = serve(lambda request, number: says(""))
-    with pytest.raises(EndpointRefused, match="answered none of 20 requests"):
-        evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
-
-
 def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
         evaluate(model, corpus, judge="scripted:bold", draws=10)
@@ -178,11 +170,6 @@ def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, cor
     (tmp_path / "c" / FILE).write_text("This is no database. " * 100, encoding="utf-8")
     with pytest.raises(BadData, match="delete it, or choose another folder"):
         evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c", draws=10)
-
-
-def test_the_default_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache() == tmp_path / "liescope" / "replies"
 
 
 def test_a_reply_that_cannot_be_read_is_kept_and_the_question_asked_again(
@@ -210,3 +197,35 @@ def test_a_reply_that_cannot_be_read_is_kept_and_the_question_asked_again(
     before = len(stub.requests)
     (last,) = evaluate(model, corpus, **options).judges
     assert (len(stub.requests), last.failed) == (before, {})
+
+
+def test_a_dead_server_is_said_at_once_and_what_is_kept_needs_none(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_player, "AGAIN", 0.2)
+    asked, limits = [read_prompt().about_statement("It is so.", "role")], Limits(cache=tmp_path / "cache")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(EndpointSilent, match="cannot be reached; start the server"):
+        ask_judge(f"openai:m@{nobody}", asked, limits, silent)
+    stub = serve(with_logprobs)
+    found = ask_judge(f"openai:m@{stub.url}", asked, limits, silent).answers
+    stub.close()
+    assert 0 < found[0][""] < 0.5
+    assert ask_judge(f"openai:m@{stub.url}", asked, limits, silent).answers == found
+
+
+def test_what_is_missing_is_said_before_the_corpus_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+    def train(model: str, **options: Any) -> None:
+        liescope.train("judge", tmp_path / "no corpus", out=tmp_path / "model", model=model, **options)
+
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        train("openai:gpt-4.1-mini")
+    with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
+        train("openai:m@http://127.0.0.1:9/v1", max_cost=1.0)
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        liescope.evaluate([], corpus=tmp_path / "no corpus", judge="openai:gpt-4.1-mini", out=tmp_path / "report")

@@ -17,9 +17,8 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.learned_judge import PlattScaling, game_text
-from liescope.detectors.judge.prompt import DEFAULT, player_probabilities, read_prompt, stated_probability
-from liescope.detectors.kinds.judge import JudgeDetector
+from liescope.detectors.judge.prompt import DEFAULT
+from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling, game_text
 from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.transcript import (
@@ -118,9 +117,9 @@ def test_examples_are_balanced_from_games_that_calibrate_nothing_and_are_saved(
     assert {line for line in prompt_of(stub.requests[0]).splitlines() if line in ("Yes", "No")} == {"Yes", "No"}
     judge.save(tmp_path)
     saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
-    assert sorted(lies for _, lies in saved["statements"]) == [False] * 3 + [True] * 3
+    assert sorted(lies for _, ((_, lies),) in saved["examples"]) == [False] * 3 + [True] * 3
     texts = [textualize(example, TextConfig()) for example in data["train"].examples]
-    shown = {text for text, _ in saved["statements"]}
+    shown = {text for text, _ in saved["examples"]}
     games = {game for game, text in zip(data["train"].groups, texts, strict=True) if text in shown}
     of_them = {text for game, text in zip(data["train"].groups, texts, strict=True) if game in games}
     assert len(games) == 3
@@ -129,36 +128,32 @@ def test_examples_are_balanced_from_games_that_calibrate_nothing_and_are_saved(
 
 def test_other_seeds_show_other_examples(serve: Serve, data: Mapping[str, Labelled]) -> None:
     stub = serve(with_logprobs)
-    shown = [fitted(stub, data, shots=2, fit_limit=0, seed=seed)._learned.statements for seed in (0, 0, 1)]
+    shown = [fitted(stub, data, shots=2, fit_limit=0, seed=seed)._learned.examples for seed in (0, 0, 1)]
     assert shown[0] == shown[1] != shown[2]
 
 
-REPLIES = {
-    "refused": "I'm sorry, but I can't help with judging people.",
-    "prose without a number": "The speaker sounds evasive, but it is hard to tell.",
-    "several numbers": "Somewhere between 0.2 and 0.4, I think.",
-    "cut off": "Probability: 0.",
-    "cut off in JSON": '{"probability": 0.',
-    "thinking that never ends": "<think>Let me see, 0.1 perhaps",
-    "out of range": '{"probability": 7}',
-}
-
-
-@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES.keys())
+@pytest.mark.parametrize(
+    ("reply", "finish", "why"),
+    [
+        ("Somewhere between 0.2 and 0.4, I think.", "stop", "no probability"),
+        ("<think>Let me see, 0.1 perhaps", "stop", "could not be used"),
+        ("Probability: 0.1", "length", "token limit"),
+    ],
+)
 def test_an_answer_that_cannot_be_used_is_never_taken_for_honest(
-    reply: str, serve: Serve, data: Mapping[str, Labelled]
+    reply: str, finish: str, why: str, serve: Serve, data: Mapping[str, Labelled]
 ) -> None:
-    spoiled = data["test"].examples[0]
-
     def script(request: Request, number: int) -> Answer:
-        return says(reply) if "cannot be judged" in material(request) else stating(request, number)
+        odd = "cannot be judged" in material(request)
+        return says(reply, finish=finish) if odd else stating(request, number)
 
     judge = fitted(serve(script), data)
-    odd = replace(spoiled, text="This cannot be judged.")
+    odd = replace(data["test"].examples[0], text="This cannot be judged.")
     score = judge.predict_proba([odd, *data["test"].examples[:5]])[:, 1]
     assert score[0] == pytest.approx(data["train"].y.mean())
     (note,) = judge.notes
     assert note.startswith("1 answers of the judge could not be used")
+    assert why in note
 
 
 def test_who_scores_is_told_how_many_answers_could_not_be_used(
@@ -174,37 +169,6 @@ def test_who_scores_is_told_how_many_answers_could_not_be_used(
     for more in (said, ["--in", str(tmp_path / "said.csv"), "--out", str(tmp_path / "s.csv")]):
         assert main(["score", str(out), *more]) == 0
         assert "note: 2 answers of the judge could not be used" in capsys.readouterr().err
-
-
-def test_a_reply_that_hit_the_token_limit_is_not_read(serve: Serve, data: Mapping[str, Labelled]) -> None:
-    def script(request: Request, number: int) -> Answer:
-        cut = "cannot be judged" in material(request)
-        return says("Probability: 0.1", finish="length") if cut else stating(request, number)
-
-    judge = fitted(serve(script), data)
-    odd = replace(data["test"].examples[0], text="This cannot be judged.")
-    assert judge.predict_proba([odd])[0, 1] == pytest.approx(data["train"].y.mean())
-    assert "token limit" in judge.notes[0]
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "0.9",
-        "90%",
-        'I weighed what was said on 2 days.\n\n```json\n{"probability": 0.9, "reason": "vague"}\n```',
-        "<think>At first 0.2, no, more.</think>\n**Probability:** 0.9",
-        "Probability of Yes = 9/10",
-    ],
-)
-def test_answers_as_models_write_them_are_all_read_the_same(
-    reply: str, serve: Serve, data: Mapping[str, Labelled]
-) -> None:
-    judge = fitted(serve(lambda request, number: says("Yes" if "logprobs" in request.body else reply)), data)
-    plain = fitted(serve(lambda request, number: says("Yes" if "logprobs" in request.body else "0.9")), data)
-    some = data["test"].examples[:3]
-    assert np.allclose(judge.predict_proba(some), plain.predict_proba(some))
-    assert judge.notes == ()
 
 
 def test_a_judge_that_answers_nothing_is_given_up_and_leaves_no_model(
@@ -245,7 +209,7 @@ def test_games_are_examples_of_a_judge_of_games(serve: Serve, data: Mapping[str,
     assert all(prompt_of(request).count("<<<") == 3 for request in stub.requests)
     assert prompt_of(stub.requests[0]).count(": 1") >= 2
     saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
-    assert [sum(lies for _, lies in truth) for _, truth in saved["games"]] == [1, 1]
+    assert [sum(lies for _, lies in truth) for _, truth in saved["examples"]] == [1, 1]
 
 
 def test_a_game_that_could_not_be_judged_has_the_prior(serve: Serve, data: Mapping[str, Labelled]) -> None:
@@ -285,8 +249,8 @@ def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
         TranscriptTurn(EXILED, "Bob"),
     )
     game = Transcript("g", ("Alice", "Bob", "Charlie", "Diana"), turns, "", 1)
-    found = game_text(GameMoment(game), TextConfig())
-    assert found.text.splitlines() == [
+    text, called = game_text(GameMoment(game), TextConfig())
+    assert text.splitlines() == [
         "player1 is found dead.",
         "player2: I trust player3.",
         "player2 (to player3 alone): Psst.",
@@ -295,41 +259,9 @@ def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
         "player2 votes for nobody.",
         "player2 is voted out.",
     ]
-    assert found.called == {"Diana": "player1", "Bob": "player2", "Alice": "player3", "Charlie": "player4"}
-    assert (
-        game_text(GameMoment(game, 2), TextConfig(mask_names=False)).text == "Diana is found dead.\nBob: I trust Alice."
-    )
-
-
-TWO = ("player1", "player2")
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('{"player1": 0.2, "player2": "80%"}', {"player1": 0.2, "player2": 0.8}),
-        ('Sure!\n```json\n{"Player1": 0.2, "player2": 0.8}\n```\nStay safe.', {"player1": 0.2, "player2": 0.8}),
-        ('{"players": {"player1": {"probability": 0.2}, "player2": 0.8}}', {"player1": 0.2, "player2": 0.8}),
-        ("- **player1**: 0.2\n- player2 – 80%", {"player1": 0.2, "player2": 0.8}),
-        ("| player1 | 0.2 |\n| player2 | 0.8 |", {"player1": 0.2, "player2": 0.8}),
-        ('<think>{"player1": 1}</think>{"player1": 0.2, "player2": 0.8}', {"player1": 0.2, "player2": 0.8}),
-        ('{"player1": 0.2, "player2": 0.', {}),
-        ("player1: 0.2\nplayer2: 0.", {}),
-        ('{"player1": 3, "player2": 0.8}', {"player2": 0.8}),
-        ("player1: 0.2, later player1: 0.6", {}),
-        ("I would rather not.", {}),
-        ("", {}),
-    ],
-)
-def test_what_is_said_of_players_is_read_as_models_write_it(text: str, found: dict[str, float]) -> None:
-    assert player_probabilities(text, TWO) == found
-
-
-def test_a_number_that_is_cut_off_is_none() -> None:
-    sides = read_prompt().sides
-    assert stated_probability("Probability: 0.", sides) is None
-    assert stated_probability("The probability is 10.", sides) is None
-    assert stated_probability("Probability: 0.0", sides) == 0
+    assert called == {"Diana": "player1", "Bob": "player2", "Alice": "player3", "Charlie": "player4"}
+    early, _ = game_text(GameMoment(game, 2), TextConfig(mask_names=False))
+    assert early == "Diana is found dead.\nBob: I trust Alice."
 
 
 @pytest.mark.parametrize("slope", [0.3, 2.0])

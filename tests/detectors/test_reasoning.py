@@ -26,8 +26,8 @@ from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import MetricRow
 from liescope.detectors.evaluation.views import SIDE_BY_SIDE
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.learned_judge import game_text
 from liescope.detectors.judge.prompt import DEFAULT
+from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
@@ -298,7 +298,7 @@ GAME = Transcript(
 def test_a_game_shows_what_the_judged_player_thought_up_to_the_moment_and_no_further(
     view: View, upto: int | None, lines: list[str]
 ) -> None:
-    assert game_text(GameMoment(GAME, upto), TextConfig(view=view), "Bob").text.splitlines() == lines
+    assert game_text(GameMoment(GAME, upto), TextConfig(view=view), "Bob")[0].splitlines() == lines
 
 
 def test_kept_replies_to_one_view_answer_no_question_of_another(

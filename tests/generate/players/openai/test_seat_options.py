@@ -13,7 +13,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.detectors.judge.judge_session import check_spec
+from liescope.detectors.judge.asking import check_model
 from liescope.games.core import AskKind, EventKind
 from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec, thinking_fields
@@ -162,7 +162,7 @@ def test_a_changed_persona_is_a_changed_plan_and_the_old_text_goes_on_as_it_was(
 
 def test_a_judge_that_is_a_detector_takes_no_file_of_this_machine() -> None:
     with pytest.raises(UsageError, match="prompt FILE"):
-        check_spec("openai:m?persona=/etc/passwd")
+        check_model("openai:m?persona=/etc/passwd", None)
 
 
 def test_a_plan_whose_specs_name_no_file_is_written_as_before() -> None:

@@ -1,0 +1,254 @@
+"""A judge asked many questions at once: opened, asked, closed; what came is kept whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from liescope.common.console import end_by
+from liescope.common.errors import EndpointRefused, Interrupted, PlayerFailed, RunPaused, UsageError
+from liescope.detectors.detector import Progress
+from liescope.detectors.judge.prompt import Question
+from liescope.games.core import Ask, AskKind, Phase
+from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.endpoint import FormatRefused
+from liescope.generate.players.openai.openai_player import OpenedModel, open_model, watch_start
+from liescope.generate.players.openai.spec import BASE_URL, default_url, host_of, is_this_machine, read_spec
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, Halt, PlayerContext
+from liescope.generate.players.reply_cache import ReplyCache, request_key
+from liescope.generate.players.run_limits import Limits
+from liescope.generate.runs.open_run import finish
+
+KIND = "openai:"
+TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives
+FRUITLESS = 20  # failures in a row, from the first request on, after which nothing more is asked
+ATTEMPTS = 3
+"""New replies to a question until one can be read."""
+_MOST_KEPT = 60  # unread replies to a question, after which it is not asked again
+_ASK = Ask("judge", 0, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
+"""Every question has the same place, so that equal ones have one reply, whichever statements are asked about; when it
+is asked again, the next.
+"""
+
+
+class _Unread(Exception):
+    """A reply that is no answer, and why."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the requests of this process have cost. answered: how many of them were; found: answers that had been paid
+    for before; cost: None if another had no price or no counts.
+    """
+
+    requests: int = 0
+    answered: int = 0
+    found: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+
+    def add(self, attempt: Attempt) -> None:
+        if attempt.via == VIA_CACHE:
+            self.found += 1
+            return
+        self.requests += 1
+        self.answered += not attempt.problem
+        self.tokens += attempt.tokens
+        if not attempt.problem or attempt.cost is not None:
+            self.cost = None if self.cost is None or attempt.cost is None else self.cost + attempt.cost
+
+
+SPENT: defaultdict[str, Spent] = defaultdict(Spent)
+"""What this process has spent, by model: a budget holds for all folds of a training together."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """One judge at work. answers: by place in the questions; failed: questions without an answer, by reason; stated:
+    whether it states numbers, None while unknown; served: models that the endpoint says it used.
+    """
+
+    model: OpenedModel
+    context: PlayerContext
+    stated: bool | None = None
+    answers: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    failed: Counter[str] = field(default_factory=Counter)
+    served: set[str] = field(default_factory=set)
+    _unread: int = 0
+    _probe: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, questions: Sequence[Question], progress: Progress) -> None:
+        """Fill `answers` and `failed`. Raises RunPaused if it had to stop; what came by then is kept."""
+        todo, doing = iter(enumerate(questions)), f"asking {self.model.spec.label}"
+        progress(doing, 0, len(questions))
+
+        async def work() -> None:
+            for place, question in todo:
+                try:
+                    self.context.halt.check()
+                    await self._one(place, question)
+                except RunPaused as error:
+                    self.context.halt.set(error)
+                    return
+                progress(doing, len(self.answers) + self.failed.total(), len(questions))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(self.context.limits.concurrency, len(questions))):
+                group.create_task(work())
+        self.context.halt.check()
+
+    async def _one(self, place: int, question: Question) -> None:
+        new, why = 0, ""
+        for step in range(_MOST_KEPT):
+            ask = replace(_ASK, step=step)
+            kept = self._is_kept(question, ask)
+            if not kept and new == ATTEMPTS:
+                break
+            new += not kept
+            try:
+                self.answers[place] = self._read(question, await self._reply(question, ask))
+            except _Unread as error:
+                why = str(error)
+                self._unread += not kept
+                self._check_fruit(why)
+            except PlayerFailed as error:
+                why = str(error)
+                break
+            else:
+                return
+        self.failed[why] += 1
+        self._check_fruit(why)
+
+    def _check_fruit(self, why: str) -> None:
+        if not self.answers and max(self.failed.total(), self._unread) >= FRUITLESS:
+            raise EndpointRefused(f"{self.model.spec.label} answered none of {FRUITLESS} requests: {why}")
+
+    def _is_kept(self, question: Question, ask: Ask) -> bool:
+        """Whether there is a reply already. Raises what the cache raises."""
+        assert self.context.cache is not None
+        key = request_key(self.model.endpoint.base_url, self._body(question), self.context.draw(ask.game), ask)
+        return self.context.cache.find(key) is not None
+
+    def _read(self, question: Question, reply: Completion) -> Mapping[str, float]:
+        """The answer in a reply. Raises _Unread."""
+        if reply.served_model is not None:
+            self.served.add(reply.served_model)
+        if reply.problem or (reply.notes and self.stated):  # half a number is another number
+            raise _Unread(reply.problem or reply.notes[0])
+        answer = question.read(reply, bool(self.stated))
+        if answer is None:
+            raise _Unread("no probability could be read in the reply")
+        return answer
+
+    async def _reply(self, question: Question, ask: Ask) -> Completion:
+        """The first finds out whether there are log-probabilities."""
+        if self.stated is None:
+            async with self._probe:
+                if self.stated is None:
+                    try:
+                        reply = await self._complete(question, ask)
+                    except FormatRefused:
+                        self.stated = True
+                    else:
+                        self.stated = not reply.tokens
+                        if reply.tokens:
+                            return reply
+        return await self._complete(question, ask)
+
+    def _body(self, question: Question) -> dict[str, Any]:
+        body = self.model.body(question.words(bool(self.stated)))
+        return body if self.stated else body | {"logprobs": True, "top_logprobs": TOP}
+
+    async def _complete(self, question: Question, ask: Ask) -> Completion:
+        return await self.model.endpoint.complete(ask, self._body(question), self.model.price)
+
+
+def check_model(spec: str, limits: Limits | None, saved: bool = False) -> None:
+    """Find out before any work whether a model can be asked at all. Nobody is asked. limits: None to look at the spec
+    alone; saved: somebody else may have chosen the model, whose address has to be this machine, the one in
+    OPENAI_BASE_URL or OpenAI's.
+
+    Raises UsageError for what is no chat model, a key that is missing or may not be sent, and a budget without a price.
+    """
+    if not spec:
+        raise UsageError("no chat model is named; give one such as openai:gpt-4.1-mini (--model; --judge of evaluate)")
+    if not spec.startswith(KIND):
+        raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
+    asked = read_spec(spec.removeprefix(KIND))
+    if asked.options.persona or asked.extra:
+        raise UsageError("the options persona and extra name files for players of a game; a judge has --prompt FILE")
+    url = asked.base_url
+    if saved and url and not is_this_machine(host_of(url)) and host_of(url) != host_of(default_url()):
+        raise UsageError(
+            f"this saved detector sends the statements that it is given to {host_of(url)}; if you mean it, set "
+            f"{BASE_URL} to {url}"
+        )
+
+    async def work() -> None:
+        context = PlayerContext(limits=limits or Limits(), log=lambda _: None, game="")
+        await open_model(spec.removeprefix(KIND), context).endpoint.close()
+
+    if limits is not None:
+        finish(lambda _: work(), say=False)
+
+
+def default_cache() -> Path:
+    """The folder of judges' replies, in the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
+    return Path(base) / "liescope" / "replies"
+
+
+def ask_judge(
+    spec: str,
+    questions: Sequence[Question],
+    limits: Limits,
+    progress: Progress,
+    *,
+    stated: bool | None = None,
+    spent: Spent | None = None,
+    say: bool = False,
+) -> Asking:
+    """Ask a model every question. limits: with a folder of kept replies; stated: whether the model states numbers, None
+    if that is to be found out; spent: what has been spent of the limits before, and is added to; say: whether to write
+    about an interrupt to standard error.
+
+    Raises UsageError for a model or folder that cannot be opened, RunPaused if the model cannot be asked for now, and
+    KeyboardInterrupt (SystemExit for other signals); every reply that came is kept.
+    """
+    folder, spent = limits.cache or default_cache(), spent or Spent()
+
+    async def work(halt: Halt) -> Asking:
+        before = spent.answered
+        with ReplyCache(folder) as cache:
+            context = PlayerContext(spent.add, "", limits=limits, halt=halt, cache=cache)
+            context = replace(context, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0)
+            asking = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
+            endpoint = asking.model.endpoint
+            activity = context.activity.at(endpoint.host)
+
+            def waited() -> bool:
+                return spent.answered == before and bool(activity.under_way or activity.queued or spent.requests)
+
+            start = asyncio.create_task(watch_start(endpoint, halt, waited))
+            try:
+                await asking.ask(questions, progress)
+            finally:
+                start.cancel()
+                await asyncio.gather(start, return_exceptions=True)
+                await endpoint.close()
+        return asking
+
+    try:
+        return finish(work, say)
+    except Interrupted as asked:
+        if say:
+            sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {folder}\n")
+        raise end_by(asked.number) from None
+    except RunPaused as error:
+        raise type(error)(f"{error}; replies so far are kept in {folder}") from error
