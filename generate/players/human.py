@@ -9,7 +9,7 @@ import asyncio
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
@@ -30,21 +30,8 @@ AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person count
 _NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
 _NO_NAMES = frozenset({"human", PEOPLE})
 _NUMBER = re.compile(r"(?<!\w)\d(?:[ .'-]*\d){5}")  # of a telephone, or a day of birth; not digits within a word
-_COLOURS = (
-    "Amber",
-    "Blue",
-    "Copper",
-    "Coral",
-    "Golden",
-    "Green",
-    "Grey",
-    "Indigo",
-    "Ivory",
-    "Silver",
-    "Teal",
-    "Violet",
-)
-_BEASTS = ("Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt", "Otter", "Owl", "Seal", "Wren")
+_COLOURS = ["Amber", "Blue", "Copper", "Coral", "Golden", "Green", "Grey", "Indigo", "Ivory", "Silver", "Teal"]
+_BEASTS = ["Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt", "Otter", "Owl", "Seal", "Wren"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +61,10 @@ class Waiting:
 
 
 class AskDesk:
-    """What people are asked now, one ask for each. changed: called whenever an ask comes or goes, with the person."""
+    """What people are asked now, one ask for each."""
 
-    def __init__(self, patience: TablePatience, changed: Callable[[str], None]) -> None:
+    def __init__(self, patience: TablePatience) -> None:
         self.patience = patience
-        self._changed = changed
         self._waiting: dict[str, Waiting] = {}
         self._missed: dict[str, int] = {}
         self._left: set[str] = set()
@@ -96,7 +82,6 @@ class AskDesk:
         """The person is there again, so that the table waits as long as for everybody."""
         if self._missed.pop(person, 0) >= AWAY_AFTER and (open_now := self._waiting.get(person)):
             open_now.ends = open_now.since + self.patience.of(open_now.ask, away=False)
-            self._changed(person)
 
     def answer(self, person: str, reply: Reply) -> bool:
         """Give a person's reply; False if nothing is asked of them (any more)."""
@@ -126,7 +111,6 @@ class AskDesk:
             return Reply(problem=LEFT)
         seconds = self.patience.of(ask, self.away(person))
         waiting = self._waiting[person] = Waiting(ask, time.monotonic() + seconds)
-        self._changed(person)
         try:
             while (left := waiting.ends - time.monotonic()) > 0:
                 done, _ = await asyncio.wait([waiting.reply], timeout=left)
@@ -137,7 +121,6 @@ class AskDesk:
             return Reply(problem=f"no answer within {seconds:g} s")
         finally:
             del self._waiting[person]
-            self._changed(person)
 
 
 class HumanPlayer:

@@ -50,9 +50,6 @@ from liescope.generate.runs.run_folder import (
     write_head,
 )
 
-Feed = Callable[[int, str], None]
-"""Called with the step and the seat of a reply once it is kept."""
-
 
 class Journal(JournalReader):
     """A run folder, open. Use it as a context manager; leaving it commits and releases the lock.
@@ -71,7 +68,6 @@ class Journal(JournalReader):
         self._next: dict[str, int] = {}  # the next free place in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
-        self.feed: Feed | None = None
 
     # Opening and closing
 
@@ -232,9 +228,6 @@ class Journal(JournalReader):
             try:
                 with guard(self.path), self._base:
                     self._write()
-                if self.feed is not None:
-                    for _, step, seat, *_ in self._rows["replies"]:
-                        self.feed(step, seat)
             except UsageError as error:
                 self._broken = error
                 self._next.clear()

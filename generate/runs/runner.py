@@ -26,7 +26,6 @@ from liescope.generate.players.human import Paced, Pacing
 from liescope.generate.players.player_protocol import Activity, Halt, Player, Shared, waits_for
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, Playing
-from liescope.generate.runs.journal import Feed
 from liescope.generate.runs.open_run import OpenRun, Watch, opened
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
@@ -145,12 +144,11 @@ async def run(
     retry_failed: bool = False,
     watch: Watch | None = None,
     halt: Halt | None = None,
-    feed: Feed | None = None,
     shared: Shared | None = None,
     pacing: Pacing | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
-    the run early when set; requests under way still finish and are kept. feed: called with every reply once it is kept;
+    the run early when set; requests under way still finish and are kept.
     shared: what the players share with this caller; pacing: of all players but people.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
@@ -160,7 +158,6 @@ async def run(
     which.
     """
     async with opened(job, out, limits or Limits(), retry_failed, watch, halt, shared, pacing) as under_way:
-        under_way.journal.feed = feed
         log, progress = under_way.log, under_way.progress
         log.write("begin", run=str(out), game=job.game, planned=progress.planned)
         await _Run(under_way).run()

@@ -1,4 +1,4 @@
-"""Listening for browsers: addresses and what they mean, connections that may not idle, and an end without delay."""
+"""Listening for browsers: addresses and what they mean, and an end that is told from others."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import UsageError
-from liescope.web.site import LOOPBACK, SLOWEST_S
+from liescope.web.site import LOOPBACK
 
 MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open
-CROWDED = 700  # connections from which those give way that have waited longest for their client
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -67,14 +64,11 @@ def told_of(host: str, public: str) -> str:
     return f"others can reach {host}; a proxy must speak HTTPS for it at\n      {public}"
 
 
-def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], None] = lambda: None) -> None:
-    """Serve a site until a signal ends it. stop: called then, in the event loop, to let go of open streams.
-
-    Raises what `end_by` gives for that signal, once all is tidied up.
-    """
+def run_server(site: FastAPI, bound: socket.socket) -> None:
+    """Serve a site until a signal ends it. Raises what `end_by` gives for that signal, once all is tidied up."""
     config = uvicorn.Config(
         site,
-        http=_Hasty,
+        http="h11",
         ws="none",
         lifespan="on",
         log_level="warning",
@@ -84,20 +78,16 @@ def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], None] = l
         server_header=False,
         proxy_headers=False,
     )
-    server = _Server(config, stop)
+    server = _Server(config)
     asyncio.run(server.serve([bound]))
     if server.ended_by is not None:
         raise end_by(server.ended_by)
 
 
 class _Server(uvicorn.Server):
-    """Lets open event streams go as soon as it is to end, and ends in the same way for each signal that asks for it."""
+    """Ends in the same way for each signal that asks for it."""
 
     ended_by: int | None = None
-
-    def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._stop = stop
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -118,53 +108,4 @@ class _Server(uvicorn.Server):
         if number == signal.SIGHUP:
             let_go_of_terminal()
         self.ended_by = self.ended_by or number
-        self._stop()
         self.handle_exit(number, None)
-
-
-class _Hasty(H11Protocol):
-    """Closes connections on which no request, or the next one too slowly, arrives, or whose client does not read.
-
-    Where there are many connections, the one that has waited longest for its client gives way to a new one, whoever the
-    client is: behind a proxy all have one address, and nobody's address is kept.
-    """
-
-    _look: asyncio.TimerHandle | None = None
-    _found: object = ""  # at the last look: the exchange that had ended, None before the first, "" while one goes on
-    _unread = 0  # bytes that the client had not taken at the last look
-    _since = 0.0  # when it began to wait for a request
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._since = self.loop.time()
-        if len(self.connections) > CROWDED:
-            waiting = (each for each in self.connections if isinstance(each, _Hasty) and each.waits)
-            min(waiting, key=lambda each: each._since).transport.abort()
-        self._look_later()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._look is not None:
-            self._look.cancel()
-        super().connection_lost(exc)
-
-    def on_response_complete(self) -> None:
-        self._since = self.loop.time()
-        super().on_response_complete()
-
-    @property
-    def waits(self) -> bool:
-        """Whether a request, or the rest of one, has yet to come, or its answer has yet to be read."""
-        unread = self.transport.get_write_buffer_size() > 0
-        return not self.transport.is_closing() and (unread or self.conn.their_state in (h11.IDLE, h11.SEND_BODY))
-
-    def _look_later(self) -> None:
-        self._look = self.loop.call_later(SLOWEST_S / 2, self._look_now)
-
-    def _look_now(self) -> None:
-        idle = self.cycle is None or self.cycle.response_complete
-        unread = self.transport.get_write_buffer_size()
-        if (idle and self._found is self.cycle) or (unread and unread >= self._unread > 0):
-            self.transport.abort() if unread else self.transport.close()
-            return
-        self._found, self._unread = self.cycle if idle else "", unread
-        self._look_later()

@@ -1,22 +1,18 @@
-"""The base of every site that Liescope serves: pages from templates, files, plain errors; and what keeps strangers out:
-security headers, no forms of other sites, no floods, nothing that is too large or too slow.
+"""The base of the site: pages from templates, files, plain errors; and what keeps strangers out: security headers, no
+forms of other sites, nothing that is too large or too slow. Floods are for the proxy before it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -26,94 +22,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from liescope.common.errors import LiescopeError
-from liescope.common.text import plain
 from liescope.web.rendering import STATIC, templates
 
 MOST_FIELDS = 64
 SLOWEST_S = 20.0  # for a whole form to arrive
-
-
-@dataclass(frozen=True, slots=True)
-class RequestRate:
-    """A number of requests at once, and then so many in a second."""
-
-    burst: float
-    steady: float
-
-
-# Behind one link, or without any: a page asks once or twice for whatever happens at its table.
-ONE = RequestRate(200, 50)
-UNKNOWN = RequestRate(40, 4)  # links that lead nowhere, of everybody together
-
-
-class Guard:
-    """Checks every request for a page. known: whether a secret in a link is one; requests are then counted for each
-    known secret, and those with others all together, so that nobody's address is needed. public: the address under
-    which others reach the site, beside the name by which it is asked.
-
-    A secret has 128 bits; even 4 guesses a second would not find one of a thousand in the age of the universe.
-    """
-
-    def __init__(
-        self,
-        known: Callable[[str], bool] | None = None,
-        public: str = "",
-        one: RequestRate = ONE,
-        unknown: RequestRate = UNKNOWN,
-    ) -> None:
-        self._known = known
-        self._public = urlsplit(public).netloc or None
-        self._one = one
-        self._unknown = _Bucket(unknown)
-        self._buckets: dict[str, _Bucket] = {}
-
-    async def check(self, request: Request) -> None:
-        """Raises HTTPException: 429 with Retry-After for too many requests, 403 for a form of another site."""
-        if self._known is not None:
-            self._count(request.path_params.get("secret", ""), self._known)
-        if request.method not in ("GET", "HEAD") and not self._ours(request):
-            raise HTTPException(
-                403, "This form was sent from another site. Open the page here, and send it from there."
-            )
-
-    def _count(self, secret: str, known: Callable[[str], bool]) -> None:
-        """secret: "" for a page without one, whose visitors guess no link."""
-        counted = not secret or known(secret)
-        bucket = self._buckets.setdefault(secret, _Bucket(self._one)) if counted else self._unknown
-        seconds = bucket.take()
-        if seconds > 0:
-            words = "Too many requests came at once. Wait a moment, then load the page again."
-            raise HTTPException(429, words, {"Retry-After": str(math.ceil(seconds))})
-
-    def _ours(self, request: Request) -> bool:
-        """Browsers say where a form was sent from: in Sec-Fetch-Site, older ones in Origin alone, which is "null" where
-        pages send no referrer. The token of the form is checked besides.
-        """
-        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
-        if site is not None:
-            return site in ("same-origin", "none")
-        named = origin.partition("://")[2]
-        return origin == "null" or named in (request.headers.get("host"), self._public)
-
-
-class _Bucket:
-    """Requests that may still come: refilled as time goes by, up to the burst."""
-
-    def __init__(self, rate: RequestRate) -> None:
-        self._rate = rate
-        self._left = rate.burst
-        self._at = time.monotonic()
-
-    def take(self) -> float:
-        """Take one; the seconds to wait if there is none."""
-        now = time.monotonic()
-        self._left = min(self._rate.burst, self._left + (now - self._at) * self._rate.steady)
-        self._at = now
-        if self._left < 1:
-            return (1 - self._left) / self._rate.steady
-        self._left -= 1
-        return 0.0
 
 
 async def read_form(request: Request) -> FormData:
@@ -171,21 +83,17 @@ class Forms:
     async def sent(self, request: Request, page: str) -> FormData:
         """The fields of a form that was sent. Raises HTTPException for one of another page, and as `read_form`."""
         given = await read_form(request)
-        self.check(page, str(given.get("form", "")))
-        return given
-
-    def key(self, page: str, what: object) -> str:
-        """Tells one question on a page from others, and nothing else about it: its number would tell of hidden ones."""
-        return hmac.new(self._secret, repr((page, what)).encode(), sha256).hexdigest()[:16]
-
-    def check(self, page: str, given: str) -> None:
-        """Raises HTTPException 403 for a form that is not of this page."""
-        if not hmac.compare_digest(self.token(page).encode(), given.encode("utf-8", "replace")):
+        if not hmac.compare_digest(self.token(page).encode(), str(given.get("form", "")).encode("utf-8", "replace")):
             raise HTTPException(
                 403,
                 "This form is not from a page of this site, or the server has forgotten it. "
                 "Load the page again and send it once more.",
             )
+        return given
+
+    def key(self, page: str, what: object) -> str:
+        """Tells one question on a page from others, and nothing else about it: its number would tell of hidden ones."""
+        return hmac.new(self._secret, repr((page, what)).encode(), sha256).hexdigest()[:16]
 
 
 HEALTH = "/healthz"
@@ -212,13 +120,10 @@ def make_site(
     frames: Sequence[str] = (),
     lifespan: Lifespan | None = None,
     root_path: str = "",
-    guard: Guard | None = None,
 ) -> FastAPI:
     """A site with these pages. hosts: the names that it answers to, ["*"] for any; a page of another site that points
     its own name here gets nothing. frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
-    guard: for a site that strangers can reach: bounds what they send, and errors then tell them nothing of the server.
     """
-    guards = Guard() if guard is None else guard
     site = _Site(
         frames,
         docs_url=None,
@@ -228,7 +133,6 @@ def make_site(
         max_body_size=LARGEST_FORM,
         lifespan=lifespan,
         root_path=root_path,
-        dependencies=[Depends(guards.check)],
     )
     names = [f"[{host}]" if ":" in host else host for host in hosts]
     site.add_middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)
@@ -237,8 +141,6 @@ def make_site(
         site.include_router(router)
     site.add_exception_handler(HTTPException, _said)
     site.add_exception_handler(RequestValidationError, _unreadable)
-    if guard is None:
-        site.add_exception_handler(LiescopeError, _unusable)
     site.add_exception_handler(Exception, _broken)
     return site
 
@@ -302,10 +204,6 @@ async def _said(request: Request, error: Exception) -> Response:
 
 async def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
     return _problem(request, 422, "This request lacks something or holds what it may not. Load the page again.")
-
-
-async def _unusable(request: Request, error: Exception) -> Response:
-    return _problem(request, 400, plain(str(error)))
 
 
 async def _broken(request: Request, error: Exception) -> Response:  # noqa: ARG001

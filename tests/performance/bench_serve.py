@@ -36,7 +36,7 @@ class Evening:
         self.random = Random(7)
         self.making = asyncio.Lock()
         self.clicks: list[float] = []
-        self.begun = self.ended = self.secrets = self.lost = self.refused = self.answers = 0
+        self.begun = self.ended = self.secrets = self.lost = self.answers = 0
 
     async def table(self) -> None:
         """Play one game after the other with new people."""
@@ -55,7 +55,6 @@ class Evening:
             (record,) = journal.records()
         for person in people:
             self.clicks += person.clicks
-            self.refused += person.refused
             self.answers += len(person.received)
             (seat,) = (one.name for one in record.seats if one.model == person.name)
             self.lost += sum(event.seen_by(seat) for event in record.events) - person.seen
@@ -93,9 +92,8 @@ async def main(minutes: float, pause: float, tables: int) -> None:
             await asyncio.gather(*(evening.table() for _ in range(tables)))
             await watching
             evening.say()
-            print(f"{tables} tables of {PEOPLE} people; {evening.answers} answers and events received")
-            print(f"events lost: {evening.lost}; secrets of others seen: {evening.secrets}; "
-                  f"told to wait: {evening.refused}")  # fmt: skip
+            print(f"{tables} tables of {PEOPLE} people; {evening.answers} answers received")
+            print(f"events lost: {evening.lost}; secrets of others seen: {evening.secrets}")
             assert "Traceback" not in server.said(), server.said()
         finally:
             server.stop()

@@ -17,7 +17,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.common.browser import find_browser
 
-PATIENCE_MS = 10_000
+PATIENCE_MS = 60_000  # a loaded machine is slow
 
 
 class Remote:
@@ -87,6 +87,7 @@ def chromium() -> Iterator[Chromium]:
         try:
             sandbox = os.geteuid() != 0  # root cannot have one
             browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=sandbox)
+            Remote(expect, thread).set_options(timeout=PATIENCE_MS)
             yield Chromium(browser, Remote(expect, thread))
             browser.close()
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -34,26 +33,7 @@ def site(serve: Callable[..., Server], tmp_path: Path) -> Callable[[str], str]:
     return show
 
 
-def test_a_page_is_read_typed_in_and_waited_for(
-    new_context: Callable[..., Any], expect: Callable[..., Any], site: Callable[[str], str]
-) -> None:
-    page = new_context(width=390, dark=True).new_page()
-    page.goto(site("<p>One<p>Two"))
-    expect(page.get_by_role("heading", name="Hello")).to_be_visible()
-    page.get_by_label("Name").fill("Ann")
-    expect(page.get_by_label("Name")).to_have_value("Ann")
-    assert [each.inner_text() for each in page.locator("p").all()] == ["One", "Two"]
-    assert page.evaluate("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [390, True]
-
-
-def test_an_event_loop_can_run_beside_it(new_context: Callable[..., Any], site: Callable[[str], str]) -> None:
-    page = new_context().new_page()
-    assert asyncio.run(asyncio.sleep(0, "done")) == "done"
-    with page.expect_response("**/page.html") as answered:
-        page.goto(site(""))
-    assert answered.value.status == 200
-
-
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("html", "complaint"),
     [
@@ -73,14 +53,6 @@ def test_what_a_page_does_wrong_is_heard(
     page.goto(site(html))
     assert page.title() == "A page"
     assert complaint in complaints.pop()
-
-
-def test_people_have_cookies_of_their_own(new_context: Callable[..., Any], site: Callable[[str], str]) -> None:
-    pages = [new_context().new_page() for _ in range(2)]
-    for number, page in enumerate(pages):
-        page.goto(site(""))
-        page.context.add_cookies([{"name": "seat", "value": str(number), "url": page.url}])
-    assert [page.context.cookies()[0]["value"] for page in pages] == ["0", "1"]
 
 
 def test_without_a_browser_it_is_said_how_to_get_one(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ class Hub:
         self._seats: dict[str, tuple[PeopleTable, str]] = {}
         self.host_secret = host_secret or self._store.secret("host")
         self.form_secret = self._store.secret("forms")
-        self.stopping = False
         for kept in self._store.tables():
             self._take(PeopleTable(kept, self._store, self._limits))
 
@@ -49,17 +48,9 @@ class Hub:
     async def close(self) -> None:
         """Stop all games for now; they go on when the server starts again."""
         why = RunPaused("the server is stopping")
-        self.stop()
         await asyncio.gather(*self._settling)
         await asyncio.gather(*(table.close(why) for table in self.tables.values()))
         self._store.close()
-
-    def stop(self) -> None:
-        """Let open pages go, so that the server can end."""
-        self.stopping = True
-        for table in self.tables.values():
-            for seat in table.seats.values():
-                seat.tell("")
 
     def add(self, setup: Setup) -> PeopleTable:
         """A new table, whose links can be shared."""
@@ -78,10 +69,6 @@ class Hub:
 
     def is_host(self, secret: str) -> bool:
         return hmac.compare_digest(secret.encode("utf-8", "replace"), self.host_secret.encode())
-
-    def knows(self, secret: str) -> bool:
-        """Whether a link with this secret leads anywhere."""
-        return secret in self._seats or self.is_host(secret)
 
     def _take(self, table: PeopleTable) -> PeopleTable:
         self.tables[table.id] = table

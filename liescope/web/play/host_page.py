@@ -4,14 +4,13 @@ makes a table, whose fields are the options that the game declares.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
@@ -30,95 +29,78 @@ _LONGEST = 2000  # characters of one field
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One field. kind: how it is shown; value: what stands in it, "yes" or "" for a switch; problem: what is wrong."""
+    """One field. kind: how it is shown; value: what stands in it, "yes" or "" for a switch."""
 
     name: str
     label: str
     kind: str
     value: str
-    least: float | None = None
+    least: float = 0
     whole: bool = True
-    problem: str = ""
+
+    def filled(self, given: Mapping[str, str]) -> FormField:
+        """The field with what was typed into it. A switch that is off is not sent at all."""
+        words = given.get(self.name, "" if self.kind == SWITCH else self.value)
+        return replace(self, value=words.strip()[:_LONGEST])
+
+    def read(self) -> Any:
+        """What the field says. Raises UsageError for a number that is none, or too small."""
+        if self.kind != NUMBER:
+            return self.value == "yes" if self.kind == SWITCH else self.value
+        kind = "a whole number" if self.whole else "a number"
+        try:
+            number: float = int(self.value) if self.whole else float(self.value)
+        except ValueError:
+            raise UsageError(f"{self.label}: {self.value[:40]!r} is not {kind}") from None
+        if not self.least <= number <= 10**6:
+            raise UsageError(f"{self.label}: {kind} from {self.least:g} to a million")
+        return number
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """A form as it is shown. fields: of the table; options: of the game; problem: what is wrong with it as a whole;
-    sent: whether somebody has filled it in.
-    """
+    """A form as it is shown. fields: of the table; options: of the game; problem: what is wrong with what was sent."""
 
     game: str
     fields: tuple[FormField, ...]
     options: tuple[FormField, ...]
     problem: str = ""
-    sent: bool = False
 
+    def filled(self, given: Mapping[str, str]) -> TableForm:
+        """The form as somebody sent it."""
+        fields, options = (tuple(field.filled(given) for field in part) for part in (self.fields, self.options))
+        return replace(self, fields=fields, options=options)
 
-class RefusedForm(UsageError):
-    """A form that makes no table. form: what was typed, with what is wrong beside it."""
-
-    def __init__(self, form: TableForm) -> None:
-        super().__init__("this form makes no table")
-        self.form = form
+    def setup(self) -> Setup:
+        """The table that it asks for. Raises LiescopeError for one that cannot be."""
+        usual = blank(self.game)
+        said = {field.name: field.read() for field in self.fields}
+        changed = {
+            field.name: field.read() for field, was in zip(self.options, usual.options, strict=True) if field != was
+        }
+        players = [spec for line in said.pop("players").splitlines() if (spec := line.strip())]
+        return make_setup(self.game, said.pop("people"), players, changed, **said)
 
 
 def blank(game: str) -> TableForm:
     """The form for a table of a game. Raises UnknownName for no game."""
     played = find_game(game)
     seats = len(played.spec.seats())
-    fields = (
+    words, choices, away = (f"{Setup.model_fields[name].default:g}" for name in ("words", "choices", "away"))
+    fields = [
         FormField("people", f"People (the other seats of {seats} go to the players below)", NUMBER, "1", 1),
-        FormField(
-            "players",
-            "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …",
-            LINES,
-            FILLER,
-        ),
+        FormField("players", "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …", LINES,
+                  FILLER),
         FormField("filler", "Who takes the seat of a person who does not come", WORDS, FILLER),
-        FormField("words", "Seconds to say something", NUMBER, _usual("words"), 5),
-        FormField("choices", "Seconds for anything else", NUMBER, _usual("choices"), 5),
-        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, _usual("away"), 1),
-        *(
-            [FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, "")]
-            if can_spare(game)
-            else ()
-        ),
-    )
+        FormField("words", "Seconds to say something", NUMBER, words, 5),
+        FormField("choices", "Seconds for anything else", NUMBER, choices, 5),
+        FormField("away", "Seconds for a person who has missed two questions in a row", NUMBER, away, 1),
+    ]  # fmt: skip
+    if can_spare(game):
+        fields.append(FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, ""))
     options = (option for option in played.options if option.name != "spared")  # their seats are drawn later
-    return TableForm(game, fields, tuple(_field(option, getattr(played.spec, option.name)) for option in options))
-
-
-def _usual(name: str) -> str:
-    return f"{Setup.model_fields[name].default:g}"
-
-
-def read_setup(game: str, given: Mapping[str, str]) -> Setup:
-    """The table that a sent form asks for. Raises RefusedForm, with the form to be shown again."""
-    empty, form = blank(game), _typed(game, given)
-    if any(field.problem for field in (*form.fields, *form.options)):
-        raise RefusedForm(form)
-    said = {field.name: _value(field) for field in form.fields}
-    changed = {
-        field.name: _value(field) for field, was in zip(form.options, empty.options, strict=True) if field != was
-    }
-    players = [spec for line in said.pop("players").splitlines() if (spec := line.strip())]
-    try:
-        return make_setup(game, said.pop("people"), players, changed, **said)
-    except LiescopeError as error:
-        raise RefusedForm(replace(form, problem=str(error))) from error
-
-
-def refused(game: str, given: Mapping[str, str], name: str, problem: str) -> TableForm:
-    """A sent form, with what is wrong with one of its fields beside it."""
-    form = _typed(game, given)
-    fields = [replace(field, problem=problem) if field.name == name else field for field in form.fields]
-    return replace(form, fields=tuple(fields))
-
-
-def _typed(game: str, given: Mapping[str, str]) -> TableForm:
-    form = blank(game)
-    fields, options = (tuple(_filled(field, given) for field in part) for part in (form.fields, form.options))
-    return replace(form, fields=fields, options=options, sent=True)
+    shown = tuple(_field(option, getattr(played.spec, option.name)) for option in options)
+    return TableForm(game, tuple(fields), shown)
 
 
 def _field(option: Setting, default: Any) -> FormField:
@@ -131,139 +113,133 @@ def _field(option: Setting, default: Any) -> FormField:
     return FormField(option.name, label, WORDS, ", ".join(default))
 
 
-def _filled(field: FormField, given: Mapping[str, str]) -> FormField:
-    """A field with what was typed into it. A switch that is off is not sent at all."""
-    words = given.get(field.name, "" if field.kind == SWITCH else field.value).strip()[:_LONGEST]
-    field = replace(field, value=words)
-    return replace(field, problem=_wrong_number(field)) if field.kind == NUMBER else field
+@dataclass(frozen=True, slots=True)
+class HostPage:
+    """The host's page, as a request asks for it."""
 
+    request: Request
+    secret: str
 
-def _wrong_number(field: FormField) -> str:
-    least = field.least or 0
-    try:
-        number = float(field.value) if len(field.value) < 12 and field.value.isascii() else math.nan
-    except ValueError:
-        number = math.nan
-    if math.isnan(number) or number < least or number > 10**6 or (field.whole and number != int(number)):
-        return f"This is {'a whole number' if field.whole else 'a number'}, at least {least:g}."
-    return ""
+    @property
+    def hub(self) -> Hub:
+        return self.request.app.state.hub  # type: ignore[no-any-return]
 
+    @property
+    def forms(self) -> Forms:
+        return self.request.app.state.forms  # type: ignore[no-any-return]
 
-def _value(field: FormField) -> Any:
-    if field.kind == NUMBER:
-        return int(float(field.value)) if field.whole else float(field.value)
-    return field.value == "yes" if field.kind == SWITCH else field.value
+    def about(self) -> dict[str, Any]:
+        return {"base": f"/host/{self.secret}", "form_token": self.forms.token(self.secret)}
 
-
-def host_routes(hub: Hub, public: str = "") -> APIRouter:
-    """The routes under /host/SECRET. public: the address of the site for people, if not the one it is asked by."""
-    router = APIRouter(prefix="/host/{secret}")
-    forms = Forms(hub.form_secret.encode())
-
-    def check(secret: str) -> None:
-        if not hub.is_host(secret):
-            raise HTTPException(404, "There is no such page. Check the link: it must be complete.")
-
-    async def sent(request: Request, secret: str) -> FormData:
-        check(secret)
-        return await forms.sent(request, secret)
-
-    def values(request: Request, secret: str) -> dict[str, Any]:
-        origin = public or f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
-        there = [table for table in reversed(hub.tables.values()) if table.state is not State.CLOSED]
+    def tables(self) -> tuple[str, str]:
+        """The tables as they are now, and what changes with them."""
+        request = self.request
+        here = f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
+        there = [table for table in reversed(self.hub.tables.values()) if table.state is not State.CLOSED]
         there.sort(key=lambda table: table.state is not State.PAUSED)  # first those that need the host
-        tables = [_table(table, origin) for table in there]
-        return {"base": f"/host/{secret}", "form_token": forms.token(secret), "tables": tables}
+        tables = [_table(table, request.app.state.public or here) for table in there]
+        now = fragment(request, "play/tables.html", **self.about(), tables=tables)
+        return now, sha256(now.encode()).hexdigest()[:16]
 
-    def shown(
-        request: Request, secret: str, status: int = 200, form: TableForm | None = None, problem: str = ""
-    ) -> Response:
-        tables = values(request, secret)
-        have = _mark(fragment(request, "play/tables.html", **tables))
-        return page(request, "play/host.html", status, **tables, have=have, form=form, problem=problem, games=GAMES)
+    def whole(self, status: int = 200, form: TableForm | None = None, problem: str = "") -> Response:
+        now, have = self.tables()
+        shown = {"tables": now, "have": have, "form": form, "problem": problem, "games": GAMES}
+        return page(self.request, "play/host.html", status, **self.about(), **shown)
 
-    @router.get("")
-    async def host(request: Request, secret: str, game: str = "") -> Response:
-        check(secret)
-        return shown(request, secret, form=blank(game) if game in GAMES else None)
-
-    @router.get("/tables")
-    async def tables(request: Request, secret: str, have: str = "") -> Response:
-        """The tables as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
-        check(secret)
-        now = fragment(request, "play/tables.html", **values(request, secret))
-        if _mark(now) == have:
-            return Response(status_code=204)
-        return HTMLResponse(f'<input type="hidden" name="have" value="{_mark(now)}">{now}')
-
-    @router.post("/add")
-    async def add(request: Request, secret: str) -> Response:
-        given = await sent(request, secret)
-        game = str(given.get("game", ""))
-        if game not in GAMES:
-            return shown(request, secret, 422, problem="Choose one of the games first.")
-        typed = {name: str(value) for name, value in given.items()}
-        try:
-            setup = read_setup(game, typed)
-            await check_players(setup)
-        except RefusedForm as error:
-            return shown(request, secret, 422, error.form)
-        except LiescopeError as error:
-            return shown(request, secret, 422, refused(game, typed, "players", str(error)))
-        hub.add(setup)
-        return RedirectResponse(link(request, f"/host/{secret}"), 303)
-
-    @router.get("/withdraw")
-    async def people(request: Request, secret: str) -> Response:
-        check(secret)
-        seats = [  # without their names in the game: a host may be at the table, too
-            {"table": table.id, "person": table.person(name), "leaving": table.leaving(name)}
-            for table in hub.tables.values()
-            for name in sorted(table.seats, key=table.person)
-            if table.person(name)
-        ]
-        token = forms.token(secret)
-        return page(request, "play/withdraw_any.html", base=f"/host/{secret}", form_token=token, seats=seats)
-
-    @router.post("/withdraw")
-    async def withdraw(request: Request, secret: str) -> Response:
-        given = await sent(request, secret)
-        table, person = hub.tables.get(str(given.get("table", ""))), str(given.get("person", ""))
-        named = [name for name in table.seats if table.person(name) == person] if table and person else []
-        if table is None or not named:
-            raise HTTPException(404, "There is nobody of that name at that table.")
-        for name in named:
-            await table.withdraw(name)
-        return RedirectResponse(link(request, f"/host/{secret}/withdraw"), 303)
-
-    @router.post("/{table}/{what}")
-    async def act(request: Request, secret: str, table: str, what: str) -> Response:
-        await sent(request, secret)
-        acts = {
-            "start": PeopleTable.start,
-            "again": PeopleTable.again,
-            "resume": PeopleTable.resume,
-            "end": PeopleTable.end,
-        }
-        if table not in hub.tables or what not in acts:
-            raise HTTPException(404, "There is no such table.")
-        try:
-            acts[what](hub.tables[table])
-        except LiescopeError as error:
-            return shown(request, secret, 422, problem=f"{table}: {error}")
-        return RedirectResponse(link(request, f"/host/{secret}"), 303)
-
-    return router
+    def back(self, path: str = "") -> Response:
+        return RedirectResponse(link(self.request, f"/host/{self.secret}{path}"), 303)
 
 
-def _mark(words: str) -> str:
-    """Changes with the words."""
-    return sha256(words.encode()).hexdigest()[:16]
+def _host(request: Request, secret: str) -> HostPage:
+    if not request.app.state.hub.is_host(secret):
+        raise HTTPException(404, "There is no such page. Check the link: it must be complete.")
+    return HostPage(request, secret)
+
+
+Host = Annotated[HostPage, Depends(_host)]
+
+
+async def _sent(at: Host) -> FormData:
+    return await at.forms.sent(at.request, at.secret)
+
+
+Sent = Annotated[FormData, Depends(_sent)]
+router = APIRouter(prefix="/host/{secret}")
+
+
+@router.get("")
+async def host(at: Host, game: str = "") -> Response:
+    return at.whole(form=blank(game) if game in GAMES else None)
+
+
+@router.get("/tables")
+async def tables(at: Host, have: str = "") -> Response:
+    """The tables as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
+    now, mark = at.tables()
+    if mark == have:
+        return Response(status_code=204)
+    return HTMLResponse(f'<input type="hidden" name="have" value="{mark}">{now}')
+
+
+@router.post("/add")
+async def add(at: Host, given: Sent) -> Response:
+    game = str(given.get("game", ""))
+    if game not in GAMES:
+        return at.whole(422, problem="Choose one of the games first.")
+    form = blank(game).filled({name: str(value) for name, value in given.items()})
+    try:
+        setup = form.setup()
+        await check_players(setup)
+    except LiescopeError as error:
+        return at.whole(422, replace(form, problem=str(error)))
+    at.hub.add(setup)
+    return at.back()
+
+
+@router.get("/withdraw")
+async def people(at: Host) -> Response:
+    seats = [  # without their names in the game: a host may be at the table, too
+        {"table": table.id, "person": table.person(name), "leaving": table.leaving(name)}
+        for table in at.hub.tables.values()
+        for name in sorted(table.seats, key=table.person)
+        if table.person(name)
+    ]
+    return page(at.request, "play/withdraw_any.html", **at.about(), seats=seats)
+
+
+@router.post("/withdraw")
+async def withdraw(at: Host, given: Sent) -> Response:
+    table, person = at.hub.tables.get(str(given.get("table", ""))), str(given.get("person", ""))
+    named = [name for name in table.seats if table.person(name) == person] if table and person else []
+    if table is None or not named:
+        raise HTTPException(404, "There is nobody of that name at that table.")
+    for name in named:
+        await table.withdraw(name)
+    return at.back("/withdraw")
+
+
+_ACTS = {
+    "start": PeopleTable.start,
+    "again": PeopleTable.again,
+    "resume": PeopleTable.resume,
+    "end": PeopleTable.end,
+}
+
+
+@router.post("/{table}/{what}")
+async def act(at: Host, given: Sent, table: str, what: str) -> Response:  # noqa: ARG001
+    if table not in at.hub.tables or what not in _ACTS:
+        raise HTTPException(404, "There is no such table.")
+    try:
+        _ACTS[what](at.hub.tables[table])
+    except LiescopeError as error:
+        return at.whole(422, problem=f"{table}: {error}")
+    return at.back()
 
 
 def _table(table: PeopleTable, origin: str) -> dict[str, Any]:
     people = [
-        (f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", bool(seat.listeners))
+        (f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", seat.open)
         for seat in sorted(table.seats.values(), key=lambda seat: seat.kept.secret)
     ]
     others = Counter(spec for spec in table.setup.seats.values() if spec != PERSON)

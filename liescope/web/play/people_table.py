@@ -6,8 +6,9 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
@@ -17,15 +18,50 @@ from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
 from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import AskDesk, pseudonym
-from liescope.generate.players.player_protocol import Halt, Shared
+from liescope.generate.players.player_protocol import Halt, Player, Shared
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.run_plan import Plan
+from liescope.generate.runs.job import Playing
+from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
 from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of
-from liescope.web.play.tables_file import Leavers, State, TableKept, TablesFile, has_left
-from liescope.web.play.watching import ASK, LOG, PAGE, Listener, PersonSeat, Promises, TableJob
+from liescope.web.play.tables_file import Leavers, SeatKept, State, TableKept, TablesFile, has_left
+
+OPEN_S = 5.0  # after a page has last asked for news, it counts as closed
+
+
+@dataclass(slots=True)
+class PersonSeat:
+    """A person's seat. asked: when a page of it last asked for news (`time.monotonic`); answered: the key of the last
+    form that was taken from it.
+    """
+
+    kept: SeatKept
+    asked: float = 0.0
+    answered: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.kept.name
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody has a page of this seat open."""
+        return time.monotonic() - self.asked < OPEN_S
+
+
+class _TableJob(Playing):
+    """The playing of a table's game. begun: called with its session."""
+
+    def __init__(self, plan: Plan, out: Path, begun: Callable[[Session], None]) -> None:
+        super().__init__(plan, out)
+        self._begun = begun
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
+        session = Session(self.plan.make(planned))
+        self._begun(session)
+        return session
 
 
 class PeopleTable:
@@ -37,7 +73,7 @@ class PeopleTable:
         self.state = kept.state
         self.round = kept.round
         self.note = kept.note
-        self.desk = AskDesk(self.setup.patience, self._asked)
+        self.desk = AskDesk(self.setup.patience)
         self.session: Session | None = None
         self.seats = {seat.name: PersonSeat(seat) for seat in store.seats(kept.id)}
         self._leavers = Leavers(kept.id, store)
@@ -47,7 +83,6 @@ class PeopleTable:
         self._under_way = False  # whether a run is open
         self._stopped: RunPaused | None = None
         self._halt = Halt()
-        self._promises = Promises()
         self._record: GameRecord | None = None
         self._stage: Stage | None = None
         self._since = 0.0
@@ -85,7 +120,6 @@ class PeopleTable:
             raise UsageError("somebody at this table has that name; choose another pseudonym")
         self._store.take(self.id, name, chosen, consent)
         self._seats_again()
-        self._tell_all(PAGE)
         if self.here == len(self.seats):
             self.start()
 
@@ -107,7 +141,7 @@ class PeopleTable:
         self.round += 1
         self.session = self._record = None
         for seat in self.seats.values():
-            seat.seen, seat.answered = 0, None
+            seat.answered = ""
         self._begin(self._new_plan())
 
     def resume(self) -> None:
@@ -132,20 +166,18 @@ class PeopleTable:
     # The game
 
     def _begin(self, plan: Plan) -> None:
-        self.desk = AskDesk(self.setup.patience, self._asked)
-        self._halt, self._promises = Halt(), Promises()
+        self.desk = AskDesk(self.setup.patience)
+        self._halt = Halt()
         for name in self._leavers:
             self.desk.leave(self.person(name))
         self._put(State.PLAYING)
         self._under_way = True
         self._task = asyncio.create_task(self._play(plan), name=self.id)
-        self._tell_all(PAGE)
 
     async def _play(self, plan: Plan) -> None:
         shared = Shared()
         shared.once(AskDesk, lambda: self.desk)
-        job = TableJob(plan, self.run, self._started, self.moved)
-        kept = self._promises.kept
+        job = _TableJob(plan, self.run, self._started)
         stop: Exception | None
         try:
             tally = await run(
@@ -155,7 +187,6 @@ class PeopleTable:
                 True,
                 self._watched,
                 halt=self._halt,
-                feed=kept,
                 shared=shared,
                 pacing=plan.served.pacing if plan.served else None,
             )
@@ -166,7 +197,6 @@ class PeopleTable:
             logging.getLogger("uvicorn.error").exception("the game of %s has stopped", self.id)
             stop = error
         finally:
-            self._promises.end()
             self._under_way, self._progress = False, None
         if self.state is State.CLOSED:
             pass  # by its host, maybe in the moment in which the game ended
@@ -176,7 +206,6 @@ class PeopleTable:
         elif self._stopped is None:
             why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
             self._put(State.PAUSED, why)
-        self._tell_all(PAGE)
         await self.settle()
 
     def _started(self, session: Session) -> None:
@@ -198,19 +227,17 @@ class PeopleTable:
         hosts = self._progress.activity.hosts if self._progress is not None else {}
         return "; ".join(f"{name}: {host.wait[1]}" for name, host in hosts.items() if host.wait is not None)
 
-    async def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
-        """Take what a person has sent for the form with this key; returns once the journal holds it. A form that is
-        sent twice counts once. key_of: the key of the form for an ask. Raises UsageError, in words for the person, for
-        what cannot be taken.
+    def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
+        """Take what a person has sent for the form with this key. A form that is sent twice counts once. key_of: the
+        key of the form for an ask. Raises UsageError, in words for the person, for what cannot be taken.
         """
         seat, waiting = self.seats[name], self.desk.waiting(self.person(name))
         if waiting is not None and not waiting.reply.done() and key_of(waiting.ask) == key:
             reply = read_form(waiting.ask, given)
-            seat.answered = key, self._promises.promise(waiting.ask.step, name)
+            seat.answered = key
             self.desk.answer(self.person(name), reply)
-        elif seat.answered is None or seat.answered[0] != key:
+        elif seat.answered != key:
             raise UsageError("That question is closed: the time was up, or it was answered on another page of yours.")
-        await asyncio.shield(seat.answered[1])
 
     def end(self) -> None:
         """Close the table for good; what was played stays in its run. Raises UsageError if it is closed."""
@@ -220,7 +247,6 @@ class PeopleTable:
         self._put(State.CLOSED)
         if not self._under_way:
             self._task = asyncio.create_task(self.settle(), name=self.id)
-        self._tell_all(PAGE)
 
     async def close(self, why: RunPaused) -> None:
         """Stop for now; everything so far is in the journal."""
@@ -250,7 +276,6 @@ class PeopleTable:
             self._leavers.add(name)
             self.desk.leave(self.person(name))
             await self.settle()
-        self._tell_all(PAGE)
 
     async def settle(self) -> None:
         """Withdraw the words that are to be, unless a game may still go on. What cannot be now is told to the host, and
@@ -303,21 +328,13 @@ class PeopleTable:
         or not it is one who decides; None while nothing is asked.
         """
         asks = self.session.asks if self.session is not None and self.state is State.PLAYING else ()
-        if self._stage is None or not asks:
+        if (stage := stage_of(asks)) != self._stage:
+            self._stage, self._since = stage, time.monotonic()
+        if stage is None:
             return None
-        return self._stage, self._since + self.desk.patience.of(asks[0], away=False)
+        return stage, self._since + self.desk.patience.of(asks[0], away=False)
 
     # Pages
-
-    @contextmanager
-    def listening(self, name: str) -> Iterator[Listener]:
-        """A page of a seat, while it is open."""
-        seat = self.seats[name]
-        listener = seat.open()
-        try:
-            yield listener
-        finally:
-            seat.listeners.remove(listener)
 
     def person(self, name: str) -> str:
         """The name under which the desk knows whoever holds a seat."""
@@ -327,28 +344,6 @@ class PeopleTable:
         """A person has shown that they are there, which an open page alone does not."""
         self.desk.back(self.person(name))
 
-    def moved(self) -> None:
-        """The game has moved on: tell the pages of those seats that have seen something, and all what is going on."""
-        before, self._stage = self._stage, stage_of(self.session.asks) if self.session is not None else None
-        if before != self._stage:
-            self._since = time.monotonic()
-        for seat in self.seats.values():
-            if before != self._stage:
-                seat.tell(ASK)
-            seen = len(self.view(seat.name))
-            if seen != seat.seen:
-                seat.seen = seen
-                seat.tell(LOG)
-
-    def _asked(self, person: str) -> None:
-        for seat in self.seats.values():
-            if seat.kept.pseudonym == person:
-                seat.tell(ASK)
-
     def _put(self, state: State, note: str = "") -> None:
         self.state, self.note = state, note
         self._store.put(self.id, state, self.round, note)
-
-    def _tell_all(self, what: str) -> None:
-        for seat in self.seats.values():
-            seat.tell(what)

@@ -22,38 +22,30 @@ try:
     from fastapi import APIRouter, FastAPI, Request
     from fastapi.responses import HTMLResponse
 
+    from liescope.web.play import host_page, seat_routes
     from liescope.web.play.all_tables import Hub
-    from liescope.web.play.host_page import host_routes
-    from liescope.web.play.seat_routes import seat_routes
     from liescope.web.play.table_setup import check_players, make_setup, read_consent
     from liescope.web.server import listen, public_address, run_server, told_of
-    from liescope.web.site import LOOPBACK, Guard, make_site, page
+    from liescope.web.site import LOOPBACK, Forms, make_site, page
 except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "fastapi", "web") from error
 
 
-def front_routes() -> APIRouter:
-    """/, which says where to go on, and nothing of what is there."""
-    router = APIRouter()
+_front = APIRouter()
 
-    @router.get("/")
-    async def front(request: Request) -> HTMLResponse:
-        return page(request, "play/front.html")
 
-    return router
+@_front.get("/")
+async def front(request: Request) -> HTMLResponse:
+    """Says where to go on, and nothing of what is there."""
+    return page(request, "play/front.html")
 
 
 HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may hold the secret of the host's link
 
 
-def site_of(
-    hub: Hub,
-    public: str = "",
-    frames: Sequence[str] = (),
-    guard: Guard | None = None,
-) -> FastAPI:
+def site_of(hub: Hub, public: str = "", frames: Sequence[str] = ()) -> FastAPI:
     """The site of a hub's tables, which opens the hub and closes it. public: the address under which others reach it;
-    frames: the origins of pages that may show it in a frame; guard: by default one with the usual limits.
+    frames: the origins of pages that may show it in a frame.
     """
 
     @asynccontextmanager
@@ -64,11 +56,12 @@ def site_of(
         finally:
             await hub.close()
 
-    routes = [front_routes(), seat_routes(hub), host_routes(hub, public)]
     name = urlsplit(public).hostname
     hosts = [*LOOPBACK, name] if name else LOOPBACK
-    known = guard or Guard(hub.knows, public)
-    return make_site(routes, hosts, frames, lifespan, urlsplit(public).path, known)
+    routes = (_front, seat_routes.router, host_page.router)
+    site = make_site(routes, hosts, frames, lifespan, urlsplit(public).path)
+    site.state.hub, site.state.public, site.state.forms = hub, public, Forms(hub.form_secret.encode())
+    return site
 
 
 @takes(ServeSettings, others="options")
@@ -134,7 +127,7 @@ def serve(
             told(f"seat: {origin}/seat/{seat.kept.secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
-            run_server(site_of(hub, public, own["frames"]), bound, hub.stop)
+            run_server(site_of(hub, public, own["frames"]), bound)
         finally:
             told("stopped: the same command goes on with every table, under the same links")
 

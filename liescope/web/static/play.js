@@ -95,8 +95,7 @@
   addEventListener("htmx:afterRequest", (event) => {
     const left = event.detail.xhr?.getResponseHeader("X-Left"), shown = one("#ask [data-left]");
     if (left && shown) { shown.dataset.left = left; shown.ends = undefined; clock(); }
-    if (event.detail.xhr.status) one("#lost").hidden = true;
-    else if (event.detail.requestConfig?.verb === "post") one("#lost").hidden = false;
+    if (one("#lost")) one("#lost").hidden = Boolean(event.detail.xhr?.status);
   });
   addEventListener("scroll", () => {
     follow = atEnd();
@@ -128,8 +127,6 @@
   });
 
   // The connection
-  addEventListener("htmx:sseError", () => { const lost = one("#lost"); if (lost) lost.hidden = false; });
-  addEventListener("htmx:sseOpen", () => { const lost = one("#lost"); if (lost) lost.hidden = true; });
   const look = () => {
     if (!document.hidden) for (const name of ["#looking", "#asking"]) if (one(name)) htmx.trigger(name, "look");
   };

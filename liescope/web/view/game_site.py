@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.text import plain
 from liescope.web.server import listen, public_address, run_server
-from liescope.web.site import LOOPBACK, make_site
+from liescope.web.site import LOOPBACK, make_site, page
 from liescope.web.view.game_index import Index
 from liescope.web.view.game_list import list_routes
 from liescope.web.view.game_routes import game_routes
@@ -59,4 +60,10 @@ def site_of(opened: Opened, beside: Opened | None = None, public: str = "") -> F
     name = urlsplit(public).hostname
     hosts = [*LOOPBACK, name] if name else LOOPBACK
     routers = [list_routes(index), game_routes(opened, beside)]
-    return make_site(routers, hosts, (), lifespan, urlsplit(public).path)
+    site = make_site(routers, hosts, (), lifespan, urlsplit(public).path)
+    site.add_exception_handler(LiescopeError, _unusable)
+    return site
+
+
+async def _unusable(request: Request, error: Exception) -> Response:
+    return page(request, "problem.html", 400, words=plain(str(error)))

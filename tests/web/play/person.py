@@ -6,7 +6,6 @@ import asyncio
 import re
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
 from random import Random
@@ -82,10 +81,11 @@ class Person:
     received: list[Received] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
     clicks: list[float] = field(default_factory=list)  # seconds that a sent form took
-    refused: int = 0  # times that the server asked for patience
     statuses: set[int] = field(default_factory=set)
     seen: int = 0  # lines of the log so far
     over: bool = False
+    shown: str = ""
+    have: str = ""
 
     def keep(self, where: str, data: bytes) -> None:
         self.received.append(Received(where, data, not self.over, time.monotonic()))
@@ -104,55 +104,39 @@ class Person:
                 await self._play_one()
 
     async def _play_one(self) -> None:
-        self.asked, self.page = asyncio.Event(), asyncio.Event()
-        self.logged = asyncio.Event()
-        listening = asyncio.create_task(self._listen())
-        working = [asyncio.create_task(one) for one in (self._read(), self._answer())]
-        try:
-            while not self.over:
-                await self.page.wait()
-                self.page.clear()
-                await self.get()
-            await self.get()  # the roles are told
-        finally:
-            for task in (listening, *working):
-                task.cancel()
-            await asyncio.gather(listening, *working, return_exceptions=True)
+        await self._load()
+        while not self.over:
+            await self._look()
+            await asyncio.sleep(0.02)
+        await self.get()  # the roles are told
 
-    async def _listen(self) -> None:
-        """The stream of events; every one leads to what a page fetches then."""
-        what = {"log": (self.logged,), "ask": (self.asked,), "page": (self.page, self.logged, self.asked)}
-        while True:
-            with suppress(aiohttp.ClientError):
-                timeout = aiohttp.ClientTimeout(total=None)
-                async with self.session.get(f"{self.link}/events", timeout=timeout) as stream:
-                    self.keep("events", _head(stream))
-                    async for line in stream.content:
-                        self.keep("events", line)
-                        for event in what.get(line.decode().partition("event: ")[2].strip(), ()):
-                            event.set()
-            await asyncio.sleep(0.1)
+    async def _load(self) -> None:
+        """The page as a whole: it knows by what it is told to load itself anew."""
+        text = await self.get()
+        shown, have = re.search(r"/ask\?shown=(\w+)", text), re.search(r'name="have" value="(\w+)"', text)
+        self.shown, self.have = shown[1] if shown else "", have[1] if have else ""
+        for sheet in sheets(text):
+            if sheet.action.endswith("/answer"):
+                await self._answer(sheet)
 
-    async def _read(self) -> None:
-        while True:
-            await self.logged.wait()
-            self.logged.clear()
-            text = await self.get(f"/log?after={self.seen}")
-            counted = re.search(r'name="after" value="(\d+)"', text)
-            self.seen = int(counted[1]) if counted else self.seen
-            if self.over:
-                self.page.set()
+    async def _look(self) -> None:
+        """What an open page does every second."""
+        text = await self.get(f"/ask?have={self.have}&shown={self.shown}")
+        if b"HX-Refresh" in self.received[-1].data:
+            await self._load()
+        for sheet in sheets(text):
+            if sheet.action.endswith("/answer"):
+                await self._answer(sheet)
+        if have := re.search(r'name="have" value="(\w+)"', text):
+            self.have = have[1]
+        text = await self.get(f"/log?after={self.seen}")
+        counted = re.search(r'name="after" value="(\d+)"', text)
+        self.seen = int(counted[1]) if counted else self.seen
 
-    async def _answer(self) -> None:
-        while True:
-            await self.asked.wait()
-            self.asked.clear()
-            text = await self.get("/ask")
-            for sheet in sheets(text):
-                if sheet.action.endswith("/answer"):
-                    if self.pause:
-                        await asyncio.sleep(self.random.expovariate(1 / self.pause))
-                    await self.send(sheet.action, self.filled(sheet), timed=True)
+    async def _answer(self, sheet: Sheet) -> None:
+        if self.pause:
+            await asyncio.sleep(self.random.expovariate(1 / self.pause))
+        await self.send(sheet.action, self.filled(sheet), timed=True)
 
     def filled(self, sheet: Sheet) -> dict[str, str]:
         given = dict(sheet.fixed)
@@ -169,29 +153,22 @@ class Person:
         return given
 
     async def get(self, path: str = "") -> str:
-        while True:
-            async with self.session.get(self.link + path) as answer:
-                data = await answer.read()
-                self.keep(path or "page", _head(answer) + data)
-                self.statuses.add(answer.status)
-                if answer.status != 429:
-                    return data.decode()
-                self.refused += 1
-                await asyncio.sleep(float(answer.headers["Retry-After"]))
+        async with self.session.get(self.link + path) as answer:
+            return await self._read(path or "page", answer)
 
     async def send(self, action: str, given: Mapping[str, str], timed: bool = False) -> str:
-        while True:
-            begun = time.monotonic()
-            headers = {"HX-Request": "true"} if timed else {}
-            async with self.session.post(urljoin(self.link, action), data=given, headers=headers) as answer:
-                data = await answer.read()
-                self.clicks += [time.monotonic() - begun] if timed else []
-                self.keep(action, _head(answer) + data)
-                self.statuses.add(answer.status)
-                if answer.status != 429:
-                    return data.decode()
-                self.refused += 1
-                await asyncio.sleep(float(answer.headers["Retry-After"]))
+        begun = time.monotonic()
+        headers = {"HX-Request": "true"} if timed else {}
+        async with self.session.post(urljoin(self.link, action), data=given, headers=headers) as answer:
+            text = await self._read(action, answer)
+            self.clicks += [time.monotonic() - begun] if timed else []
+            return text
+
+    async def _read(self, where: str, answer: aiohttp.ClientResponse) -> str:
+        data = await answer.read()
+        self.keep(where, _head(answer) + data)
+        self.statuses.add(answer.status)
+        return data.decode()
 
 
 def _head(answer: aiohttp.ClientResponse) -> bytes:

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.generate.players.openai.stub import Stub, fails, says
 from tests.web.play.people import Person, links, play
 from tests.web.server import Server
 
 
+@pytest.mark.long
 def test_the_host_reads_what_a_game_waits_for_and_goes_on_with_it(
     serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
 ) -> None:

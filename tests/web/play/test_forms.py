@@ -10,7 +10,7 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.games.game_registry import GAMES
-from liescope.web.play.host_page import RefusedForm, blank, read_setup
+from liescope.web.play.host_page import blank
 from liescope.web.play.seat_lines import form_of, read_form
 from liescope.web.play.table_setup import PERSON, same_table
 
@@ -74,38 +74,34 @@ def test_people_are_asked_nothing_that_only_judges_are() -> None:
 def test_a_host_form_that_is_sent_as_it_stands_makes_the_usual_table(game: str) -> None:
     form = blank(game)
     typed = {field.name: field.value for field in (*form.fields, *form.options) if field.kind != "switch"}
-    setup = read_setup(game, typed)
+    setup = form.filled(typed).setup()
     assert setup.options == {}
     assert list(setup.seats) == list(GAMES[game].spec.seats())
     assert list(setup.seats.values()).count(PERSON) == 1
-    assert same_table(setup, read_setup(game, typed))
-    assert not same_table(setup, read_setup(game, {**typed, "assess": "yes"}))
+    assert same_table(setup, form.filled(typed).setup())
+    assert not same_table(setup, form.filled({**typed, "assess": "yes"}).setup())
 
 
 @pytest.mark.parametrize(
-    ("typed", "name"),
+    ("typed", "words"),
     [
-        ({"people": "0"}, "people"),
-        ({"people": "many"}, "people"),
-        ({"words": "2"}, "words"),
-        ({"rounds": "1.5"}, "rounds"),
-        ({"rounds": "nan"}, "rounds"),
-        ({"message_limit": "-1"}, "message_limit"),
-        ({"people": "9"}, ""),
-        ({"mafiosos": "9"}, ""),
+        ({"people": "0"}, "People .* a whole number from 1"),
+        ({"people": "many"}, "'many' is not a whole number"),
+        ({"words": "2"}, "Seconds to say something: .* from 5"),
+        ({"rounds": "1.5"}, "'1.5' is not a whole number"),
+        ({"assess_share": "nan"}, "a number from 0"),
+        ({"message_limit": "-1"}, "from 0"),
+        ({"people": "9"}, "9 people do not fit"),
+        ({"mafiosos": "9"}, "14 players need 14 names"),
     ],
 )
-def test_what_makes_no_table_is_said_beside_its_field_and_nothing_typed_is_lost(
-    typed: dict[str, Any], name: str
-) -> None:
-    with pytest.raises(RefusedForm) as refused:
-        read_setup("mafia", {"filler": "scripted:bold", **typed})
-    form = refused.value.form
-    fields = {field.name: field for field in (*form.fields, *form.options)}
-    assert {field.name for field in fields.values() if field.problem} == ({name} - {""})
-    assert bool(form.problem) == (name == "")
-    assert fields["filler"].value == "scripted:bold"
-    assert all(fields[name].value == value for name, value in typed.items())
+def test_what_makes_no_table_is_said_and_nothing_typed_is_lost(typed: dict[str, Any], words: str) -> None:
+    form = blank("mafia").filled({"filler": "scripted:bold", **typed})
+    with pytest.raises(UsageError, match=words):
+        form.setup()
+    fields = {field.name: field.value for field in (*form.fields, *form.options)}
+    assert fields["filler"] == "scripted:bold"
+    assert all(fields[name] == value for name, value in typed.items())
 
 
 def test_a_vote_on_something_else_than_a_player_is_not_asked_as_one_on_a_player() -> None:

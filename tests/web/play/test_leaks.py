@@ -22,7 +22,7 @@ from tests.web.play.host import Host, records, said
 from tests.web.play.person import Person
 from tests.web.server import Server
 
-GAMES = int(os.environ.get("LIESCOPE_LEAK_GAMES", "5"))
+GAMES = int(os.environ.get("LIESCOPE_LEAK_GAMES", "4"))
 CLIENTS = 10
 TABLES = (  # game, people, assessed; one after the other
     *(("mini-mafia", 4, True), ("one-night-werewolf", 3, False), ("werewolf", 2, False), ("mafia", 3, True)),
@@ -48,7 +48,7 @@ def test_no_byte_tells_a_seat_what_it_may_not_know(serve: Callable[..., Server],
         seats = {one.model: one.name for one in record.seats if one.source is Source.HUMAN}
         for person in people:
             before = [each.data for each in person.received if each.before]
-            assert person.statuses <= {200, 204, 429}, (person.statuses, server.said())  # they are faster than people
+            assert person.statuses <= {200, 204}, (person.statuses, server.said())
             others = [one for one in people if one is not person]
             strings = [text for one in others for text in [one.name, one.link.rpartition("/")[2], *one.secrets]]
             strings += [*numbers, record.game_id, folder, link.rpartition("/")[2], "scripted:", "human:", str(out)]
@@ -62,7 +62,7 @@ def test_no_byte_tells_a_seat_what_it_may_not_know(serve: Callable[..., Server],
     assert checked > 100 * GAMES
     assert caught > GAMES
     total = sum(len(each.data) for people in played.values() for one in people for each in one.received)
-    print(f"{GAMES} games, {sum(map(len, played.values()))} seats, {checked} answers and events, {total / 1e6:.1f} MB")
+    print(f"{GAMES} games, {sum(map(len, played.values()))} seats, {checked} answers, {total / 1e6:.1f} MB")
 
 
 async def _evening(host: Host) -> dict[str, list[Person]]:

@@ -1,12 +1,13 @@
-"""When a page of a seat is told that something has happened tells the seat nothing that its view does not hold."""
+"""What a seat's open page is told, and when, tells the seat nothing that its view does not hold."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,10 @@ from liescope.games.session import Session
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.run_folder import plan_settings
 from liescope.web.play.all_tables import Hub
-from liescope.web.play.people_table import Listener, PeopleTable
+from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.seat_routes import SeatPage
 from liescope.web.play.table_setup import make_setup, new_plan
+from liescope.web.site import Forms
 
 
 @pytest.mark.parametrize("game", ["mafia", "werewolf"])
@@ -52,23 +55,23 @@ async def _night(game: str, folder: Path) -> list[Act]:
     for number, name in enumerate(table.seats):
         table.take(name, f"Somebody {number}", "a text")
     acts: list[Act] = []
-    with ExitStack() as stack:
-        pages = {name: stack.enter_context(table.listening(name)) for name in table.seats}
-        while asked := await _asked(table):
-            assert table.session is not None
-            if table.session.asks[0].phase is not Phase.NIGHT:
-                break
-            await _told(pages)
-            waiting = table.desk.waiting(table.person(asked))
-            assert waiting is not None
-            before = {name: len(table.view(name)) for name in pages}
-            table.desk.answer(table.person(asked), Reply(choice=waiting.ask.options[0]))
-            following = await _asked(table)
-            assert following is not None
-            told = await _told(pages)
-            saw = {name for name in pages if len(table.view(name)) > before[name]}
-            if saw != set(pages):
-                acts.append(Act(waiting.ask.kind.value, told, saw, {asked, following}, seats))
+    request: Any = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(forms=Forms(b"secret"))))
+    pages = [SeatPage(request, name, table, name) for name in table.seats]
+    while asked := await _asked(table):
+        assert table.session is not None
+        if table.session.asks[0].phase is not Phase.NIGHT:
+            break
+        waiting = table.desk.waiting(table.person(asked))
+        assert waiting is not None
+        before = {page.name: told_of(page) for page in pages}
+        table.desk.answer(table.person(asked), Reply(choice=waiting.ask.options[0]))
+        following = await _asked(table)
+        assert following is not None
+        after = {page.name: told_of(page) for page in pages}
+        told = {name for name in before if before[name] != after[name]}
+        saw = {name for name in before if before[name][0] != after[name][0]}
+        if len(saw) < seats:
+            acts.append(Act(waiting.ask.kind.value, told, saw, {asked, following}, seats))
     await hub.close()
     return acts
 
@@ -84,16 +87,9 @@ async def _asked(table: PeopleTable) -> str | None:
     return None
 
 
-async def _told(pages: dict[str, Listener]) -> set[str]:
-    """The seats whose pages were told of something since the last look."""
-    found = set()
-    for name, page in pages.items():
-        try:
-            await asyncio.wait_for(page.next(), 0.02)
-            found.add(name)
-        except TimeoutError:
-            pass
-    return found
+def told_of(page: SeatPage) -> tuple[int, str, str]:
+    """All by which an open page learns that something has happened: its lines, its question, and itself."""
+    return page.log(0)["last"], page.asked()["key"], page.shown
 
 
 def test_the_drawn_first_night_kills_nobody_who_has_just_sat_down_unless_the_host_says_so() -> None:

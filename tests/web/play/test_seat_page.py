@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.web.play.people import Person, links, play, play_until
 from tests.web.server import Server
 
 
+@pytest.mark.long
 def test_a_newcomer_reads_rules_first_and_the_result_last(
     serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -94,6 +97,7 @@ def test_a_covered_seat_tells_nothing_of_its_player_until_it_is_uncovered(
     expect(page.locator("h1")).to_be_visible()
 
 
+@pytest.mark.long
 def test_of_all_that_comes_at_once_after_an_answer_the_first_line_stays_in_sight(
     serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
 ) -> None:
