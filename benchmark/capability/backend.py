@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -95,11 +95,10 @@ def load_pymc() -> ModuleType:
             raise MissingExtra(error.name or "pymc", "bayes") from None
 
 
-def sample(target: Target, settings: Settings, seed: int | None = None) -> Sample:
+def sample(target: Target, settings: Settings) -> Sample:
     """Sample with NUTS, each chain from a point of the normal distribution that the density nearly is; equal settings,
-    densities, seeds and versions give equal draws. seed: instead of the settings'.
+    densities, seeds and versions give equal draws.
     """
-    settings = settings if seed is None else replace(settings, seed=seed)
     name = choose_sampler(settings.sampler)
     begin = time.perf_counter()
     with _quiet():

@@ -275,64 +275,31 @@ class Posterior:
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Fitter:
-    """A model for rows, to be sampled once or many times with other counts in the same rows.
-
-    Raises MissingExtra without PyMC, or without the sampler that the settings name.
+def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posterior:
+    """A sample of a model, which may not have converged. Raises MissingExtra without PyMC, or without the sampler that
+    the settings name.
     """
+    load_pymc()
+    choose_sampler(settings.sampler)
+    begin = time.perf_counter()
+    density = Density(_fitted(rows, variant), variant)
+    drawn = sample(density, settings)
+    kept, left_out = together(drawn)
+    draws, sds = density.parameters(kept.points), density.sds(kept.points)
+    diagnostics = _diagnose(kept, draws, sds, left_out, time.perf_counter() - begin)
+    slips = slips_of(rows, kept.heights.size, settings.seed) if "votes" in variant.terms else None
+    return Posterior(rows, density.names, draws, diagnostics, settings, drawn.sampler, variant, slips, sds)
 
-    rows: pl.DataFrame
-    variant: Variant
-    settings: Settings
 
-    def __post_init__(self) -> None:
-        load_pymc()
-        choose_sampler(self.settings.sampler)
-
-    def sample(self, rows: pl.DataFrame | None = None, seed: int | None = None) -> Posterior:
-        """Sample, with `rows` in place of the rows that it was made for: the same combinations in the same order, other
-        counts (0 of 0 games for one that is held out). The sample may not have converged.
-        """
-        used = self.rows if rows is None else rows
-        begin = time.perf_counter()
-        density = Density(_fitted(used, self.variant), self.variant)
-        drawn = sample(density, self.settings, seed)
-        kept, left_out = together(drawn)
-        draws, sds = density.parameters(kept.points), density.sds(kept.points)
-        diagnostics = self._diagnose(kept, draws, sds, left_out, time.perf_counter() - begin)
-        slips = None
-        if "votes" in self.variant.terms:
-            slips = slips_of(used, kept.heights.size, self.settings.seed)
-        return Posterior(
-            used,
-            density.names,
-            draws,
-            diagnostics,
-            self.settings,
-            drawn.sampler,
-            self.variant,
-            slips,
-            sds,
-        )
-
-    def _diagnose(
-        self, kept: Sample, draws: dict[str, Array], sds: dict[str, Array], left_out: int, seconds: float
-    ) -> Diagnostics:
-        moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
-        mixed = mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()})
-        chains, length = kept.heights.shape
-        return Diagnostics(
-            mixed.r_hat_max,
-            mixed.ess_bulk_min,
-            mixed.ess_tail_min,
-            bfmi(kept.energy),
-            int(kept.diverging.sum()),
-            length,
-            chains,
-            seconds,
-            left_out,
-        )
+def _diagnose(
+    kept: Sample, draws: dict[str, Array], sds: dict[str, Array], left_out: int, seconds: float
+) -> Diagnostics:
+    moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
+    mixed = mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()})
+    chains, length = kept.heights.shape
+    diverged = int(kept.diverging.sum())
+    worst = mixed.r_hat_max, mixed.ess_bulk_min, mixed.ess_tail_min
+    return Diagnostics(*worst, bfmi(kept.energy), diverged, length, chains, seconds, left_out)
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
@@ -346,7 +313,7 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
     if min(settings.draws, settings.tune) < 1 or settings.chains < 2:
         raise UsageError("a fit needs at least 1 draw, 1 step of tuning and 2 chains; r-hat compares chains")
     check_identified(rows, variant)
-    posterior = Fitter(rows, variant, settings).sample()
+    posterior = sampled(rows, variant, settings)
     if posterior.faults and not posterior.diagnostics.near:
         raise NotConverged(
             f"the sampler has not converged, so there is no result: {'; '.join(posterior.faults)}. "

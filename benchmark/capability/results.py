@@ -157,13 +157,13 @@ def tidy_draws(posterior: Posterior) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def labelled(frames: Mapping[str, pl.DataFrame], several: bool = True, key: str = "condition") -> pl.DataFrame:
-    """The frames as one, with a column in front that names the frame of each row; columns that a frame lacks are null
-    in its rows. several: without it, the only one as it is.
+def labelled(frames: Mapping[str, pl.DataFrame], several: bool) -> pl.DataFrame:
+    """The frames of conditions as one, with the column condition in front; columns that a frame lacks are null in its
+    rows. several: without it, the only one as it is.
     """
     if not several:
         return next(iter(frames.values()), pl.DataFrame())
-    parts = [frame.select(pl.lit(name).alias(key), pl.all()) for name, frame in frames.items()]
+    parts = [frame.select(pl.lit(name).alias("condition"), pl.all()) for name, frame in frames.items()]
     return pl.concat(parts, how="diagonal") if parts else pl.DataFrame()
 
 

@@ -15,7 +15,7 @@ from liescope.benchmark.capability.backend import Sample, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.density_kernels import _rising as rising
-from liescope.benchmark.capability.posterior import Diagnostics, Fitter, Posterior, fit, together
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit, sampled, together
 from liescope.benchmark.capability.results import scores
 from liescope.benchmark.capability.variants import DEFAULT, Variant, variant
 
@@ -124,11 +124,11 @@ def test_a_chain_in_a_hopeless_region_is_left_out_and_named() -> None:
 def test_widths_that_do_not_mix_count_as_parameters_that_do_not(
     rows: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fitter = Fitter(rows, DEFAULT, Settings(draws=100, tune=100, chains=2))
-    before = fitter.sample().diagnostics.r_hat_max
+    settings = Settings(draws=100, tune=100, chains=2)
+    before = sampled(rows, DEFAULT, settings).diagnostics.r_hat_max
     stuck = np.array([1.0, 2.0])[:, None] + np.random.default_rng(1).normal(0, 0.01, (2, 100))
     monkeypatch.setattr(Density, "sds", lambda *_: {"v": stuck})
-    assert before < 1.3 < fitter.sample().diagnostics.r_hat_max
+    assert before < 1.3 < sampled(rows, DEFAULT, settings).diagnostics.r_hat_max
 
 
 @pytest.fixture(scope="module")

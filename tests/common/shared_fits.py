@@ -14,12 +14,12 @@ from liescope.benchmark.capability.backend import Sample, Settings, Target, samp
 _KNOWN: dict[tuple[object, ...], Sample] = {}
 
 
-def _once(target: Target, settings: Settings, seed: int | None = None) -> Sample:
+def _once(target: Target, settings: Settings) -> Sample:
     """The sample of an equal density: the same height and slope at a point that has nothing special."""
     height, slope = target.whitened(np.random.default_rng(target.dimensions).normal(size=target.dimensions))
-    key = (settings, seed, target.dimensions, height, slope.tobytes())
+    key = (settings, target.dimensions, height, slope.tobytes())
     if key not in _KNOWN:
-        _KNOWN[key] = sample(target, settings, seed)
+        _KNOWN[key] = sample(target, settings)
     return _KNOWN[key]
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -26,7 +26,7 @@ from scipy.stats import binom, chisquare
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.goodness import log_probability
-from liescope.benchmark.capability.posterior import Fitter
+from liescope.benchmark.capability.posterior import sampled
 from liescope.benchmark.capability.variants import Variant, variant
 
 Ranks = npt.NDArray[np.int64]
@@ -122,14 +122,13 @@ def calibrate(
 ) -> Calibration:
     """Draw parameters, draw counts for the combinations of the rows, fit, rank."""
     random = np.random.default_rng(seed)
-    fitter = Fitter(rows, variant, settings)
     begin = time.perf_counter()
     ranks: dict[str, list[Ranks]] = defaultdict(list)
     held: dict[str, list[npt.NDArray[np.bool_]]] = defaultdict(list)
     usable, faults = [], 0
     for number in range(sets):
         truth = from_priors(random, variant, rows["mafioso"].n_unique())
-        posterior = fitter.sample(play(random, rows, truth), number)
+        posterior = sampled(play(random, rows, truth), variant, replace(settings, seed=number))
         faults += any("ESS" not in fault for fault in posterior.faults)
         usable.append(posterior.diagnostics.near)
         drawn = posterior.flat()

@@ -16,6 +16,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.posterior import Fitter
+from liescope.benchmark.capability.posterior import sampled
 from liescope.benchmark.capability.variants import DEFAULT
 from liescope.generate.runs.plan_games import designed
 from tests.performance.bench_calibration import cube, play
@@ -81,7 +82,7 @@ def recover(design: str, rho: float, number: int, settings: Settings | None = No
     truth = planted(random, SHAPES[number % len(SHAPES)], rows["mafioso"].n_unique(), rho)
     played = play(random, rows, truth)
     begin = time.process_time()
-    posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
+    posterior = sampled(played, DEFAULT, replace(settings, seed=number + 1))
     seconds = time.process_time() - begin
     density = Density(played, DEFAULT)
     modes = density.parameters(np.zeros(density.dimensions))

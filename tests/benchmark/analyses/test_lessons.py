@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.judged import lesson_agreement, lesson_vocabulary
 from liescope.labeling.lesson_tags import CATEGORIES
-from tests.benchmark.analyses.made import figure_of, table_of
-from tests.benchmark.random_play import mini_mafia
+from tests.benchmark.analyses.made import figure_of, made, table_of
 
 lesson_categories = table_of("lesson_categories")
 lesson_orders = table_of("lesson_orders")
@@ -23,57 +21,23 @@ SECOND = "Look nervous so that others suspect me."
 FIRST = "Ask the loudest player for proof."
 
 
-@pytest.fixture(scope="module")
-def bare() -> Frames:
-    """The frames of a game in which nobody learns."""
-    return load_frames([mini_mafia("m", 1)])
+def learned(
+    *lessons: tuple[str, str, bool], tags: Sequence[tuple[str, str, str, list[str], int | None]] = ()
+) -> Frames:
+    """Lessons as (model, text, kept), each of a game of its own; tags as (model, text, judge, categories, order)."""
+    rows = [
+        {"game_id": f"{model}-{n}", "model": model, "turn": n, "kind": "to_do", "text": text, "kept": kept}
+        for n, (model, text, kept) in enumerate(lessons)
+    ]
+    of = {(row["model"], row["text"]): row for row in rows}
+    judged = [
+        {**of[model, text], "rater": judge, "categories": categories, "order": order}
+        for model, text, judge, categories, order in tags
+    ]
+    return made(lessons=rows, tags=judged)
 
 
-@pytest.fixture
-def learned(bare: Frames) -> Callable[..., Frames]:
-    """learned((model, text, kept), …, tags=[(model, text, judge, categories, order), …])."""
-
-    def learned(
-        *lessons: tuple[str, str, bool], tags: Sequence[tuple[str, str, str, list[str], int | None]] = ()
-    ) -> Frames:
-        rows = [
-            {
-                "game_id": f"{model}-{n}",
-                "family": f"{model}-{n}",
-                "condition": "",
-                "model": model,
-                "turn": n,
-                "kind": "to_do",
-                "text": text,
-                "kept": kept,
-            }
-            for n, (model, text, kept) in enumerate(lessons)
-        ]
-        places = {(row["model"], row["text"]): row["game_id"] for row in rows}
-        judged = [
-            {
-                "game_id": places[model, text],
-                "family": places[model, text],
-                "condition": "",
-                "model": model,
-                "kind": "to_do",
-                "text": text,
-                "rater": judge,
-                "categories": categories,
-                "order": order,
-            }
-            for model, text, judge, categories, order in tags
-        ]
-        return replace(
-            bare,
-            lessons=pl.DataFrame(rows, bare.lessons.schema, orient="row"),
-            tags=pl.DataFrame(judged, bare.tags.schema, orient="row"),
-        )
-
-    return learned
-
-
-def test_orders_are_shares_of_the_models_own_lessons(learned: Callable[..., Frames]) -> None:
+def test_orders_are_shares_of_the_models_own_lessons() -> None:
     table = lesson_orders(learned(*[("a", THIRD, True)] * 3, ("a", SECOND, True), ("b", FIRST, True)))
     assert table.select("model", "order", "lessons", "n", "rate").rows() == [
         ("a", 1, 0, 4, 0.0),
@@ -87,7 +51,7 @@ def test_orders_are_shares_of_the_models_own_lessons(learned: Callable[..., Fram
     assert (table["rate"] <= table["hi"]).all()
 
 
-def test_the_interval_of_a_share_is_wilsons(learned: Callable[..., Frames]) -> None:
+def test_the_interval_of_a_share_is_wilsons() -> None:
     """8 of 52, the third-order lessons of the paper's DeepSeek-V3.1: 15.4%, by Wilson's formula 8.0% to 27.5%."""
     table = lesson_orders(learned(*[("a", THIRD, True)] * 8, *[("a", FIRST, True)] * 44))
     (row,) = table.filter(order=3).to_dicts()
@@ -95,19 +59,19 @@ def test_the_interval_of_a_share_is_wilsons(learned: Callable[..., Frames]) -> N
     assert (row["lo"], row["hi"]) == (pytest.approx(0.080, abs=1e-3), pytest.approx(0.275, abs=1e-3))
 
 
-def test_near_duplicates_that_were_not_kept_do_not_count(learned: Callable[..., Frames]) -> None:
+def test_near_duplicates_that_were_not_kept_do_not_count() -> None:
     table = lesson_orders(learned(("a", THIRD, True), ("a", FIRST, False)))
     assert table["n"].unique().to_list() == [1]
 
 
-def test_a_lesson_counts_for_every_strategy_and_every_strategy_has_a_row(learned: Callable[..., Frames]) -> None:
+def test_a_lesson_counts_for_every_strategy_and_every_strategy_has_a_row() -> None:
     table = lesson_categories(learned(("a", "Stay silent, then vote.", True), ("a", "Bid high.", True)))
     assert table["category"].to_list() == list(CATEGORIES)
     found = dict(table.filter(pl.col("lessons") > 0).select("category", "rate").iter_rows())
     assert found == {"passive_provocation": 0.5, "vote_manipulation": 0.5}
 
 
-def test_each_labeller_has_its_own_rate_of_third_order_lessons(learned: Callable[..., Frames]) -> None:
+def test_each_labeller_has_its_own_rate_of_third_order_lessons() -> None:
     frames = learned(
         ("a", THIRD, True),
         ("a", FIRST, True),
@@ -122,9 +86,7 @@ def test_each_labeller_has_its_own_rate_of_third_order_lessons(learned: Callable
     ]
 
 
-def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_lesson_does_not(
-    learned: Callable[..., Frames],
-) -> None:
+def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_lesson_does_not() -> None:
     lessons = [("a", THIRD, True), ("a", SECOND, True), ("a", FIRST, True)]
     same = [
         ("a", THIRD, "same", ["wolf_mimicry"], 3),
@@ -144,7 +106,7 @@ def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_le
         assert (row["n"], row["share_one"], row["share_other"]) == (3, 0.0, 1.0)
 
 
-def test_vocabulary_finds_the_word_that_one_model_alone_uses(learned: Callable[..., Frames]) -> None:
+def test_vocabulary_finds_the_word_that_one_model_alone_uses() -> None:
     frames = learned(
         ("a", "Use deflection, always deflection, wolf-like.", True),
         ("b", "Use questions of the jester, always questions.", True),
@@ -156,12 +118,12 @@ def test_vocabulary_finds_the_word_that_one_model_alone_uses(learned: Callable[.
     assert not {"always", "of", "jester", "the"} & terms
 
 
-def test_vocabulary_needs_two_models_to_compare(learned: Callable[..., Frames]) -> None:
+def test_vocabulary_needs_two_models_to_compare() -> None:
     assert lesson_vocabulary(learned(("a", FIRST, True))).is_empty()
     assert lesson_vocabulary(learned(("a", "The jester.", True), ("b", "A wolf.", True))).is_empty()
 
 
-def test_the_figures_show_every_model_and_label(learned: Callable[..., Frames]) -> None:
+def test_the_figures_show_every_model_and_label() -> None:
     frames = learned(("a $x$", THIRD, True), ("b", FIRST, True))
     for figure, labels in (
         (figure_of("lesson_orders", frames), 3),
