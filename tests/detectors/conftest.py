@@ -17,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema
+from liescope.detectors import train
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example
 from liescope.detectors.view.transcript import GameMoment
@@ -194,6 +195,24 @@ def after_the_game(detector: Detector, examples: Sequence[Example]) -> NDArray[n
 @pytest.fixture(scope="session")
 def corpus(make_corpus: Corpus) -> Path:
     return make_corpus()
+
+
+@pytest.fixture(scope="session")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TF-IDF for the role, by default settings. Whoever spoils it copies it first."""
+    return train("tfidf", corpus, out=tmp_path_factory.mktemp("models") / "tfidf").model
+
+
+@pytest.fixture(scope="session")
+def embedding_model(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("models") / "embedding"
+    return train("embedding", corpus, out=out, folds=0, encoder=str(tiny_encoder)).model
+
+
+@pytest.fixture(scope="session")
+def encoder_model(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("models") / "encoder"
+    return train("encoder", corpus, out=out, folds=0, encoder=str(tiny_encoder), max_steps=3).model
 
 
 @pytest.fixture(scope="session", autouse=True)

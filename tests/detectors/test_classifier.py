@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,28 +26,19 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LieDetector
 from liescope.detectors.classifier import InputError
 from liescope.detectors.detector_registry import DETECTORS, detector_class
-from tests.detectors.conftest import TELLS
+from tests.detectors.test_own_rows import GROUPS, LABELS, TEXTS
 
 ROOT = Path(__file__).parents[2]
-LIES = [f"{TELLS[True][n % 4]} words of number {n} are said here" for n in range(40)]
-TRUTHS = [f"{TELLS[False][n % 4]} words of number {n} are said here" for n in range(40)]
-TEXTS = [text for pair in zip(LIES, TRUTHS, strict=True) for text in pair]
-LABELS = [True, False] * 40
-GROUPS = [f"speaker {n // 8}" for n in range(80)]
 UNHEARD = ["calm rush words", "evidence checked words"]
-
-
-def with_matrices(tags: Any) -> Any:
-    """The tags of something that scikit-learn gives matrices to, so that its checks are run at all."""
-    tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False
-    return tags
 
 
 class OfRows(LieDetector):
     """A detector that reads each row of a matrix as words, "x0is3 x1is-2", so that all but reading is checked."""
 
     def __sklearn_tags__(self) -> Any:
-        return with_matrices(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False
+        return tags
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> OfRows:  # noqa: N803
         return super().fit(self._words(X, reset=True), y, groups)
@@ -63,48 +52,8 @@ class OfRows(LieDetector):
         return [" ".join(f"x{at}is{int(np.floor(value))}" for at, value in enumerate(row)) for row in rows]
 
 
-class OfMatrices(LieDetector):
-    """A detector as it is, given matrices all the same."""
-
-    def __sklearn_tags__(self) -> Any:
-        return with_matrices(super().__sklearn_tags__())
-
-
-FITS_NUMBERS = "it fits a matrix of numbers, which holds no texts; OfRows passes it"
-READS_NUMBERS = "it is about matrices: their columns, their NaN, sparse ones; there is none here. OfRows passes it"
-NOT_FOR_TEXTS = {
-    **dict.fromkeys(
-        (
-            *("check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters"),
-            *("check_estimators_fit_returns_self", "check_readonly_memmap_input", "check_pipeline_consistency"),
-            *("check_estimators_pickle", "check_classifier_data_not_an_array", "check_classifiers_classes"),
-            *("check_classifiers_train", "check_supervised_y_2d", "check_decision_proba_consistency"),
-            *("check_methods_sample_order_invariance", "check_methods_subset_invariance", "check_dict_unchanged"),
-            *("check_fit_idempotent", "check_fit_check_is_fitted", "check_positive_only_tag_during_fit"),
-        ),
-        FITS_NUMBERS,
-    ),
-    **dict.fromkeys(
-        (
-            *("check_n_features_in_after_fitting", "check_n_features_in", "check_fit2d_1feature"),
-            *("check_estimators_dtypes", "check_dtype_object", "check_estimators_empty_data_messages"),
-            *("check_estimators_nan_inf", "check_estimator_sparse_tag", "check_estimator_sparse_array"),
-            *("check_estimator_sparse_matrix", "check_f_contiguous_array_estimator", "check_fit2d_predict1d"),
-        ),
-        READS_NUMBERS,
-    ),
-}
-
-
 @parametrize_with_checks([OfRows(min_count=1)])
 def test_every_check_of_scikit_learn_passes_where_rows_are_read_as_words(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@parametrize_with_checks([OfMatrices()], expected_failed_checks=lambda _: NOT_FOR_TEXTS, xfail_strict=True)
-def test_a_check_of_scikit_learn_that_fails_for_a_detector_of_texts_is_about_matrices(
-    estimator: Any, check: Any
-) -> None:
     check(estimator)
 
 
@@ -298,9 +247,3 @@ def test_every_kind_has_its_options_among_the_parameters() -> None:
     for kind in DETECTORS:
         fields = detector_class(kind).options_type.model_fields
         assert {*fields} <= {*LieDetector(kind).get_params()}
-
-
-def test_importing_detectors_loads_no_scikit_learn() -> None:
-    code = "import sys, liescope.detectors as d; assert 'LieDetector' in d.__all__; print('sklearn' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

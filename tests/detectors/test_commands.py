@@ -57,23 +57,6 @@ def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus
     assert (report / "report.md").is_file()
 
 
-def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Path) -> None:
-    model = str(tmp_path / "m")
-    train = ["train", "tfidf", "--corpus", str(corpus), "--target", "claim"]
-    assert "train has no scores" in run(*train, "--out", str(tmp_path / "unscored"), "--folds", "0")
-    said = run(*train, "--out", model)
-    assert "tfidf trained on" in said
-    assert "scored out of fold" in said
-    shown = run("evaluate", model, "--corpus", str(corpus), "--draws", "20", "--out", str(tmp_path / "r"))
-    for words in ("controls:", "role_oracle", "within games [95%]", "pooled", "claim, test", "report.md"):
-        assert words in shown
-
-
-def test_an_option_of_another_kind_is_refused_with_those_that_fit(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="tfidf has no option --epochs; it takes --words"):
-        run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--epochs", "3")
-
-
 @pytest.fixture(scope="module")
 def named_oddly(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus whose models are called as an attacker would call them."""
@@ -97,11 +80,6 @@ def test_no_name_breaks_a_table_of_the_report_or_becomes_a_formula(named_oddly: 
     assert not re.search(r"(^|,)[=+@]", csv, re.MULTILINE)
 
 
-def test_a_folder_with_markup_in_its_name_is_shown_as_it_is(corpus: Path, tmp_path: Path) -> None:
-    out = tmp_path / "x[" / "b]"
-    assert f"model: {out}" in run("train", "tfidf", "--corpus", str(corpus), "--out", str(out), "--folds", "0")
-
-
 @pytest.mark.parametrize("columns", ["80", "200"])
 def test_everything_fits_80_columns_with_a_row_for_each_detector(
     columns: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -117,17 +95,6 @@ def test_everything_fits_80_columns_with_a_row_for_each_detector(
     assert names == ["m", "controls:", *(name for name in CONTROLS)]
     within, pooled, recall = r"0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\]", r"0\.\d{3}", r"([01]\.\d\d|–) at [01]\.\d\d"
     assert re.search(rf"^m +{within} +{pooled} +{recall} +[+-]0\.\d\d \[", shown, re.M)
-
-
-def test_a_model_is_not_overwritten_unless_told(corpus: Path, tmp_path: Path) -> None:
-    words = ["train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0"]
-    run(*words)
-    before = (tmp_path / "m" / "model.json").stat().st_ino
-    with pytest.raises(UsageError, match="add --overwrite to replace it"):
-        run(*words)
-    assert (tmp_path / "m" / "model.json").stat().st_ino == before
-    run(*words, "--overwrite")
-    assert (tmp_path / "m" / "model.json").stat().st_ino != before
 
 
 def test_two_trainings_into_one_folder_are_one_too_many(corpus: Path, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors.detector import Detector
-from liescope.detectors.detector_registry import DETECTORS, load_parts, make
+from liescope.detectors.detector_registry import load_parts, make
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.textualize import TextConfig, by_length, distinct, textualize
 
@@ -88,11 +88,6 @@ def test_an_encoder_that_cannot_be_had_is_a_usage_error(kind: str, data: Labelle
         make(kind, TextConfig(), {"encoder": str(tmp_path)}).fit(data.examples, data.y, data.groups)
 
 
-def test_an_unknown_kind_names_the_choices() -> None:
-    with pytest.raises(UnknownName, match=", ".join(sorted(DETECTORS))):
-        make("tf-idf", TextConfig(), {})
-
-
 @pytest.mark.parametrize("options", [{"words": 0}, {"strength": -1.0}, {"colour": "red"}])
 def test_an_option_that_cannot_be_is_a_usage_error(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="tfidf"):
@@ -111,19 +106,6 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
     monkeypatch.setattr("liescope.detectors.detector_registry.version", installed)
     with pytest.raises(MissingExtra, match=rf"{package}.*\[train\]"):
         make(kind, TextConfig(), {})
-
-
-def test_embedding_shows_how_far_it_is_from_the_first_batch_on(data: Labelled, tiny_encoder: Path) -> None:
-    seen: list[tuple[int, int]] = []
-
-    def watch(what: str, done: int, total: int) -> None:
-        if what == "embedding statements":
-            seen.append((done, total))
-
-    detector = make("embedding", TextConfig(), {"encoder": str(tiny_encoder), "batch_size": 4})
-    detector.fit(data.examples, data.y, data.groups, watch)
-    (total,) = {total for _, total in seen}
-    assert [done for done, _ in seen] == [*range(0, total, 16), total]
 
 
 @pytest.mark.parametrize("kind", ["embedding", "encoder"])

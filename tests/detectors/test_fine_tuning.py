@@ -178,6 +178,7 @@ class Killed(Exception):
     """The process is gone."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dies_at", [5, 17])
 def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
     dies_at: int, data: Labelled, tiny_encoder: Path, tmp_path: Path
@@ -282,22 +283,6 @@ def test_a_tracker_that_is_not_installed_is_said_with_the_pip_command_before_any
         train("encoder", tmp_path / "no corpus", out=tmp_path / "m", report_to=f"none,{name}")
 
 
-def test_attention_may_be_chosen(fit: Any, tmp_path: Path) -> None:
-    eager, sdpa = (fit(attention=name)._model.config._attn_implementation for name in ("eager", "sdpa"))
-    assert (eager, sdpa) == ("eager", "sdpa")
-
-
-def test_the_curves_of_the_loss_lie_in_the_model(fit: Any, tmp_path: Path) -> None:
-    fit(max_steps=0, epochs=3.0).save(tmp_path)
-    curve = json.loads((tmp_path / "losses.json").read_text())
-    held_out = [point["held_out"] for point in curve if "held_out" in point]
-    assert len(held_out) == 3
-    for part in ("training", "refit"):
-        steps = [point["step"] for point in curve if part in point]
-        assert len(steps) > 3
-        assert steps == sorted(steps)
-
-
 def test_deterministic_training_gives_the_same_weights_bit_for_bit(fit: Any, tmp_path: Path) -> None:
     first, again, other = (
         weights(fit(deterministic=True, seed=seed), tmp_path / name) for name, seed in (("a", 0), ("b", 0), ("c", 1))
@@ -363,6 +348,7 @@ def test_labels_that_are_null_are_no_part_of_the_loss() -> None:
     assert torch.isclose(halves[0] + halves[1], loss(SimpleNamespace(logits=logits), labels))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"tasks": "role,claim,promise,type"}, {"lora": 8, "lr": 1e-3}])
 def test_the_bundled_encoder_learns_with_other_tasks_and_with_lora(
     options: dict[str, Any], fit: Any, plain: Labelled, tmp_path: Path
@@ -397,6 +383,7 @@ def test_examples_carry_the_labels_of_a_corpus(four: Path) -> None:
         assert "type" not in example.labels
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_processes_train_one_model_and_the_first_one_saves_it(
     four: Path, tiny_encoder: Path, tmp_path: Path

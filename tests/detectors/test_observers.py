@@ -87,13 +87,6 @@ def test_a_table_too_large_for_the_sum_is_sampled(deceivers: int | None, monkeyp
     assert np.abs(close - exact).max() < 0.04
 
 
-def test_a_large_table_takes_little_time() -> None:
-    table = a_table(random.Random(2), 40, 12)
-    found = posterior_of(table, HABITS)
-    assert found.sum() == pytest.approx(12, abs=0.01)
-    assert ((found >= 0) & (found <= 1)).all()
-
-
 @pytest.mark.parametrize(("deceivers", "share"), [(1, 0.2), (2, 0.4), (None, 0.3)])
 def test_without_votes_every_player_has_the_prior(deceivers: int | None, share: float) -> None:
     table = table_of(GameMoment(a_game([TranscriptTurn(SAID, "A", "hello", key="1")], deceivers=deceivers)))

@@ -122,17 +122,6 @@ def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
     assert not (tmp_path / "m").exists()
 
 
-def test_what_its_publishers_do_not_want_learned_is_scored_and_not_learned(tmp_path: Path) -> None:
-    rows = [
-        {"messages": chat(text), "deceptive": lie, "canary": "canary 7f3a"}
-        for text, lie in zip(TEXTS, LABELS, strict=True)
-    ]
-    with pytest.raises(UsageError, match="80 conversations carry a canary"):
-        liescope.train("tfidf", rows, out=tmp_path / "m")
-    liescope.train("tfidf", TEXTS, LABELS, folds=0, out=tmp_path / "m")
-    assert liescope.score(tmp_path / "m", rows)["score"].null_count() == 0
-
-
 @pytest.mark.parametrize(("form", "called"), [("lists", "texts"), ("conversations", "conversations")])
 def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
     data, labels = FORMS[form]()

@@ -56,6 +56,7 @@ def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return look(pages, tmp_path_factory.mktemp("browser"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
     seen: dict[str, Seen], name: str

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -49,27 +48,22 @@ print("\n" + json.dumps(found))
 """
 
 
+@pytest.fixture(scope="module")
+def trained(model: Path, embedding_model: Path, encoder_model: Path) -> dict[str, Path]:
+    return {"tfidf": model, "embedding": embedding_model, "encoder": encoder_model}
+
+
+@pytest.fixture
+def mine(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy that a test may spoil."""
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    return Path(shutil.copytree(model, tmp_path / "models" / "tfidf"))
+
+
 @pytest.fixture
 def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
     with hubs(tmp_path / "home") as start:
         yield start
-
-
-@pytest.fixture(scope="module")
-def trained(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-    small: dict[str, Any] = {"encoder": str(tiny_encoder), "folds": 0}
-    models = {"tfidf": train("tfidf", corpus, out=folder / "tfidf", folds=2).model}
-    models["embedding"] = train("embedding", corpus, out=folder / "embedding", **small).model
-    models["encoder"] = train("encoder", corpus, out=folder / "encoder", max_steps=3, **small).model
-    return models
-
-
-@pytest.fixture
-def model(trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy that a test may spoil."""
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    return Path(shutil.copytree(trained["tfidf"], tmp_path / "models" / "tfidf"))
 
 
 def test_a_published_model_opens_as_its_card_says(trained: dict[str, Path], start_hub: Callable[..., Hub]) -> None:
@@ -123,8 +117,8 @@ def test_a_published_encoder_is_a_text_classification_model_of_transformers(
     assert score == pytest.approx(model.score([{"text": SAID, "names": ["Bob"]}])["score"][0], abs=1e-5)
 
 
-def test_the_card_of_a_kind_that_only_liescope_opens_says_what_it_takes(model: Path) -> None:
-    file = load(model).file
+def test_the_card_of_a_kind_that_only_liescope_opens_says_what_it_takes(mine: Path) -> None:
+    file = load(mine).file
     plain = model_card("it", file, repo=REPO)
     assert "Without Liescope" in plain
     assert "Only Liescope" not in plain
@@ -155,22 +149,22 @@ def test_a_dry_run_shows_everything_and_asks_nobody(trained: dict[str, Path], st
 
 
 def test_the_bundled_encoder_goes_along_so_that_the_repository_opens(corpus: Path, tmp_path: Path) -> None:
-    model = train("embedding", corpus, out=tmp_path / "m", folds=0).model
-    found = publish(model, REPO, dry_run=True)
+    bundled = train("embedding", corpus, out=tmp_path / "m", folds=0).model
+    found = publish(bundled, REPO, dry_run=True)
     assert {"modules.json", "1_Pooling/config.json", "model.safetensors", "head.skops"} <= {f.path for f in found.files}
     data = ModelCard(found.card).data
     assert (data.library_name, data.base_model) == ("sentence-transformers", "sentence-transformers/all-MiniLM-L6-v2")
 
 
-def test_the_card_is_filled_from_the_training_and_the_reports(model: Path, corpus: Path, tmp_path: Path) -> None:
-    evaluate(model, corpus, draws=20, out=tmp_path / "report")
+def test_the_card_is_filled_from_the_training_and_the_reports(mine: Path, corpus: Path, tmp_path: Path) -> None:
+    evaluate(mine, corpus, draws=20, out=tmp_path / "report")
     row = {"by": "model", "protocol": "left-out", "detector": "tfidf", "train": "all others", "test": "model-b"}
     worst = {"worst": 0.61, "worst_lo": 0.5, "worst_hi": 0.7, "mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9}
     part = {"slice": "silent games", "value": 0.55, "lo": 0.4, "hi": 0.6, "statements": 99}
     moved = {"targets": {"small": "role"}, "headline": [{**row, **worst}], "slices": [{**row, **part}]}
     (tmp_path / "moved").mkdir()
     (tmp_path / "moved" / "report.json").write_text(json.dumps(moved), encoding="utf-8")
-    card = publish(model, REPO, reports=[tmp_path / "report", tmp_path / "moved"], dry_run=True).card
+    card = publish(mine, REPO, reports=[tmp_path / "report", tmp_path / "moved"], dry_run=True).card
     data = ModelCard(card).data
     assert (data.library_name, data.pipeline_tag, data.license) == ("sklearn", "text-classification", "other")
     auroc = {one.dataset_name: one.metric_value for one in data.eval_results if one.metric_type == "auroc_within_games"}
@@ -188,23 +182,23 @@ def test_the_card_is_filled_from_the_training_and_the_reports(model: Path, corpu
         "me/detector",
     ):
         assert words in card
-    assert f"{load(model).thresholds['5pct']:.3f}" in card
+    assert f"{load(mine).thresholds['5pct']:.3f}" in card
 
 
-def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(model: Path) -> None:
-    file = load(model).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "tasks": ""}})
+def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(mine: Path) -> None:
+    file = load(mine).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "tasks": ""}})
     card = model_card("it", file)
     assert "| `encoder` | bundled all-MiniLM-L6-v2 |" in card
     assert "| `tasks` | not set |" in card
 
 
-def test_a_corpus_on_the_hub_is_named_in_every_form_that_it_reads(model: Path, corpus: Path, tmp_path: Path) -> None:
-    evaluate(model, corpus, draws=20, out=tmp_path / "report")
+def test_a_corpus_on_the_hub_is_named_in_every_form_that_it_reads(mine: Path, corpus: Path, tmp_path: Path) -> None:
+    evaluate(mine, corpus, draws=20, out=tmp_path / "report")
     path = tmp_path / "report" / "report.json"
     path.write_text(
         path.read_text(encoding="utf-8").replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8"
     )
-    found = publish(model, REPO, reports=[tmp_path / "report"], dry_run=True)
+    found = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     assert ".eval_results/liescope.yaml" in {file.path for file in found.files}
     assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
 
@@ -240,34 +234,34 @@ def name_a_file_elsewhere(model: Path) -> None:
     ],
 )
 def test_what_is_not_as_it_was_trained_is_not_published(
-    spoil: Callable[[Path], None], error: type[LiescopeError], words: str, model: Path
+    spoil: Callable[[Path], None], error: type[LiescopeError], words: str, mine: Path
 ) -> None:
-    spoil(model)
+    spoil(mine)
     with pytest.raises(error, match=words):
-        publish(model, REPO, dry_run=True)
+        publish(mine, REPO, dry_run=True)
 
 
-def test_a_secret_is_never_published(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret = load(model).file.corpus.id
+def test_a_secret_is_never_published(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = load(mine).file.corpus.id
     monkeypatch.setenv("OPENAI_API_KEY", secret)
     with pytest.raises(UsageError, match=r"model\.json holds the value of OPENAI_API_KEY") as raised:
-        publish(model, REPO, dry_run=True)
+        publish(mine, REPO, dry_run=True)
     assert secret not in str(raised.value)
 
 
-def test_a_word_of_the_vocabulary_may_be_a_secret(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_of_the_vocabulary_may_be_a_secret(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_TOKEN", "evidence")
     with pytest.raises(UsageError, match=r"pipeline\.skops holds the value of ACME_TOKEN"):
-        publish(model, REPO, dry_run=True)
+        publish(mine, REPO, dry_run=True)
 
 
-def test_a_report_of_another_model_is_not_shown(model: Path, corpus: Path, tmp_path: Path) -> None:
+def test_a_report_of_another_model_is_not_shown(mine: Path, corpus: Path, tmp_path: Path) -> None:
     other = train("tfidf", corpus, out=tmp_path / "other", folds=0, words=1).model
     evaluate(other, corpus, draws=20, out=tmp_path / "report")
     with pytest.raises(UsageError, match="not this training of this model"):
-        publish(model, REPO, reports=[tmp_path / "report"], dry_run=True)
+        publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     with pytest.raises(BadData, match="is not a report"):
-        publish(model, REPO, reports=[tmp_path], dry_run=True)
+        publish(mine, REPO, reports=[tmp_path], dry_run=True)
     with pytest.raises(UsageError, match="leave --report out"):
         publish(corpus, REPO, reports=[tmp_path / "report"], dry_run=True)
 

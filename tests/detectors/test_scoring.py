@@ -216,13 +216,6 @@ def test_the_command_reads_standard_input_a_line_at_a_time(folder: Path) -> None
     assert "\x1b" not in found[2]
 
 
-def test_the_command_prints_one_object(folder: Path) -> None:
-    found = json.loads(run("score", str(folder), CALM, "", "--json"))
-    assert found["model"] == str(folder)
-    assert [row["text"] for row in found["rows"]] == [CALM, ""]
-    assert found["rows"][1]["score"] is None
-
-
 def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
 
@@ -246,8 +239,15 @@ def read_back(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("out", ["scores.jsonl", "scores.csv", "scores.parquet", "scores.jsonl.gz"])
-@pytest.mark.parametrize("into", ["said.jsonl", "said.csv", "said.parquet", "said.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("into", "out"),
+    [
+        ("said.jsonl", "scores.csv"),
+        ("said.csv", "scores.parquet"),
+        ("said.parquet", "scores.jsonl.gz"),
+        ("said.jsonl.gz", "scores.jsonl"),
+    ],
+)
 def test_files_of_every_kind_are_scored_in_batches(
     into: str, out: str, folder: Path, model: LoadedDetector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

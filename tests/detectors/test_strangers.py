@@ -24,28 +24,11 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.sentence_encoder import check_encoder, encoder_folder
-from liescope.detectors import load, train
+from liescope.detectors import load
 from liescope.detectors.kinds.embedding import sentence_encoder
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]
-
-
-@pytest.fixture(scope="module")
-def tfidf(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf").model
-
-
-@pytest.fixture(scope="module")
-def embedding(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("m") / "embedding"
-    return train("embedding", corpus, out=out, folds=0, encoder=str(tiny_encoder)).model
-
-
-@pytest.fixture(scope="module")
-def encoder(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("m") / "encoder"
-    return train("encoder", corpus, out=out, folds=0, encoder=str(tiny_encoder), max_steps=2).model
 
 
 def copy(model: Path, to: Path) -> Path:
@@ -86,8 +69,8 @@ def refused(folder: Path) -> str:
         {"unheard": "of"},
     ],
 )
-def test_an_odd_model_file_is_one_line(changes: dict[str, Any], tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_an_odd_model_file_is_one_line(changes: dict[str, Any], model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     change(folder / "model.json", **changes)
     refused(folder)
 
@@ -95,21 +78,21 @@ def test_an_odd_model_file_is_one_line(changes: dict[str, Any], tfidf: Path, tmp
 @pytest.mark.parametrize(
     "content", [b"", b"null", b"[]", b"[" * 200_000, b"{" * 100_000, b"\xff\xfe", b'{"kind": "\\ud800"}']
 )
-def test_a_model_file_that_holds_no_model_is_one_line(content: bytes, tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_model_file_that_holds_no_model_is_one_line(content: bytes, model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     (folder / "model.json").write_bytes(content)
     refused(folder)
 
 
-def test_a_huge_model_file_is_not_read(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_huge_model_file_is_not_read(model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     with (folder / "model.json").open("r+b") as stream:
         stream.truncate(100_000_000)
     assert "100,000,000 bytes" in refused(folder)
 
 
-def test_an_unknown_kind_is_one_line(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_an_unknown_kind_is_one_line(model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     change(folder / "model.json", kind="os.system")
     with pytest.raises(UsageError, match="unknown kind of detector"):
         load(folder)
@@ -159,20 +142,20 @@ def odd_vocabulary() -> Pipeline:
         odd_vocabulary,
     ],
 )
-def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     skops.io.dump(saved(), folder / "pipeline.skops")
     assert "pipeline.skops" in refused(folder)
 
 
-def test_a_skops_file_with_types_that_no_detector_has_is_one_line(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_skops_file_with_types_that_no_detector_has_is_one_line(model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     skops.io.dump(Path.home, folder / "pipeline.skops")
     assert "pipeline.skops" in refused(folder)
 
 
-def test_a_deeply_nested_skops_file_is_one_line(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_deeply_nested_skops_file_is_one_line(model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     node = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "__id__": 1, "content": ['
     schema = node * 20_000 + "]}" * 20_000
     with zipfile.ZipFile(folder / "pipeline.skops", "w") as archive:
@@ -180,16 +163,16 @@ def test_a_deeply_nested_skops_file_is_one_line(tfidf: Path, tmp_path: Path) -> 
     refused(folder)
 
 
-def test_a_skops_file_that_unpacks_to_gigabytes_is_not_unpacked(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
+def test_a_skops_file_that_unpacks_to_gigabytes_is_not_unpacked(model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
     with zipfile.ZipFile(folder / "pipeline.skops", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 200_000_000)
     assert "unpacks to" in refused(folder)
 
 
-def test_settings_of_a_skops_file_take_no_effect(tfidf: Path, tmp_path: Path) -> None:
+def test_settings_of_a_skops_file_take_no_effect(model: Path, tmp_path: Path) -> None:
     """Read as it stands, this vectorizer would open the file that a statement names."""
-    folder = copy(tfidf, tmp_path)
+    folder = copy(model, tmp_path)
     before = load(folder).score(WORDS)
     saved = skops.io.load(folder / "pipeline.skops", trusted=[])
     saved["text"].transformer_list[0][1].set_params(input="filename", token_pattern="(a+)+$")
@@ -197,11 +180,16 @@ def test_settings_of_a_skops_file_take_no_effect(tfidf: Path, tmp_path: Path) ->
     assert load(folder).score(WORDS).equals(before)
 
 
-@pytest.mark.parametrize("score", [float("nan"), 2.0, None])
-def test_scores_that_are_no_probabilities_are_one_line(score: float | None, tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
-    scores = pl.read_parquet(folder / "scores.parquet")
-    scores.with_columns(score=pl.lit(score, pl.Float64)).write_parquet(folder / "scores.parquet")
+@pytest.mark.parametrize("score", [float("nan"), 2.0, None, "other columns", "no Parquet"])
+def test_scores_that_are_no_probabilities_are_one_line(score: float | str | None, model: Path, tmp_path: Path) -> None:
+    folder = copy(model, tmp_path)
+    path = folder / "scores.parquet"
+    if score == "no Parquet":
+        path.write_bytes(b"PAR1")
+    elif score == "other columns":
+        pl.DataFrame({"x": [1]}).write_parquet(path)
+    else:
+        pl.read_parquet(path).with_columns(score=pl.lit(score, pl.Float64)).write_parquet(path)
     assert "scores.parquet" in refused(folder)
 
 
@@ -252,7 +240,7 @@ def hostile_settings(part: Path) -> dict[str, Callable[[], None]]:
 
 
 @pytest.mark.parametrize("attack", hostile_settings(Path()))
-@pytest.mark.parametrize("kind", ["embedding", "encoder"])
+@pytest.mark.parametrize("kind", ["embedding_model", "encoder_model"])
 def test_an_encoder_that_asks_for_code_or_memory_is_refused_and_nothing_runs(
     kind: str, attack: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,8 +253,8 @@ def test_an_encoder_that_asks_for_code_or_memory_is_refused_and_nothing_runs(
     assert not mark.exists()
 
 
-def test_a_question_whether_to_run_code_is_never_asked(encoder: Path, tmp_path: Path) -> None:
-    folder = copy(encoder, tmp_path)
+def test_a_question_whether_to_run_code_is_never_asked(encoder_model: Path, tmp_path: Path) -> None:
+    folder = copy(encoder_model, tmp_path)
     mark = tmp_path / "code ran"
     (folder / "encoder" / "payload.py").write_text(PAYLOAD.format(mark=str(mark)), encoding="utf-8")
     hostile_settings(folder / "encoder")["auto_map and an unknown type"]()
@@ -287,9 +275,9 @@ def test_a_question_whether_to_run_code_is_never_asked(encoder: Path, tmp_path: 
 
 @pytest.mark.parametrize("where", ["{tmp}/elsewhere", "../elsewhere", "./elsewhere", "elsewhere", "a/../../elsewhere"])
 def test_a_model_file_cannot_name_a_folder_as_its_encoder(
-    where: str, embedding: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, embedding_model: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = copy(embedding, tmp_path)
+    folder = copy(embedding_model, tmp_path)
     shutil.copytree(tiny_encoder, tmp_path / "elsewhere")
     monkeypatch.chdir(tmp_path)
     options = json.loads((folder / "model.json").read_text(encoding="utf-8"))["options"]
@@ -297,8 +285,8 @@ def test_a_model_file_cannot_name_a_folder_as_its_encoder(
     assert "train it again" in refused(folder)
 
 
-def test_weights_that_are_missing_or_of_another_shape_are_refused(encoder: Path, tmp_path: Path) -> None:
-    folder = copy(encoder, tmp_path)
+def test_weights_that_are_missing_or_of_another_shape_are_refused(encoder_model: Path, tmp_path: Path) -> None:
+    folder = copy(encoder_model, tmp_path)
     path = folder / "encoder" / "model.safetensors"
     weights = load_file(path)
     save_file({name: value for name, value in weights.items() if "classifier" not in name}, path)
@@ -309,8 +297,8 @@ def test_weights_that_are_missing_or_of_another_shape_are_refused(encoder: Path,
     assert "probabilities" in refused(folder)
 
 
-def test_pickled_weights_are_not_opened(embedding: Path, tmp_path: Path) -> None:
-    folder = copy(embedding, tmp_path)
+def test_pickled_weights_are_not_opened(embedding_model: Path, tmp_path: Path) -> None:
+    folder = copy(embedding_model, tmp_path)
     (folder / "encoder" / "model.safetensors").rename(folder / "encoder" / "pytorch_model.bin")
     refused(folder)
 
@@ -329,16 +317,17 @@ def test_a_name_that_is_neither_a_folder_nor_of_the_hub_is_refused_before_any_re
         encoder_folder(name)
 
 
-@pytest.mark.parametrize("kind", ["tfidf", "embedding", "encoder"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["model", "embedding_model", "encoder_model"])
 def test_flipped_cut_and_added_bytes_are_scored_or_refused_in_one_line(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     draw = random.Random(kind)
-    model = request.getfixturevalue(kind)
-    files = [path.relative_to(model) for path in sorted(model.rglob("*")) if path.is_file() and path.suffix != ".md"]
+    whole = request.getfixturevalue(kind)
+    files = [path.relative_to(whole) for path in sorted(whole.rglob("*")) if path.is_file() and path.suffix != ".md"]
     refusals: list[str] = []
-    for number in range(60 if kind == "tfidf" else 15):
-        folder = copy(model, tmp_path / str(number))
+    for number in range(60 if kind == "model" else 15):
+        folder = copy(whole, tmp_path / str(number))
         path = folder / draw.choice(files)
         data = bytearray(path.read_bytes())
         for _ in range(draw.choice([1, 3, 30])):

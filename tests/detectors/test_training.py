@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,6 @@ from liescope.detectors.training import Recipe, cross_validate, train, train_rec
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]
 ROLE = Recipe("tfidf", "role", TextConfig(), {})
-
-
-@pytest.fixture(scope="module")
-def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("models") / "tfidf"
-    train_recipe(corpus, out, ROLE)
-    return out
 
 
 def test_no_game_lies_in_two_folds_or_on_both_sides_of_one(corpus: Path) -> None:
@@ -180,27 +172,6 @@ def test_a_folder_with_something_else_in_it_is_not_overwritten(corpus: Path, tmp
     with pytest.raises(UsageError, match="is not a model"):
         train_recipe(corpus, tmp_path, ROLE)
     assert (tmp_path / "thesis.txt").exists()
-
-
-@pytest.mark.parametrize("harm", ["no json", "other fields", "no scores", "not there", "other columns"])
-def test_a_damaged_model_folder_is_bad_data(harm: str, model: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "m"
-    folder.mkdir()
-    for path in model.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    file = folder / "model.json"
-    if harm == "no json":
-        file.write_text("{", encoding="utf-8")
-    elif harm == "other fields":
-        file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "more": 1}), encoding="utf-8")
-    elif harm == "no scores":
-        (folder / "scores.parquet").write_bytes(b"PAR1")
-    elif harm == "other columns":
-        pl.DataFrame({"x": [1]}).write_parquet(folder / "scores.parquet")
-    else:
-        file.unlink()
-    with pytest.raises(BadData, match=str(folder)):
-        load(folder)
 
 
 def test_without_a_kind_roles_take_a_whole_game_and_single_statements_their_words(corpus: Path, tmp_path: Path) -> None:

@@ -12,12 +12,11 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors import folds
 from liescope.detectors.detector import silent
 from liescope.detectors.material import canaries
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.cell_fits import CellRecipe, _first_of_the_best, fit_all, inner_folds
+from liescope.detectors.transfer.cell_fits import CellRecipe, _first_of_the_best, fit_all
 from liescope.detectors.transfer.matrix import LEFT_OUT, UNITS, TransferTable, plan, read_table
 from liescope.detectors.transfer.transferring import _recipes
 from tests.detectors.conftest import Corpus, Rows
@@ -76,14 +75,6 @@ def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where
         assert len(choice.tried) == 4
         for (_, rest), (_, held_out) in zip(recording.seen[:-2:2], recording.seen[1:-2:2], strict=True):
             assert not {model[key] for key in rest} & {model[key] for key in held_out}
-
-
-def test_inner_folds_with_one_class_to_learn_from_or_to_score_are_left_out(
-    table: TransferTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folds, "fold_of", lambda y, *_: y.astype(int))
-    learn = np.flatnonzero(table.column("speaker_model") == "ada")
-    assert inner_folds(table, learn, "model", 0) == ("games", [])
 
 
 def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: TransferTable) -> None:
