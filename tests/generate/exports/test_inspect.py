@@ -10,7 +10,7 @@ from typing import Any, Literal
 from zipfile import ZipFile
 
 import pytest
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, create_model
 
 from liescope.common.errors import BadData
 from liescope.generate.exports import export
@@ -20,125 +20,78 @@ from liescope.labeling.label import label_game
 from tests.generate.players.openai.stub import Stub, says
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+def layout(base: type[BaseModel] | None = None, **fields: Any) -> Any:
+    """An object of these fields and no others: each a type, or a type and what holds where it is missing."""
+    pairs: Any = {name: given if isinstance(given, tuple) else (given, ...) for name, given in fields.items()}
+    config = None if base else ConfigDict(extra="forbid")
+    return create_model("Layout", __config__=config, __base__=base, **pairs)
 
 
-class Message(Strict):
-    id: str | None = None
-    role: Literal["system", "user", "assistant"]
-    content: str
-    source: Literal["input", "generate"]
-    model: str | None = None
-    metadata: dict[str, Any] | None = None
+# What inspect_ai 0.3.285 declares (`inspect_ai.log.EvalSample`), as far as Liescope fills it
+OPTIONAL: tuple[Any, None] = (str | None, None)
+ANY: Any = dict[str, Any]
+Message = layout(
+    **dict.fromkeys(("id", "source", "model"), OPTIONAL), role=str, content=str, metadata=(dict[str, Any] | None, None)
+)
+Used = layout(
+    **dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), int),
+    input_tokens_cache_read=int | None,
+    total_cost=float | None,
+)
+Output = layout(
+    model=str,
+    choices=list[layout(message=Message, stop_reason=Literal["stop", "unknown"])],
+    completion=str,
+    usage=(Used | None, None),
+    time=(float | None, None),
+    response_id=OPTIONAL,
+)
+Happened = layout(uuid=str, timestamp=str, working_start=float, span_id=OPTIONAL)
+Call = layout(
+    Happened,
+    event=Literal["model"],
+    model=str,
+    role=str | None,
+    input=list[Message],
+    tools=list[str],
+    tool_choice=Literal["none"],
+    config=dict[str, float | int | bool],
+    output=Output,
+    error=OPTIONAL,
+    cache=(Literal["read"] | None, None),
+    completed=str,
+    working_time=float,
+    metadata=ANY,
+)
+Info = layout(Happened, event=Literal["info"], source=str, data=str)
+SpanBegin = layout(Happened, event=Literal["span_begin"], id=str, name=str, type=str)
+SpanEnd = layout(Happened, event=Literal["span_end"], id=str)
+Score = layout(value=str | float, answer=OPTIONAL, explanation=str, metadata=(dict[str, int] | None, None))
+Sample = layout(
+    **dict.fromkeys(("id", "input", "started_at", "completed_at", "uuid"), str),
+    epoch=Literal[1],
+    target=list[str],
+    messages=list[Message],
+    output=Output,
+    scores=dict[str, Score] | None,
+    metadata=ANY,
+    store=ANY,
+    events=list[Info | SpanBegin | SpanEnd | Call],
+    model_usage=dict[str, Used],
+    role_usage=dict[str, Used],
+    total_time=float,
+    working_time=float,
+    error=(layout(message=str, traceback=str, traceback_ansi=str) | None, None),
+    attachments=dict[str, str],
+)
 
 
-class Used(Strict):
-    input_tokens: int
-    output_tokens: int
-    total_tokens: int
-    input_tokens_cache_read: int | None
-    total_cost: float | None
-
-
-class Choice(Strict):
-    message: Message
-    stop_reason: Literal["stop", "unknown"]
-
-
-class Output(Strict):
-    model: str
-    choices: list[Choice]
-    completion: str
-    usage: Used | None = None
-    time: float | None = None
-    response_id: str | None = None
-
-
-class Happened(Strict):
-    uuid: str
-    timestamp: str
-    working_start: float
-    span_id: str | None = None
-
-
-class Info(Happened):
-    event: Literal["info"]
-    source: str
-    data: str
-
-
-class SpanBegin(Happened):
-    event: Literal["span_begin"]
-    id: str
-    name: str
-    type: str
-
-
-class SpanEnd(Happened):
-    event: Literal["span_end"]
-    id: str
-
-
-class Call(Happened):
-    event: Literal["model"]
-    model: str
-    role: str | None
-    input: list[Message]
-    tools: list[str]
-    tool_choice: Literal["none"]
-    config: dict[str, float | int | bool]
-    output: Output
-    error: str | None = None
-    cache: Literal["read"] | None = None
-    completed: str
-    working_time: float
-    metadata: dict[str, Any]
-
-
-class Score(Strict):
-    value: str | float
-    answer: str | None = None
-    explanation: str
-    metadata: dict[str, int] | None = None
-
-
-class Failure(Strict):
-    message: str
-    traceback: str
-    traceback_ansi: str
-
-
-class Sample(Strict):
-    """A sample as inspect_ai 0.3.285 declares it (`inspect_ai.log.EvalSample`), as far as Liescope fills it."""
-
-    id: str
-    epoch: Literal[1]
-    input: str
-    target: list[str]
-    messages: list[Message]
-    output: Output
-    scores: dict[str, Score] | None
-    metadata: dict[str, Any]
-    store: dict[str, Any]
-    events: list[Info | SpanBegin | SpanEnd | Call]
-    model_usage: dict[str, Used]
-    role_usage: dict[str, Used]
-    started_at: str
-    completed_at: str
-    total_time: float
-    working_time: float
-    uuid: str
-    error: Failure | None = None
-    attachments: dict[str, str]
-
-
-def samples(log: Path) -> Iterator[tuple[str, Sample]]:
+def samples(log: Path) -> Iterator[tuple[str, Any]]:
     with ZipFile(log) as kept:
         assert {"header.json", "summaries.json", "_journal/start.json"} <= set(kept.namelist())
         for name in kept.namelist():
             if name.startswith("samples/"):
-                yield name, TypeAdapter(Sample).validate_json(kept.read(name))
+                yield name, Sample.model_validate_json(kept.read(name))
 
 
 def test_a_sample_is_a_game_with_every_call_and_what_it_cost(asked: Path, tmp_path: Path) -> None:

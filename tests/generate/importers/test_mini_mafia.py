@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +22,7 @@ from liescope.generate.importers.mini_mafia.mini_mafia_importer import paper_nam
 from liescope.labeling.label import CUT_TEXT, label_game, text_is_lost
 from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game
 
+ROLES = ("mafioso", "detective", "villager")
 Writer = Callable[..., Path]
 
 
@@ -81,56 +83,51 @@ def test_the_seat_of_a_person_is_human_and_alive_by_day(role: str, write_databas
         assert person.name != dead
 
 
-def test_records_survive_json_and_keep_when_and_by_whom_they_were_played(write_log: Writer, batches: Path) -> None:
-    (game,) = imported(write_log([play_game(3)]), batches)
+def test_records_keep_when_and_by_whom_they_were_played_as_far_as_batches_say(write_log: Writer, batches: Path) -> None:
+    path = write_log([play_game(3)])
+    (game,), (unknown,) = imported(path, batches), imported(path)
     assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
-    assert game.seed is None
-    assert game.cell == "m-model | d-model | v-model"
+    assert (game.seed, game.cell) == (None, "m-model | d-model | v-model")
     assert game.meta["timestamp"] == "2025-08-21T11:19:31"
     assert game.meta["players"]["mafioso"]["temperature"] == 0.7
+    assert (unknown.events, {seat.model for seat in unknown.seats}) == (game.events, {"unknown"})
 
 
-def test_without_batches_the_models_are_unknown_and_nothing_else_changes(write_log: Writer, batches: Path) -> None:
-    path = write_log([play_game(seed) for seed in range(5)])
-    known, unknown = imported(path, batches), imported(path)
-    assert [game.events for game in known] == [game.events for game in unknown]
-    assert {seat.model for game in unknown for seat in game.seats} == {"unknown"}
+def test_an_unclosed_message_is_kept_and_half_a_surrogate_pair_replaced_with_a_note(write_log: Writer) -> None:
+    games = [as_log(play_game(seed, text=text)) for seed, text in ((0, "plain"), (1, "broken \ud83d here"))]
+    games[0] = remembering(games[0], lambda _, line: line.replace('"plain"', '"plain'))
+    told = [only(EventKind.STATEMENT, game) for game in imported(write_log(games))]
+    assert [{event.text for event in said} for said in told] == [{"plain"}, {"broken \ufffd here"}]
+    notes = ["the closing quote is missing", "characters that are no text were replaced"]
+    assert [event.data["notes"] for said in told for event in said] == [[note] for note in notes for _ in range(6)]
 
 
-def test_an_unclosed_message_is_kept_and_noted(write_log: Writer) -> None:
-    game = as_log(play_game(0, text="plain"))
-    cut = json.loads(json.dumps(game).replace('\\"plain\\"', '\\"plain'))
-    events = [event for event in imported(write_log([cut]))[0].events if event.kind is EventKind.STATEMENT]
-    assert {event.text for event in events} == {"plain"}
-    assert all(event.data["notes"] == ["the closing quote is missing"] for event in events)
+Log = dict[str, Any]
 
 
-def test_half_a_surrogate_pair_is_replaced_and_noted(write_log: Writer) -> None:
-    (game,) = imported(write_log([play_game(0, text="broken \ud83d here")]))
-    said = next(event for event in game.events if event.kind is EventKind.STATEMENT)
-    assert said.text == "broken \ufffd here"
-    assert len(said.data["notes"]) == 1
+def remembering(game: Log, change: Callable[[str, str], str | None]) -> Log:
+    """The game with the lines of each player's memory changed; None drops one."""
+    players = [
+        {**one, "memory": [new for line in one["memory"] if (new := change(one["name"], line)) is not None]}
+        for one in game["players"]
+    ]
+    assert players != game["players"]
+    return {**game, "players": players}
 
 
-def swap(game: dict[str, Any], old: str, new: str, seat: int) -> dict[str, Any]:
-    """The game with one player's memory changed."""
-    changed: dict[str, Any] = json.loads(json.dumps(game))
-    player = changed["players"][seat]
-    player["memory"] = [line.replace(old, new) for line in player["memory"]]
-    assert changed != game
-    return changed
+def swap(game: Log, old: str, new: str, role: str) -> Log:
+    """The game in which the living player of a role remembers something else."""
+    (name,) = {one["name"] for one in game["players"] if one["role"] == role and one["alive"]}
+    return remembering(game, lambda who, line: line.replace(old, new) if who == name else line)
 
 
-def seat_of(game: dict[str, Any], role: str) -> int:
-    return next(n for n, player in enumerate(game["players"]) if player["role"] == role and player["alive"])
-
-
-def drop(game: dict[str, Any], start: str) -> dict[str, Any]:
+def drop(game: Log, start: str) -> Log:
     """The game with the lines that start so removed from every memory."""
-    changed: dict[str, Any] = json.loads(json.dumps(game))
-    for player in changed["players"]:
-        player["memory"] = [line for line in player["memory"] if not line.startswith(start)]
-    return changed
+    return remembering(game, lambda _, line: None if line.startswith(start) else line)
+
+
+def flagged(game: Log, **flags: Any) -> Log:
+    return {**game, "players": [{**one, **flags} for one in game["players"]]}
 
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -142,60 +139,37 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "players of another kind": (lambda game: {**game, "players": ["Alice"] * 4}, "not an object"),
     "a player missing": (lambda game: {**game, "players": game["players"][:3]}, "not at the table"),
     "two of one name": (lambda game: {**game, "players": [game["players"][0]] * 4}, "two players"),
-    "flags without a death": (
-        lambda game: {**game, "players": [{**player, "alive": True} for player in game["players"]]},
-        "the log has nobody",
-    ),
-    "nobody arrested": (
-        lambda game: {**game, "players": [{**player, "imprisoned": False} for player in game["players"]]},
-        "the log has nobody",
-    ),
-    "a word put in a mouth": (lambda game: swap(game, "plain", "other", seat_of(game, "detective")), "differently"),
-    "a second silence": (
-        lambda game: swap(game, 'You: "plain"', "You: remained silent.", seat_of(game, "villager")),
-        "differently",
-    ),
+    "flags without a death": (lambda game: flagged(game, alive=True), "the log has nobody"),
+    "nobody arrested": (lambda game: flagged(game, imprisoned=False), "the log has nobody"),
+    "a word put in a mouth": (lambda game: swap(game, "plain", "other", "detective"), "differently"),
+    "a second silence": (lambda game: swap(game, '"plain"', "remained silent.", "villager"), "differently"),
     "another role remembered": (
-        lambda game: swap(game, "the detective.", "the villager.", seat_of(game, "detective")),
-        "in their own memory",
+        lambda game: swap(game, "the detective.", "the villager.", "detective"),
+        "in their own",
     ),
     "another arrest remembered": (lambda game: rename_arrest(game, free(game)), "the log has"),
     "another arrest flagged": (lambda game: flag(game, free(game)), "the log has"),
 }
 
 
-def jailed(game: dict[str, Any]) -> str:
+def jailed(game: Log) -> str:
     return str(next(player["name"] for player in game["players"] if player["imprisoned"]))
 
 
-def free(game: dict[str, Any]) -> str:
+def free(game: Log) -> str:
     """Somebody who lived and was not arrested."""
     return str(next(player["name"] for player in game["players"] if player["alive"] and not player["imprisoned"]))
 
 
-def flag(game: dict[str, Any], name: str) -> dict[str, Any]:
+def flag(game: Log, name: str) -> Log:
     """The game with another player flagged as arrested."""
     return {**game, "players": [{**player, "imprisoned": player["name"] == name} for player in game["players"]]}
 
 
-def rename_arrest(game: dict[str, Any], name: str) -> dict[str, Any]:
+def rename_arrest(game: Log, name: str) -> Log:
     """The game in whose memories another player was arrested."""
-    changed: dict[str, Any] = json.loads(
-        json.dumps(game).replace(f"{jailed(game)} was arrested", f"{name} was arrested")
-    )
-    return changed
-
-
-def swap_memories(game: dict[str, Any], one: str, other: str) -> dict[str, Any]:
-    """The game in which the ends of two players' memories, after the discussion, have changed places."""
-    players = {player["name"]: player for player in json.loads(json.dumps(game))["players"]}
-    ends = {
-        name: [m for m in players[name]["memory"] if m.startswith("Votes") or m.endswith("arrested")]
-        for name in (one, other)
-    }
-    for name, end in ((one, ends[other]), (other, ends[one])):
-        players[name]["memory"] = [m for m in players[name]["memory"] if m not in ends[name]] + end
-    return {**game, "players": list(players.values())}
+    arrest = f"{jailed(game)} was arrested"
+    return remembering(game, lambda _, line: f"{name} was arrested" if line == arrest else line)
 
 
 @pytest.mark.parametrize("name", DAMAGE)
@@ -210,12 +184,12 @@ def test_a_damaged_line_is_reported_and_the_others_come_in(name: str, write_log:
 
 
 def test_an_arrest_that_the_votes_do_not_make_is_refused(write_log: Writer) -> None:
-    game = next(g for g in map(play_game, range(50)) if not any("tied" in e.data for e in g.events))
-    log = as_log(game)
-    right, wrong = jailed(log), free(log)
-    forged = flag(rename_arrest(swap_memories(log, right, wrong), wrong), wrong)
+    log = as_log(play_game(7))
+    living, wrong = [one["name"] for one in log["players"] if one["alive"]], free(log)
+    votes = ", ".join(f"{name} voted for {wrong if name != wrong else jailed(log)}" for name in living)
+    forged = remembering(log, lambda _, line: f"Votes: {votes}" if line.startswith("Votes") else line)
     ((_, reason),) = rejected(write_log([forged]))
-    assert reason == f"the log says that {wrong} was arrested, its votes arrest {right}"
+    assert reason == f"the log says that {jailed(log)} was arrested, its votes arrest {wrong}"
 
 
 def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are_unknown(
@@ -231,11 +205,7 @@ def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are
     assert isinstance(bad, Rejected)
     assert (bad.file, bad.line) == ("half.jsonl", 2)
     assert isinstance(game, GameRecord)
-    assert {seat.role: seat.model for seat in game.seats} == {
-        "mafioso": "m",
-        "detective": "unknown",
-        "villager": "unknown",
-    }
+    assert {seat.role: seat.model for seat in game.seats} == dict.fromkeys(ROLES, "unknown") | {"mafioso": "m"}
     assert game.meta["import_notes"] == ["its batch names no model for the detective, villager"]
 
 
@@ -400,7 +370,7 @@ DEPARTURES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no kill": (lambda game: drop(game, "You killed"), ""),
     "no death": (lambda game: drop(game, f"{dead(game)} was found dead"), ""),
     "no investigation": (lambda game: drop(game, "You investigated"), "does not say whom"),
-    "a strange line": (lambda game: swap(game, "Day 1 begins.", "The sun rises.", 0), "line 2 was not read"),
+    "a strange line": (lambda game: swap(game, "Night 1 begins.", "Owls hoot.", "mafioso"), "line 2 was not read"),
     "a message less": (lambda game: cut_last_message(game), "do not make whole rounds"),
 }
 
@@ -409,14 +379,19 @@ def dead(game: dict[str, Any]) -> str:
     return str(next(player["name"] for player in game["players"] if not player["alive"]))
 
 
-def cut_last_message(game: dict[str, Any]) -> dict[str, Any]:
+def cut_last_message(game: Log) -> Log:
     """The game without its last message, in every memory."""
-    changed: dict[str, Any] = json.loads(json.dumps(game))
-    for player in changed["players"]:
-        spoken = [number for number, line in enumerate(player["memory"]) if ': "' in line]
-        if spoken:
-            del player["memory"][spoken[-1]]
-    return changed
+    last = {
+        one["name"]: max((n for n, line in enumerate(one["memory"]) if ': "' in line), default=0)
+        for one in game["players"]
+    }
+    seen = Counter[str]()
+
+    def cut(who: str, line: str) -> str | None:
+        seen[who] += 1
+        return None if seen[who] - 1 == last[who] > 0 else line
+
+    return remembering(game, cut)
 
 
 @pytest.mark.parametrize("name", DEPARTURES)
@@ -447,11 +422,9 @@ def test_a_line_that_cannot_be_read_is_kept_whole(write_log: Writer) -> None:
 
 
 def test_a_game_that_ends_before_the_arrest_keeps_what_was_said_as_a_failed_game(write_log: Writer) -> None:
-    log = as_log(play_game(7, text="plain"))
-    for player in log["players"]:
-        player["imprisoned"] = False
-        player["memory"] = [line for line in player["memory"] if "voted for" not in line and "arrested" not in line]
-    (game,) = imported(write_log([log]))
+    log = flagged(as_log(play_game(7, text="plain")), imprisoned=False)
+    ending = remembering(log, lambda _, line: None if "voted for" in line or "arrested" in line else line)
+    (game,) = imported(write_log([ending]))
     assert (game.outcome, game.status.value) == (None, "failed")
     assert game.failure == "the published log ends before the game does"
     assert len(label_game(game).statements) == 6
@@ -534,11 +507,12 @@ def earlier(game: GameRecord, version: str) -> dict[str, Any]:
     if version in ("2025-07", "v0.0"):
         log["final_state"] = log.pop("players")
         log |= {"winner": "good" if jail == mafioso else "evil", "discussion_rounds": 2}
-        config = {"type": "local", "model_path": "models/mistral.gguf"}
-        log |= (
-            {"model_configs": dict.fromkeys(("mafioso", "detective", "villager"), config)} if version == "v0.0" else {}
-        )
+    if version == "v0.0":
+        log["model_configs"] = {role: {"model_path": "models/mistral.gguf"} for role in ROLES}
     return log
+
+
+SAME = (EventKind.STATEMENT, EventKind.SILENCE, EventKind.ARREST, EventKind.DEATH, EventKind.INVESTIGATION)
 
 
 @pytest.mark.parametrize("version", ["2025-07", "v0.0", "v1.0", "v4.0"])
@@ -548,16 +522,9 @@ def test_every_version_of_the_log_gives_the_same_game(version: str, write_log: W
     for mine, game in zip(ours, theirs, strict=True):
         assert game.outcome == mine.outcome
         assert [(s.name, s.role, s.deceives) for s in game.seats] == [(s.name, s.role, s.deceives) for s in mine.seats]
-        for kind in (
-            EventKind.STATEMENT,
-            EventKind.SILENCE,
-            EventKind.ARREST,
-            EventKind.DEATH,
-            EventKind.INVESTIGATION,
-        ):
-            assert [(e.actor, e.target, e.text, e.round) for e in only(kind, game)] == [
-                (e.actor, e.target, e.text, e.round) for e in only(kind, mine)
-            ]
+        for kind in SAME:
+            said = [[(e.actor, e.target, e.text, e.round) for e in only(kind, each)] for each in (game, mine)]
+            assert said[0] == said[1]
         votes = [(e.actor, e.target) for e in only(EventKind.VOTE, mine)] if version != "2025-07" else []
         assert [(e.actor, e.target) for e in only(EventKind.VOTE, game)] == votes
         (discovery,) = only(EventKind.DISCOVERY, game)
