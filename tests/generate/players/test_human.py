@@ -19,7 +19,7 @@ def asked(answers: Sequence[bool]) -> list[bool]:
     """Whether a person counts as away after each ask, which they answer or let run out."""
 
     async def go() -> list[bool]:
-        desk, found = AskDesk(SHORT, lambda _: None), []
+        desk, found = AskDesk(SHORT), []
         for answered in answers:
             waiting = asyncio.create_task(desk.ask(WHO, ASK))
             await asyncio.sleep(0)

@@ -34,22 +34,25 @@ def play_with_people(plan: Plan, out: Path, answers: int = 10**6) -> RunProgress
     return asyncio.run(_play(plan, out, answers))
 
 
+class _Desk(AskDesk):
+    """People who answer at once, and get up after so many answers."""
+
+    def __init__(self, random: Random, answers: int, halt: Halt) -> None:
+        super().__init__(TablePatience())
+        self._draw, self._more, self._halt = random, answers, halt
+
+    async def ask(self, person: str, ask: Ask) -> Reply:
+        self._more -= 1
+        if self._more < 0:
+            self._halt.set(RunPaused("the people got up"))
+            self.close(RunPaused("the people got up"))
+        asyncio.get_running_loop().call_soon(self.answer, person, said(ask, person, self._draw))
+        return await super().ask(person, ask)
+
+
 async def _play(plan: Plan, out: Path, answers: int) -> RunProgress:
-    halt, shared, given, random = Halt(), Shared(), 0, Random(plan.seed)
-
-    def asked(person: str) -> None:
-        nonlocal given
-        waiting = desk.waiting(person)
-        if waiting is None:
-            return
-        given += 1
-        if given > answers:
-            halt.set(RunPaused("the people got up"))
-            desk.close(RunPaused("the people got up"))
-            return
-        asyncio.get_running_loop().call_soon(desk.answer, person, said(waiting.ask, person, random))
-
-    desk = AskDesk(TablePatience(), asked)
+    halt, shared = Halt(), Shared()
+    desk = _Desk(Random(plan.seed), answers, halt)
     shared.once(AskDesk, lambda: desk)
     return await run(Playing(plan, out), out, halt=halt, shared=shared)
 

@@ -95,22 +95,3 @@ def test_a_covered_seat_tells_nothing_of_its_player_until_it_is_uncovered(
     assert name in page.title()
     page.reload()
     expect(page.locator("h1")).to_be_visible()
-
-
-@pytest.mark.long
-def test_of_all_that_comes_at_once_after_an_answer_the_first_line_stays_in_sight(
-    serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
-) -> None:
-    words = ("--game", "one-night-werewolf", "--people", "1", "--port", "{port}")
-    (seat,) = links(serve("liescope", "serve", "--out", str(tmp_path / "out"), *words).said())["seat"]
-    person = Person(new_context(width=390, height=480).new_page(), seat, "Only One")
-    for number in range(2):
-        assert play_until(person, ("speak",)) == "speak"
-        person.page.wait_for_timeout(1000)  # until all is there that was said before
-        person.page.evaluate("scrollTo(0, 0)")
-        person.page.evaluate("htmx.config.defaultSettleDelay = 600")  # a slow browser: lines come before others settle
-        person.answer()
-        play_until(person, ("speak", "choose"))  # by now, scripts have said a screen's worth, or all of them wait
-        expect(person.page.locator(".said", has_text=person.said[number])).to_be_in_viewport()
-    person.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    expect(person.page.locator("#newer")).to_be_hidden()

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urljoin
 from urllib.request import urlopen
@@ -130,25 +129,6 @@ def test_a_game_that_failed_waits_until_its_player_can_answer_again(
     asyncio.run(game())
 
 
-@pytest.mark.long
-def test_what_somebody_does_on_their_page_says_that_they_are_there(
-    tmp_path: Path, serve: Callable[..., Server], new_context: Callable[..., Any]
-) -> None:
-    words = ("liescope", "serve", "--out", str(tmp_path / "out"), "--game", "mini-mafia", "--people", "1")
-    server = serve(*words, "--port", "{port}")
-    (mine,) = said(server, "seat")
-    page = new_context().new_page()
-    page.goto(mine)
-    page.fill("[name=pseudonym]", OTTER)
-    page.check("[name=agree]")
-    page.get_by_role("button", name="Take the seat").click()
-    page.locator("#ask form").wait_for()
-    page.wait_for_timeout(500)
-    with page.expect_request(lambda sent: sent.url.endswith("/here") and sent.method == "POST") as told_so:
-        page.keyboard.press("Shift")
-    assert told_so.value.response().status == 204
-
-
 def test_a_folder_has_one_server(tmp_path: Path) -> None:
     words = ["liescope", "serve", "--out", str(tmp_path / "out"), "--port", "{port}"]
     server = Server(words, tmp_path / "log")
@@ -177,6 +157,8 @@ def test_a_page_that_is_out_of_date_is_told_so_and_a_free_seat_shows_nothing(
     assert post(host, start.action, start.fixed)[0] == 200
     with urlopen(urljoin(mine, unescape(asks[1]))) as answer:
         assert (answer.status, answer.headers["HX-Refresh"]) == (204, "true"), "the game has begun since"
+    token = sheets(get(f"{mine}/withdraw"))[0].fixed
+    assert post(mine, f"{mine}/here", dict(token)) == (204, ""), "somebody does something on the page"
     for page in ("log", "ask"):
         with pytest.raises(HTTPError, match="404"):
             get(f"{free}/{page}")
