@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import Any, Unpack, overload
+from typing import Any, NamedTuple, Unpack
 
+from liescope.common.console import emit, put
 from liescope.common.settings import resolve, split, takes
+from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
 from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
-from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
-from liescope.generate.players.player_registry import SeatOptions, file_text
+from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.player_registry import file_text
 from liescope.generate.players.prompts import Templates, load_prompts
-from liescope.generate.players.run_limits import Limits, bundled_price, limits_of, price_of
+from liescope.generate.players.run_limits import Limits, limits_of, price_of
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
-from liescope.generate.runs.forecast_result import (
-    CHARACTERS_A_TOKEN,
-    NOTHING,
-    Forecast,
-    KindForecast,
-    ModelForecast,
-    Range,
-)
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import plan_games, templates_for
 from liescope.generate.runs.play import LabelSettings, PlaySettings, judging_of
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
-from liescope.generate.runs.run_plan import Plan
 
+
+class Range(NamedTuple):
+    """An estimate with the bounds that its assumptions leave open."""
+
+    low: float
+    likely: float
+    high: float
+
+
+# Characters a token: 3.8 to 4.3 by kind of ask, for the built-in prompts of three games, by the tokenizers of Qwen and
+# of Mistral (Tekken). Messages: 3,000 of the games that the authors of Mini-Mafia published have 15 to 50 tokens (5% to
+# 95%) by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for any
+# reasoning. All 39,160 messages have 139 characters in the mean; those of scripts 94 to 115, so they are lengthened.
+CHARACTERS_A_TOKEN = Range(3.6, 4.0, 4.5)
+MESSAGES = 139 / 108
+_MORE = "That is how it looks from here, and so far nothing has been said that would make it look any other way. "
 _CHOICE = Range(2, 5, 40)
 _ANSWERS = {
     AskKind.SPEAK: Range(15, 35, 90),
@@ -50,179 +58,87 @@ _ANSWERS = {
     AskKind.FIND_CLAIMS: Range(20, 90, 300),
     AskKind.BELIEFS: Range(8, 20, 120),
 }
-
-
-MESSAGES = 139 / 108  # how much longer messages of models are than those of scripts
-_MORE = "That is how it looks from here, and so far nothing has been said that would make it look any other way. "
-
-
-def as_models_say(text: str, limit: int | None) -> str:
-    """A script's message, as long as a model's would be, with words that say nothing."""
-    length = min(round(len(text) * MESSAGES), limit or 10**6)
-    more = length - len(text) - 1
-    return f"{text} {(_MORE * (more // len(_MORE) + 1))[:more]}" if more > 0 else text
-
-
-def tokens_of(characters: float) -> Range:
-    """The tokens of a text with so many characters."""
-    ratio = CHARACTERS_A_TOKEN
-    return Range(characters / ratio.high, characters / ratio.likely, characters / ratio.low)
-
-
-def answer_tokens(kind: AskKind, most: float | None = None, thinking: int = 0) -> Range:
-    """The tokens of an answer. most: the limit that the player sets; thinking: its budget for reasoning."""
-    usual = _ANSWERS.get(kind, _CHOICE)
-    longest = Range(usual.low, usual.likely + thinking / 2, usual.high + thinking)
-    return longest if most is None else Range(*(min(part, most) for part in longest))
-
-
-Answer = Callable[[Ask, Sequence[Event]], Reply]
-Render = Callable[[Ask, Sequence[Event]], str]
-
-
-@dataclass(slots=True)
-class AskCount:
-    """The asks of one kind to the seats of one group: how many, and the characters of their prompts."""
-
-    calls: int = 0
-    characters: int = 0
-    longest: int = 0
-
-
-@dataclass(slots=True)
-class SampledGames:
-    """What was counted in some games. asked: by group of seats (a role, or all seats) and kind of ask; games: how many;
-    batches: of each game, by group, the batches of asks that it takes part in; prompts: one by kind.
-    """
-
-    games: int = 0
-    asked: defaultdict[str, defaultdict[AskKind, AskCount]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(AskCount))
-    )
-    batches: list[list[frozenset[str]]] = field(default_factory=list)
-    prompts: dict[AskKind, str] = field(default_factory=dict)
-    _characters: list[int] = field(default_factory=list)
-
-    def play(self, session: Session, answer: Answer, render: Render, group: Callable[[str], str]) -> None:
-        """Play one game and count its asks. group: of a seat."""
-        batches, whole = list[frozenset[str]](), 0
-        first = self.games == 0
-        while session.asks:
-            replies = []
-            for ask in session.asks:
-                view = session.game.view(ask.seat)
-                prompt = render(ask, view)
-                one = self.asked[group(ask.seat)][ask.kind]
-                one.calls += 1
-                one.characters += len(prompt)
-                one.longest = max(one.longest, len(prompt))
-                whole += len(prompt)
-                if first or ask.kind not in self.prompts:
-                    self.prompts[ask.kind] = prompt
-                replies.append(answer(ask, view))
-            batches.append(frozenset(group(ask.seat) for ask in session.asks))
-            session.send(tuple(replies))
-        self.games += 1
-        self.batches.append(batches)
-        self._characters.append(whole)
-
-    @property
-    def doubt(self) -> float:
-        """Two standard errors of the characters of a game, as a share of them; a tenth from one game alone."""
-        if len(self._characters) < 2 or not any(self._characters):
-            return 0.1
-        return 2.0 * stdev(self._characters) / fmean(self._characters) / math.sqrt(len(self._characters))
-
-    def chain(self, groups: Iterable[str]) -> int:
-        """The most batches of a game in which a seat of these groups is asked."""
-        wanted = frozenset(groups)
-        return max((sum(bool(batch & wanted) for batch in game) for game in self.batches), default=0)
-
-
-def spread(count: int, most: int) -> list[int]:
-    """Places spread evenly over so many, at most the given number of them."""
-    wanted = min(count, most)
-    return [place * count // wanted for place in range(wanted)]
-
-
-@dataclass(frozen=True, slots=True)
-class AskedModel:
-    """label: its name in tables; name: as the endpoint calls it; host: "" for a model in this process; persona: the
-    characters of its system message; thinking: its budget for reasoning.
-    """
-
-    label: str
-    name: str
-    host: str
-    options: SeatOptions
-    persona: int = 0
-    thinking: int = 0
-
-    def answer(self, kind: AskKind) -> Range:
-        return answer_tokens(kind, self.options.at(kind).get("max_tokens"), self.thinking)
-
-
-def asked_model(spec: str, files: Mapping[str, str]) -> AskedModel | None:
-    """The model behind a spec; None for players whose answers cost nothing. files: the texts that specs name.
-
-    Raises UsageError, UnknownName or BadData for a spec that cannot be read.
-    """
-    kind, _, argument = spec.partition(":")
-    if kind == "openai":
-        read = read_spec(argument)
-        host = host_of(read.base_url or default_url())
-        persona = len(file_text(read.options.persona, files)) if read.options.persona else 0
-        return AskedModel(read.label, read.name, host, read.options, persona, read.thinking or 0)
-    if kind == "local":
-        from liescope.generate.players.local.loading import read_spec as read_local
-
-        local = read_local(argument)
-        persona = len(file_text(local.seat.persona, files)) if local.seat.persona else 0
-        return AskedModel(local.name, local.name, "", local.seat, persona)
-    return None
-
-
 SAMPLED = 8  # games of each way to play
+_DOUBTED = (0.9, 1.0, 1.1)  # a sample of games may be shorter or longer than all
 _PROFILE = "steady"
 
-
-@dataclass(frozen=True, slots=True)
-class _SoFar:
-    """What a run that has begun tells: games that ended, the mean tokens of answers by kind, seconds of a request."""
-
-    ended: frozenset[str] = frozenset()
-    answers: Mapping[str, float] | None = None
-    latency: float | None = None
-    facts: tuple[EndpointFacts, ...] = ()
-    spent: float = 0.0
+Prompts = dict[tuple[str, AskKind], list[str]]
+"""Every prompt of some games, by the role (or the judge's spec) and the kind of ask."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Share:
-    """How many games a player plays in the seats of one group, and the sample that tells what it is asked there."""
+class AskForecast:
+    """The asks of one kind to one model. prompt: the longest of them; measured: whether the length of the answers was
+    counted in the run so far; cost: None without a price.
+    """
 
-    sample: SampledGames
-    group: str
-    games: int
+    model: str
+    kind: str
+    calls: float
+    prompt_tokens: Range
+    completion_tokens: Range
+    cost: Range | None
+    prompt: str
+    measured: bool
 
 
-@overload
-def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Unpack[PlaySettings]) -> Forecast: ...
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A run before it is played, or what is left of one. about: what was asked for; planned, left: games; sample: how
+    many of them scripts played for this; spent: what the run has cost so far.
+    """
+
+    about: Mapping[str, Any]
+    planned: int
+    left: int
+    sample: int
+    asks: tuple[AskForecast, ...]
+    currency: str
+    spent: float
+
+    @property
+    def calls(self) -> float:
+        return sum(ask.calls for ask in self.asks)
+
+    @property
+    def cost(self) -> Range | None:
+        """Of the models with a price; None if none has one."""
+        return _sum([ask.cost for ask in self.asks if ask.cost is not None])
+
+    @property
+    def unpriced(self) -> list[str]:
+        """The models without a known price."""
+        return list(dict.fromkeys(ask.model for ask in self.asks if ask.cost is None))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data, prompts in full."""
+        ranges = ("prompt_tokens", "completion_tokens", "cost")
+        asks = [asdict(ask) | {name: _named(getattr(ask, name)) for name in ranges} for ask in self.asks]
+        games = {"planned": self.planned, "left": self.left, "sampled": self.sample}
+        whole = {"unpriced": self.unpriced, "cost": _named(self.cost), "currency": self.currency, "spent": self.spent}
+        return {**self.about, "games": games, "calls": round(self.calls), "asks": asks, **whole}
+
+    def __repr__(self) -> str:
+        return f"<Forecast {self.about['game']}: {self.left:,} games, {self.calls:,.0f} calls>"
 
 
-@overload
-def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Any) -> Forecast: ...
+def _sum(ranges: Sequence[Range]) -> Range | None:
+    return Range(*map(sum, zip(*ranges, strict=True))) if ranges else None
+
+
+def _named(value: Range | None) -> dict[str, float] | None:
+    return None if value is None else value._asdict()
 
 
 @takes(PlaySettings, others="table")
 def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Any) -> Forecast:
-    """What `play` with the same settings will take: games, calls, tokens, cost and time. Nothing is asked or written.
+    """What `play` with the same settings will take: games, calls, tokens and cost. Nothing is asked or written.
 
     Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
     length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast`), unless the run has
     begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
-    else bundled ones (`liescope.generate.players.run_limits`); a model without one has no cost. Budgets, `timeout` and
-    other limits of a run change nothing.
+    else bundled ones (`liescope.generate.players.run_limits`); a model without one has no cost, and neither has a
+    player in this process. Limits of the run change nothing.
 
     Parameters
     ----------
@@ -234,11 +150,6 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     **table
         The game's own options, as `play` takes them.
 
-    Returns
-    -------
-    Forecast
-        Estimates with the bounds that their assumptions leave open.
-
     Raises
     ------
     UsageError
@@ -248,23 +159,27 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     """
     played, (own, table) = find_game(game), split(PlaySettings, settings)
     kept = templates_for(own["prompts"], game, None if out is None else Path(out))
-    plan, limits = plan_games(played, own, table, kept), limits_of(own)
-    so_far = _so_far(out, plan.to_json())
-    samples = {
-        learns: _played(plan, [place for place in range(len(plan.cells)) if plan.learning_in(place) == learns], kept)
-        for learns in sorted(set(map(plan.learning_in, range(len(plan.cells)))))
-    }
-    ended = Counter(int(game_id.rpartition("-")[2]) % len(plan.cells) for game_id in so_far.ended)
-    shares, chain = defaultdict[str, list[_Share]](list), 0.0
-    models = {spec: asked_model(spec, plan.files) for spec in plan.players}
-    for place, cell in enumerate(plan.cells):
-        left, learns = plan.games - ended[place], plan.learning_in(place)
-        for role, spec in zip(plan.roles, cell, strict=True):
-            shares[spec].append(_Share(samples[learns], role, left))
-        asked = [role for role, spec in zip(plan.roles, cell, strict=True) if models[spec] is not None]
-        chain = max(chain, samples[learns].chain(asked) * (left if learns else min(left, 1)))
-    about = {"game": game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    return _forecast(about, len(plan), len(plan) - len(so_far.ended), shares, models, chain, limits, so_far)
+    plan = plan_games(played, own, table, kept)
+    ended, answers, spent = _so_far(out, plan.to_json())
+    script, cells, sampled = ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game), range(len(plan.cells)), 0
+    shares = defaultdict[tuple[str, bool, str], float](float)  # games by spec, whether the cell learns, and role
+    prompts: dict[bool, Prompts] = {}
+    for learns in {plan.learning_in(place) for place in cells}:
+        alike = [place for place in cells if plan.learning_in(place) == learns]
+        found: Prompts = defaultdict(list)
+        turns = _spread(len(alike) * plan.games)
+        for turn, place in (divmod(at, len(alike)) for at in turns):
+            one = plan.make(plan.planned(turn * len(cells) + alike[place]))
+            _play(Session(one), one.roles, partial(_said, script), game, kept, found)
+        prompts[learns], sampled = found, sampled + len(turns)
+        for place in alike:
+            left = sum(plan.game_id(number) not in ended for number in range(place, len(plan), len(cells)))
+            for role, spec in zip(plan.roles, plan.cells[place], strict=True):
+                shares[spec, learns, role] += left / len(turns)
+    asked = [(spec, role, share, prompts[learns]) for (spec, learns, role), share in shares.items()]
+    asks = _asks(asked, plan.files, limits_of(own), answers)
+    about = {"game": game, "plan": plan.hash[:8], "cells": len(cells)}
+    return Forecast(about, len(plan), len(plan) - len(ended), sampled, asks, own["currency"], spent)
 
 
 @takes(LabelSettings)
@@ -281,140 +196,142 @@ def forecast_label(
     """
     own = resolve(LabelSettings, settings)
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
-    job, limits = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder), limits_of(own)
-    so_far = _so_far(folder, job.plan.to_json())
-    sample = _judged(job, asked)
-    left = len(job) - len(so_far.ended)
-    about = {"game": job.game, "judged": str(run), "judge": asked}
-    shares = {one: [_Share(sample, one, left)] for one in job.plan.specs}
-    models = {one: asked_model(one, job.plan.files) for one in job.plan.specs}
-    paid = [one for one, model in models.items() if model]
-    chain = sample.chain(paid) if left and paid else 0
-    return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
-
-
-def _played(plan: Plan, places: Sequence[int], prompts: Templates) -> SampledGames:
-    """Some games of the cells at these places."""
-    sample, render = SampledGames(), _renderer(prompts, plan.game)
-    for at in spread(len(places) * plan.games, SAMPLED):
-        turn, place = divmod(at, len(places))
-        played = plan.make(plan.planned(turn * len(plan.cells) + places[place]))
-        sample.play(Session(played), _script(plan.game), render, played.roles.__getitem__)
-    return sample
-
-
-def _judged(job: JudgingJob, judge: str) -> SampledGames:
-    """The judging of some games."""
-    sample, render = SampledGames(), _renderer(job.templates, job.game)
-    games = [planned for (planned, *_) in job.chains(set())]
+    job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder)
+    ended, answers, spent = _so_far(folder, job.plan.to_json())
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
-    for place in spread(len(games), SAMPLED):
-        judged = job.begin(games[place], {judge: script})
-        sample.play(judged, _silent, render, job.seats(games[place], judged.game).__getitem__)
-    return sample
+    games = [planned for (planned, *_) in job.chains(set())]
+    found: Prompts = defaultdict(list)
+    turns = _spread(len(games))
+    for place in turns:
+        judged = job.begin(games[place], {asked: script})
+        _play(judged, job.seats(games[place], judged.game), _silent, job.game, job.templates, found)
+    left = len(job) - len(ended)
+    shares = [(one, one, left / max(len(turns), 1), found) for one in job.plan.specs]
+    asks = _asks(shares, job.plan.files, limits_of(own), answers)
+    about = {"game": job.game, "judged": str(run), "judge": asked}
+    return Forecast(about, len(job), left, len(turns), asks, own["currency"], spent)
 
 
-def _renderer(prompts: Templates, game: str) -> Render:
+def _spread(count: int) -> list[int]:
+    """Places spread evenly over so many, SAMPLED of them at most."""
+    wanted = min(count, SAMPLED)
+    return [place * count // wanted for place in range(wanted)]
+
+
+Answer = Callable[[Ask, Sequence[Event]], Reply]
+
+
+def _play(
+    session: Session, groups: Mapping[str, str], answer: Answer, game: str, prompts: Templates, found: Prompts
+) -> None:
+    """Play one game and keep its prompts. groups: of each seat."""
     templates = load_prompts(prompts, game)
-    return lambda ask, view: templates.render(ask, view).text
+    while session.asks:
+        views = [session.game.view(ask.seat) for ask in session.asks]
+        for ask, view in zip(session.asks, views, strict=True):
+            found[groups[ask.seat], ask.kind].append(templates.render(ask, view).text)
+        session.send(tuple(map(answer, session.asks, views)))
 
 
 def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
     return Reply(problem="nobody was asked")
 
 
-def _script(game: str) -> Answer:
-    script = ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
-
-    def said(ask: Ask, view: Sequence[Event]) -> Reply:
-        reply = script.say(ask, view)
-        return replace(reply, text=as_models_say(reply.text, ask.limit)) if reply.text else reply
-
-    return said
+def _said(script: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
+    """A script's reply, its message as long as a model's would be, with words that say nothing."""
+    reply = script.say(ask, view)
+    text = reply.text or ""
+    more = min(round(len(text) * MESSAGES), ask.limit or 10**6) - len(text) - 1
+    return replace(reply, text=f"{text} {(_MORE * (more // len(_MORE) + 1))[:more]}") if more > 0 else reply
 
 
-def _so_far(out: str | os.PathLike[str] | None, plan: Mapping[str, Any]) -> _SoFar:
-    """What the run in the folder tells, if there is one. Raises PlanChanged if it has another plan."""
+def _so_far(
+    out: str | os.PathLike[str] | None, plan: Mapping[str, Any]
+) -> tuple[frozenset[str], Mapping[str, float], float]:
+    """Of the run in the folder, if there is one: the games that ended, the mean tokens of answers by kind of ask, and
+    what it cost. Raises PlanChanged if it has another plan.
+    """
     if out is None or not (Path(out) / PLAN_FILE).exists():
-        return _SoFar()
+        return frozenset(), {}, 0.0
     with Journal.open(Path(out)) as journal:
         check_unchanged(journal.plan, plan, Path(out))
-        facts = journal.endpoint_facts()
-        known = [one.latency_ms for one in facts if one.latency_ms is not None]
-        latency = journal.latency_ms() or (max(known) if known else None)
-        return _SoFar(
-            frozenset(journal.game_ids()),
-            journal.answer_tokens(),
-            None if latency is None else latency / 1000,
-            facts,
-            journal.spent()[1],
-        )
+        return frozenset(journal.game_ids()), journal.answer_tokens() or {}, journal.spent()[1]
 
 
-def _forecast(
-    about: Mapping[str, Any],
-    planned: int,
-    left: int,
-    shares: Mapping[str, Sequence[_Share]],
-    models: Mapping[str, AskedModel | None],
-    chain: float,
+def _asks(
+    shares: Sequence[tuple[str, str, float, Prompts]],
+    files: Mapping[str, str],
     limits: Limits,
-    so_far: _SoFar,
-) -> Forecast:
-    kinds: dict[AskKind, tuple[float, Range, Range, str, bool]] = {}
-    found = []
-    for spec, model in models.items():
-        if model is None:
-            continue
-        calls, sent, answered, longest = 0.0, NOTHING, NOTHING, 0
-        for share in shares[spec]:
-            for kind, asked in share.sample.asked[share.group].items():
-                times = asked.calls / share.sample.games * share.games
-                whole = (asked.characters / max(asked.calls, 1) + model.persona) * times
-                prompt = _doubted(tokens_of(whole), share.sample.doubt)
-                mean = (so_far.answers or {}).get(kind.value)
-                length = model.answer(kind) if mean is None else Range(0.9 * mean, mean, 1.1 * mean)
-                answer = _doubted(length.times(times), share.sample.doubt)
-                calls, sent, answered = calls + times, sent + prompt, answered + answer
-                longest = max(longest, asked.longest + model.persona)
-                old = kinds.get(kind, (0.0, NOTHING, NOTHING, share.sample.prompts[kind], mean is not None))
-                kinds[kind] = (old[0] + times, old[1] + prompt, old[2] + answer, old[3], old[4])
-        found.append(_model(model, calls, sent, answered, tokens_of(longest), limits, so_far.facts))
-    sampled = {id(share.sample): share.sample.games for spec in shares for share in shares[spec]}
-    return Forecast(
-        about,
-        planned,
-        left,
-        sum(sampled.values()),
-        chain,
-        tuple(KindForecast(kind.value, *rest) for kind, rest in kinds.items() if rest[0]),
-        tuple(found),
-        limits.concurrency,
-        so_far.latency,
-        limits.currency,
-        so_far.spent,
-    )
+    answers: Mapping[str, float],
+) -> tuple[AskForecast, ...]:
+    """The asks to models at endpoints. shares: specs with the group that they play and how often the prompts of the
+    sample count; answers: mean tokens by kind, where known.
+    """
+    texts = defaultdict[tuple[str, AskKind], list[tuple[float, str]]](list)
+    for spec, group, share, prompts in shares:
+        for (asked, kind), rendered in prompts.items():
+            if asked == group and spec.startswith("openai:"):
+                texts[spec, kind] += [(share, text) for text in rendered]
+    rows = []
+    for (spec, kind), found in texts.items():
+        model = read_spec(spec.removeprefix("openai:"))
+        host, options = host_of(model.base_url or default_url()), model.options
+        persona = len(file_text(options.persona, files)) if options.persona else 0
+        price = price_of(limits.prices, limits.currency, host, model.label, model.name)
+        calls = sum(share for share, _ in found)
+        sent = sum(share * (len(text) + persona) for share, text in found)
+        prompt = Range(*(sent / ratio * part for ratio, part in zip(CHARACTERS_A_TOKEN[::-1], _DOUBTED, strict=True)))
+        low, likely, high = _ANSWERS.get(kind, _CHOICE)
+        thinking, most = model.thinking or 0, options.at(kind).get("max_tokens", float("inf"))
+        usual = [min(part, most) for part in (low, likely + thinking / 2, high + thinking)]
+        mean = answers.get(kind.value)
+        each = usual if mean is None else [mean] * 3
+        answer = Range(*(calls * part * doubt for part, doubt in zip(each, _DOUBTED, strict=True)))
+        pairs = zip(prompt, answer, strict=True)
+        costs = [TokenUsage(round(sent), None, round(said)).cost(price) or 0.0 for sent, said in pairs]
+        longest = max((text for _, text in found), key=len)
+        cost = None if price is None else Range(*costs)
+        rows.append(AskForecast(model.label, kind.value, calls, prompt, answer, cost, longest, mean is not None))
+    return tuple(row for row in rows if row.calls)
 
 
-def _model(
-    model: AskedModel,
-    calls: float,
-    sent: Range,
-    answered: Range,
-    longest: Range,
-    limits: Limits,
-    facts: Sequence[EndpointFacts],
-) -> ModelForecast:
-    price = price_of(limits.prices, limits.currency, model.host, model.label, model.name) if model.host else None
-    bundled = bundled_price(model.host, model.name)
-    cost = None
-    if price is not None:
-        amounts = [TokenUsage(round(p), None, round(c)).cost(price) or 0.0 for p, c in zip(sent, answered, strict=True)]
-        cost = Range(*amounts)
-    context = next((one.context for one in facts if (one.host, one.model) == (model.host, model.name)), None)
-    priced = bundled.as_of if bundled is not None and bundled.price is price else None
-    return ModelForecast(model.label, model.host, calls, sent, answered, longest, price, priced, cost, context)
+_NAME = 26
 
 
-def _doubted(range_: Range, doubt: float) -> Range:
-    return Range(range_.low * max(1 - doubt, 0), range_.likely, range_.high * (1 + doubt))
+def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
+    """Print a forecast. prompts: also a whole prompt of each kind."""
+    if as_json:
+        emit(found.to_json())
+        return
+    for line in forecast_lines(found):
+        put(line)
+    longest = {ask.kind: ask.prompt for ask in sorted(found.asks, key=lambda ask: len(ask.prompt))}
+    for kind, text in longest.items() if prompts else ():
+        put(f"\n--- {kind}: a whole prompt ---\n{plain(text)}")
+
+
+def forecast_lines(found: Forecast) -> Iterator[str]:
+    """The summary: one screen."""
+    already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
+    games = "game" if found.left == 1 else "games"
+    yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
+    yield f"From {found.sample} of the games, played by scripts. No model was called, nothing written."
+    if not found.asks:
+        yield "No player in this run costs anything."
+        return
+    for name in ("kind", "model"):
+        yield f"\n{f'by {name}':{_NAME}}{'calls':>9}{'tokens':>13}{f'{found.currency} (from, to)':>32}"
+        for one in dict.fromkeys(getattr(ask, name) for ask in found.asks):
+            asks = [ask for ask in found.asks if getattr(ask, name) == one]
+            tokens = sum(ask.prompt_tokens.likely + ask.completion_tokens.likely for ask in asks)
+            cost = _sum([ask.cost for ask in asks if ask.cost is not None])
+            words = "no price known" if cost is None else "{1:,.2f} ({0:,.2f}, {2:,.2f})".format(*cost)
+            short = one if len(one) < _NAME else f"{one[: _NAME - 3]}…"
+            yield f"{plain(short):{_NAME}}{sum(ask.calls for ask in asks):>9,.0f}{tokens:>13,.0f}{words:>32}"
+    counted = "as long as those so far in this run" if any(ask.measured for ask in found.asks) else "of usual length"
+    low, likely, high = CHARACTERS_A_TOKEN
+    yield f"\nTokens are estimated: {likely:g} characters each ({low:g} to {high:g}); answers are"
+    yield f"{counted}, without reasoning that is not bounded,"
+    yield "which may cost many times as much. Nothing is taken as cached."
+    if found.unpriced:
+        yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."

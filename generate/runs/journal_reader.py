@@ -312,10 +312,6 @@ class JournalReader:
         """The mean tokens of an answer, by kind of ask, where endpoints counted some."""
         return dict(self._sql(_ANSWERS))
 
-    def latency_ms(self) -> float | None:
-        """The median latency of the requests that were answered; None if there are none."""
-        return next((float(latency) for (latency,) in self._sql(_LATENCY)), None)
-
     def spent(self) -> tuple[int, float]:
         """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
         tokens, cost = 0, 0.0

@@ -17,8 +17,7 @@ from liescope.common.text import plain
 from liescope.games.game_registry import GAMES, game_lines, table_options
 from liescope.generate.players.player_registry import player_names
 from liescope.generate.players.run_limits import RunSettings
-from liescope.generate.runs.forecast import forecast, forecast_label
-from liescope.generate.runs.forecast_result import say_forecast
+from liescope.generate.runs.forecast import forecast, forecast_label, say_forecast
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
