@@ -83,6 +83,9 @@ def score(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl(.gz), .parquet or .csv file.")] = None,
     given: Given,
+    part: Annotated[
+        str | None, typer.Option(help="Score only the K-th of N shares of the file.", metavar="K/N")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -103,11 +106,13 @@ def score(
         raise UsageError("give statements either as arguments or with --in, not both")
     if out is not None:
         said: Path | Iterable[str] = file or texts or _typed()
-        done = score_file(model, said, out=out, cache=cache, overwrite=overwrite, progress=True, **how)
+        done = score_file(model, said, out=out, cache=cache, part=part, overwrite=overwrite, progress=True, **how)
         rate = done.statements / max(done.seconds, 1e-9)
         say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}"])
         _say_notes(done.notes)
         return
+    if part is not None:
+        raise UsageError("--part scores a share of a file into another; give --in and --out")
     loaded = opened(model, cache)
     given_texts = nullcontext((texts or _typed(), None))
     with statements_of(file) if file else given_texts as (statements, _):

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -131,15 +131,21 @@ class LoadedDetector:
         progress: Progress = silent,
         coverage: float = COVERAGE,
         reasons: int = 0,
+        windows: range | None = None,
     ) -> Iterator[pl.DataFrame]:
-        """Tables of scores, one for each few thousand statements, in their order."""
+        """Tables of scores, one for each window of a few thousand statements, in their order. windows: which of them
+        to score; the others are read, since games may go on from one to the next.
+        """
         if reasons:
             self.detector.explain([])
         self._unlike.clear()
         self._unread.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
-        while batch := reader.read_all(islice(given, WINDOW)):
-            yield self.score_batch(batch, _after(before, len(batch), progress), coverage, reasons)
+        for number in count() if windows is None else range(windows.stop):
+            if not (batch := reader.read_all(islice(given, WINDOW))):
+                return
+            if windows is None or number in windows:
+                yield self.score_batch(batch, _after(before, len(batch), progress), coverage, reasons)
             before += len(batch)
 
     def score_batch(

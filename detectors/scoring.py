@@ -24,11 +24,12 @@ import pyarrow.parquet as pq
 
 from liescope.common.console import let_interrupts_end_reads
 from liescope.common.errors import BadData, UsageError
+from liescope.common.parts import Part
 from liescope.common.settings import resolve, takes
 from liescope.common.text import cell
 from liescope.detectors.detector_settings import ScoreSettings
 from liescope.detectors.progress import shown
-from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.saved import WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS
 
 FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
@@ -268,6 +269,7 @@ def score_file(
     *,
     out: str | os.PathLike[str],
     cache: str | os.PathLike[str] | None = None,
+    part: str | None = None,
     overwrite: bool = False,
     progress: bool = False,
     **settings: Unpack[ScoreSettings],
@@ -278,10 +280,12 @@ def score_file(
     `text` and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which
     gets the columns of `score`, one row for each statement, in order. It appears when it is complete, however the
     scoring ends.
+    part: score only the K-th of N shares of the file, as "K/N": the scores of the parts, one after the other, are those
+    of the whole. Statements are scored in windows of 4,096, and parts are of whole windows.
     overwrite: replace an existing `out`.
 
-    Raises what `score` raises, UsageError for an ending or an `out` that is taken or cannot be written, and BadData for
-    a damaged file.
+    Raises what `score` raises, UsageError for a part that has no statement, an ending or an `out` that is taken or
+    cannot be written, and BadData for a damaged file.
 
     Example:
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
@@ -290,9 +294,24 @@ def score_file(
     coverage, reasons = own["coverage"], own["reasons"]
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
+        windows = None if part is None else _windows(Path(statements), Part.read(part))
         with statements_of(Path(statements)) as (rows, share):
-            return _score_into(detector, name, rows, share, Path(out), coverage, reasons, overwrite, progress)
+            return _score_into(detector, name, rows, share, Path(out), coverage, reasons, overwrite, progress, windows)
+    if part is not None:
+        raise UsageError("--part scores a share of a file; name one with --in")
     return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, reasons, overwrite, progress)
+
+
+def _windows(statements: Path, part: Part) -> range:
+    """The windows of a file that a part scores. Raises UsageError if there is none."""
+    with statements_of(statements) as (rows, _):
+        windows = -(-sum(1 for _ in rows) // WINDOW)
+    if not (share := part.share(windows)):
+        raise UsageError(
+            f"--part {part} has no statement: {statements} has {windows} windows of {WINDOW:,}, which are scored "
+            "together; make fewer parts"
+        )
+    return share
 
 
 def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
@@ -314,6 +333,7 @@ def _score_into(
     reasons: int,
     overwrite: bool,
     progress: bool,
+    windows: range | None = None,
 ) -> ScoredFile:
     began = time.perf_counter()
     rows = scored = 0
@@ -322,7 +342,7 @@ def _score_into(
         def estimated(what: str, done: int, read: int) -> None:
             show(what, done, max(read, round(read / (share() or 1.0))))
 
-        for table in model.score_stream(statements, estimated, coverage, reasons):
+        for table in model.score_stream(statements, estimated, coverage, reasons, windows):
             write(table)
             rows += table.height
             scored += table["score"].count()

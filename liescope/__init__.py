@@ -11,6 +11,8 @@ Every function here does what the command of its name does, and returns a small 
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page.
 - `view`: games in a browser; `serve`: tables at which people play, and links by which they judge.
 
+`liescope.parallel` does some of it in parts on a Ray cluster.
+
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """
 

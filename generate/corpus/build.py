@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
@@ -27,16 +26,13 @@ from liescope.common.leaks import (
     key_variables,
     secrets_of,
     texts_of,
-    without_addresses,
 )
 from liescope.common.model_names import spellings
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
-from liescope.data_cards.tables import TABLES, CallRow
+from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
-from liescope.games.record import GameRecord
-from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.join import joined
 from liescope.generate.corpus.read import (
@@ -49,12 +45,10 @@ from liescope.generate.corpus.read import (
     read,
     read_built,
     siblings_of,
-    split_game,
 )
-from liescope.generate.corpus.write import CorpusWriter
+from liescope.generate.corpus.write import CorpusWriter, Games, Written, write_games
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.generate.runs.run_folder import PART, PLAN_FILE, plan_terms, plan_texts
-from liescope.labeling.record_rows import game_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,9 +61,8 @@ def write_papers(folder: Path, facts: Mapping[str, Any]) -> None:
         (folder / name).write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
+Write = Callable[[CorpusWriter], Written]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
-_CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["calls"].columns[:-1])
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 
 
@@ -134,9 +127,9 @@ def build(
 
     The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
     replaced, and a note says so. Runs that were played with `part` are joined: the corpus is that of the whole run.
-    Games that come with an official split keep it; a model that is held out is held out
-    under whatever name it stands there. Memory use does not grow with the runs, except for ids and hashes. The same
-    runs in the same order give the same Parquet, byte for byte.
+    Games that come with an official split keep it; a model that is held out is held out under whatever name it stands
+    there. Memory use does not grow with the runs, except for ids and hashes. The same runs in the same order give the
+    same Parquet, byte for byte.
 
     Parameters
     ----------
@@ -159,8 +152,40 @@ def build(
     BadData
         For a run that cannot be read.
     """
-    chosen = resolve(BuildSettings, settings)
-    hold_out, transcript = chosen["hold_out_models"], chosen["transcript"]
+    wanted = corpus_wanted(sources, Path(out), resolve(BuildSettings, settings))
+    with ExitStack() as shown:
+        watch = shown.enter_context(_bar(wanted.ended)) if progress else _unwatched
+        games, held_out = read_runs(wanted.runs), (wanted.hold_out, wanted.siblings)
+        return wanted.built(lambda writer: write_games(games, writer, held_out, wanted.transcript, watch))
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusWanted:
+    """A corpus before it is built. runs: the parts of one run together; heads: the plan and the versions of each, by
+    its name; ended, unplayed: games; hold_out: every name of the models that are held out; siblings: as in
+    `split_game`; notes: what the user should know.
+    """
+
+    out: Path
+    runs: Sequence[Path | Sequence[Path]]
+    heads: Mapping[str, Head]
+    ended: int
+    unplayed: int
+    hold_out: frozenset[str]
+    siblings: frozenset[str]
+    transcript: bool
+    notes: tuple[str, ...]
+
+    def built(self, write: Write) -> CorpusResult:
+        """The corpus of what `write` writes."""
+        facts = _pack(write, self.out, sorted(self.hold_out), self.transcript, self.heads)
+        return CorpusResult(self.out, facts, self.unplayed, self.notes)
+
+
+def corpus_wanted(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out: Path, chosen: BuildSettings
+) -> CorpusWanted:
+    """What `build` is to build. chosen: all settings. Raises as `build` does."""
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
@@ -179,28 +204,25 @@ def build(
             ended = sum(journal.counts().values())
             total += ended
             unplayed += max(0, journal.planned() - ended)
-            if hold_out:
+            if chosen["hold_out_models"]:
                 for game in journal.records():
                     for seat in game.seats:
                         roots.setdefault(seat.model, set()).add(siblings_of(game))
     notes = list[str]()
-    for name in hold_out:
+    for name in chosen["hold_out_models"]:
         if not spellings(name, roots):
             raise UnknownName("model", name, roots)
         if own := [other for other in spellings(name, sorted(roots)) if other != name]:
             notes.append(f"{', '.join(own)} may be the same model as {name}, and is held out with it")
-    hold_out = sorted({own for name in hold_out for own in spellings(name, roots)})
-    if is_corpus(Path(out)) and not chosen["overwrite"]:
-        if not _same(read_built(Path(out)), heads, hold_out, transcript):
+    hold_out = frozenset(own for name in chosen["hold_out_models"] for own in spellings(name, roots))
+    if is_corpus(out) and not chosen["overwrite"]:
+        if not _same(read_built(out), heads, sorted(hold_out), chosen["transcript"]):
             raise UsageError(
                 f"{out} holds a corpus of other runs or options; add --overwrite to replace it, or choose another --out"
             )
         notes.append(f"{out} held a corpus of the same runs, which is replaced")
-    siblings = set().union(*(roots[name] for name in hold_out))
-    with ExitStack() as shown:
-        watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        facts = pack(read_runs(whole), Path(out), hold_out, watch, transcript, heads, siblings)
-    return CorpusResult(Path(out), facts, unplayed, tuple(notes))
+    siblings = frozenset[str]().union(*(roots[name] for name in hold_out))
+    return CorpusWanted(out, whole, heads, total, unplayed, hold_out, siblings, chosen["transcript"], tuple(notes))
 
 
 def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> bool:
@@ -227,12 +249,21 @@ def pack(
     """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
     the plan and the versions of each run, by its name; held_out_siblings: as in `splits.split_game`.
     """
+    held_out = frozenset(hold_out), frozenset(held_out_siblings)
+    return _pack(
+        lambda writer: write_games(games, writer, held_out, transcript, watch), out, hold_out, transcript, heads or {}
+    )
+
+
+def _pack(write: Write, out: Path, hold_out: Sequence[str], transcript: bool, heads: Mapping[str, Head]) -> CorpusFacts:
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
             with CorpusWriter(folder) as writer:
-                written = _write(games, writer, (frozenset(hold_out), frozenset(held_out_siblings)), transcript, watch)
-            origin = _origin(written, heads or {}, hold_out, transcript)
+                written = write(writer)
+            if not written.seen:
+                raise UsageError("the runs hold no finished game; play some first, then build again")
+            origin = _origin(written, heads, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
             _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
@@ -253,19 +284,7 @@ def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
                 )
 
 
-@dataclass(slots=True)
-class _Written:
-    """What was written. runs: their names, in order; games: the names of the games; official: games that have kept a
-    split of their publishers; withdrawn: statements that their speakers withdrew.
-    """
-
-    runs: dict[str, None] = field(default_factory=dict)
-    games: set[str] = field(default_factory=set)
-    official: int = 0
-    withdrawn: int = 0
-
-
-def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
+def _origin(written: Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
     runs = []
     variables: set[str] = set()
     texts: dict[str, str] = {}
@@ -286,43 +305,6 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
         terms,
         written.withdrawn,
     )
-
-
-def _write(
-    games: Games,
-    writer: CorpusWriter,
-    held_out: tuple[frozenset[str], frozenset[str]],
-    transcript: bool,
-    watch: Callable[[int], None],
-) -> _Written:
-    """Write every row of every game, and count the games. Raises UsageError for a game that comes twice, or none."""
-    seen: dict[str, str] = {}
-    written = _Written()
-    for run, game, calls in games:
-        written.runs[run] = None
-        written.games.add(game.game)
-        written.official += "split" in game.meta
-        written.withdrawn += sum(withdrawn_from(game).values())
-        if game.game_id in seen:
-            raise UsageError(
-                f"game {game.game_id!r} is in {_both(seen[game.game_id], run)} and would be counted twice; build from "
-                "runs without common games (a judged run holds the games that it judged; play with another --seed to "
-                "add games)"
-            )
-        seen[game.game_id] = run
-        split = split_game(game, *held_out)
-        for config, row in game_tables(game, run, transcript):
-            writer.add(config, split, row)
-        for call in calls:
-            writer.add("calls", split, CallRow(*_CALL({**call, "problem": without_addresses(call["problem"])})))
-        watch(len(seen))
-    if not seen:
-        raise UsageError("the runs hold no finished game; play some first, then build again")
-    return written
-
-
-def _both(first: str, second: str) -> str:
-    return f"run {first!r} twice" if first == second else f"the runs {first!r} and {second!r}"
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def joined(runs: Iterable[Path], partial: bool) -> list[Path | Sequence[Path]]:
     for key, (plan, parts) in wholes.items():
         others = [whole for other, whole in wholes.items() if other != key]
         _check_complete(plan, parts, others, partial)
-        found.append(tuple(parts.values()))
+        found.append([parts[part] for part in sorted(parts)])
     return found
 
 

@@ -1,10 +1,11 @@
-"""Writing Parquet in bounded row groups, so that memory use is independent of the number of games."""
+"""Writing the rows of games as Parquet, in bounded row groups, so that memory use is independent of their number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from dataclasses import dataclass, field
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,9 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liescope.common.errors import BadData
-from liescope.data_cards.tables import SPLITS, TABLES, CorpusColumn, CorpusTable, arrow_schema
-from liescope.generate.corpus.read import data_file
+from liescope.common.errors import BadData, UsageError
+from liescope.common.leaks import without_addresses
+from liescope.data_cards.tables import SPLITS, TABLES, CallRow, CorpusColumn, CorpusTable, arrow_schema
+from liescope.games.record import GameRecord
+from liescope.games.withdrawal import withdrawn_from
+from liescope.generate.corpus.read import data_file, read, read_facts, split_game
+from liescope.labeling.record_rows import game_tables
 
 # A row group ends at whichever bound it reaches first; texts of 100 kB must not pile up to gigabytes.
 GROUP_ROWS = 8192
@@ -39,6 +44,12 @@ class _File:
         self._chars += self._chars_of(row)
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
             self._flush()
+
+    def copy(self, path: Path) -> None:
+        """Add the rows of another such file."""
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(GROUP_ROWS):
+                self._writer.write_batch(batch)
 
     def close(self) -> None:
         if self._rows:
@@ -93,6 +104,11 @@ class CorpusWriter:
         """Add one row, of the table's row class."""
         self._files[config, split].add(row)
 
+    def copy(self, corpus: Path) -> None:
+        """Add all rows of another corpus."""
+        for (config, split), file in self._files.items():
+            file.copy(corpus / data_file(config, split))
+
     def __enter__(self) -> CorpusWriter:
         return self
 
@@ -104,6 +120,74 @@ class CorpusWriter:
                 file.close()
             else:
                 file.abandon()
+
+
+Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
+_CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["calls"].columns[:-1])
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written. seen: the run of each game; games: the names of the games; official: games that have kept a
+    split of their publishers; withdrawn: statements that their speakers withdrew.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)
+    games: set[str] = field(default_factory=set)
+    official: int = 0
+    withdrawn: int = 0
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs, in order."""
+        return list(dict.fromkeys(self.seen.values()))
+
+    def add(self, game_id: str, run: str, game: str) -> None:
+        """Count a game. Raises UsageError for one that comes twice."""
+        if (first := self.seen.get(game_id)) is not None:
+            both = f"run {first!r} twice" if first == run else f"the runs {first!r} and {run!r}"
+            raise UsageError(
+                f"game {game_id!r} is in {both} and would be counted twice; build from runs without common games (a "
+                "judged run holds the games that it judged; play with another --seed to add games)"
+            )
+        self.seen[game_id] = run
+        self.games.add(game)
+
+
+def write_games(
+    games: Games,
+    writer: CorpusWriter,
+    held_out: tuple[frozenset[str], frozenset[str]],
+    transcript: bool,
+    watch: Callable[[int], None],
+) -> Written:
+    """Write every row of every game, and count the games. Raises UsageError for one that comes twice."""
+    written = Written()
+    for run, game, calls in games:
+        written.add(game.game_id, run, game.game)
+        written.official += "split" in game.meta
+        written.withdrawn += sum(withdrawn_from(game).values())
+        split = split_game(game, *held_out)
+        for config, row in game_tables(game, run, transcript):
+            writer.add(config, split, row)
+        for call in calls:
+            writer.add("calls", split, CallRow(*_CALL({**call, "problem": without_addresses(call["problem"])})))
+        watch(len(written.seen))
+    return written
+
+
+def copy_games(corpora: Iterable[Path], writer: CorpusWriter) -> Written:
+    """Write every row of several corpora, and count the games. Raises UsageError for one that comes twice."""
+    written = Written()
+    for corpus in corpora:
+        facts = read_facts(corpus)
+        games = read(corpus, "games").select("game_id", "run", "game").collect()
+        for game_id, run, game in games.iter_rows():
+            written.add(game_id, run, game)
+        written.official += facts["official_splits"]
+        written.withdrawn += facts["withdrawn"]
+        writer.copy(corpus)
+    return written
 
 
 def _array(values: list[Any], field: pa.Field) -> pa.Array:

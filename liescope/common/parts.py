@@ -10,7 +10,7 @@ from liescope.common.errors import UsageError
 _WRITTEN = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Part:
     """number: from 1 to `of`."""
 

@@ -277,6 +277,32 @@ def test_context_goes_on_over_the_border_of_a_batch(
     assert np.allclose(pl.read_parquet(tmp_path / "out.parquet")["score"], model.score(statements)["score"])
 
 
+@pytest.mark.parametrize("of", [1, 2, 3])
+def test_the_scores_of_the_parts_are_those_of_the_whole(
+    folder: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: int
+) -> None:
+    for module in ("saved", "scoring"):
+        monkeypatch.setattr(f"liescope.detectors.{module}.WINDOW", 5)
+    said, out = tmp_path / "said.parquet", tmp_path / "out.parquet"
+    read_statements(corpus, ["test"]).select("statement_id", "game_id", "speaker", "text").head(23).write_parquet(said)
+    score_file(folder, said, out=out)
+    parts = [tmp_path / f"{number}.parquet" for number in range(1, of + 1)]
+    for number, part in enumerate(parts, 1):
+        run("score", str(folder), "--in", str(said), "--part", f"{number}/{of}", "--out", str(part))
+    assert pl.concat(map(pl.read_parquet, parts)).equals(pl.read_parquet(out))
+
+
+def test_a_part_needs_a_file_that_has_it(folder: Path, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "said.jsonl", [{"text": CALM}])
+    for words, part, why in (
+        (("--in", str(tmp_path / "said.jsonl"), "--out", str(tmp_path / "out.csv")), "1/2", "1 windows of 4,096"),
+        (("--in", str(tmp_path / "said.jsonl")), "1/1", "--in and --out"),
+        ((CALM, "--out", str(tmp_path / "out.csv")), "1/1", "name one with --in"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            run("score", str(folder), *words, "--part", part)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
