@@ -1,4 +1,4 @@
-"""The beginning of a run: players are opened and prepared, then its folder is, which gets what came before."""
+"""What surrounds a run: its log, its players, and how it ends early when it is asked to."""
 
 from __future__ import annotations
 
@@ -7,36 +7,23 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import BudgetSpent, Interrupted, UsageError
-from liescope.games.record import GameRecord, Source
-from liescope.generate.players.human import Paced, Pacing
+from liescope.games.record import GameRecord
 from liescope.generate.players.player_protocol import (
-    PREFLIGHT,
-    VIA_CACHE,
     Attempt,
-    EndpointFacts,
     Halt,
     Player,
     PlayerContext,
-    Shared,
 )
 from liescope.generate.players.player_registry import open_player
-from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import Job
-from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
-from liescope.generate.runs.run_plan import JudgePlan
-from liescope.generate.runs.run_progress import RunProgress
 
 _LOGGED = (
     "host served_model game step seat attempt problem latency_ms prompt_tokens cached_tokens completion_tokens cost via"
@@ -91,103 +78,6 @@ def _unwritable(path: object, error: OSError) -> UsageError:
     return UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log")
 
 
-Watch = Callable[[RunProgress], None]
-
-
-@dataclass(slots=True)
-class OpenRun:
-    """A run that is ready to go on. players: by spec, prepared; watch: called with the progress."""
-
-    job: Job
-    out: Path
-    limits: Limits
-    journal: Journal
-    players: dict[str, Player]
-    progress: RunProgress
-    halt: Halt
-    log: RunLog
-    watch: Watch | None
-
-    def show(self) -> None:
-        if self.watch is not None:
-            self.watch(self.progress)
-
-
-@asynccontextmanager
-async def opened(
-    job: Job,
-    out: Path,
-    limits: Limits,
-    retry_failed: bool = False,
-    watch: Watch | None = None,
-    halt: Halt | None = None,
-    shared: Shared | None = None,
-    pacing: Pacing | None = None,
-) -> AsyncIterator[OpenRun]:
-    """Open a run in its folder, new or begun; as `runner.run`, with its errors."""
-    progress, halt = RunProgress(len(job), judged=isinstance(job.plan, JudgePlan)), halt or Halt()
-    async with AsyncExitStack() as stack:
-        log = stack.enter_context(open_log(limits.log))
-        progress.activity.tell = log.write
-        journal: Journal | None = None
-        attempts, found = list[Attempt](), list[EndpointFacts]()  # what comes before there is a journal
-        if (out / PLAN_FILE).exists():
-            journal = stack.enter_context(Journal.open(out, write=True))
-            type(job.plan).parse(journal.plan, out)
-            check_unchanged(journal.plan, job.plan.to_json(), out)
-            progress.tokens, progress.cost = journal.spent()
-
-        def keep(attempt: Attempt) -> None:
-            progress.tokens += attempt.tokens
-            progress.from_cache += attempt.via == VIA_CACHE and attempt.game != PREFLIGHT
-            progress.cost += attempt.cost or 0.0
-            if attempt.host:
-                progress.activity.at(attempt.host).count(attempt)
-            log.request(attempt)
-            attempts.append(attempt) if journal is None else journal.log_attempt(attempt)
-
-        def learn(facts: EndpointFacts) -> None:
-            found.append(facts) if journal is None else journal.record_endpoint(facts)
-
-        context = PlayerContext(
-            limits=limits,
-            log=keep,
-            game=job.game,
-            prompts=job.templates,
-            spent_tokens=progress.tokens,
-            spent_cost=progress.cost,
-            facts=() if journal is None else journal.endpoint_facts(),
-            learn=learn,
-            halt=halt,
-            activity=progress.activity,
-            cache=None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache)),
-            draw=job.plan.draw,
-            files=job.plan.files,
-            shared=shared or Shared(),
-        )
-        players = open_players(job.plan.specs, context, stack)
-        if pacing is not None:
-            players = {
-                spec: player if player.source is Source.HUMAN else Paced(player, pacing, halt)
-                for spec, player in players.items()
-            }
-        ended = set[str]() if journal is None or retry_failed else set(journal.game_ids())
-        if limits.preflight and any(True for _ in job.chains(ended)):
-            await _prepare(list(players.values()))
-        if journal is None:
-            journal = stack.enter_context(Journal.create(out, job.plan.to_json()))
-        for attempt in attempts:
-            journal.log_attempt(attempt)
-        for facts in found:
-            journal.record_endpoint(facts)
-        for digest, texts in {job.plan.templates: job.templates.sources, **job.kept()}.items():
-            journal.keep_templates(digest, texts)
-        if retry_failed:
-            journal.forget_failed()
-        yield OpenRun(job, out, limits, journal, players, progress, halt, log, watch)
-        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
-
-
 def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
     players: dict[str, Player] = {}
     for spec in specs:
@@ -203,7 +93,7 @@ def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitS
     return players
 
 
-async def _prepare(players: Sequence[Player]) -> None:
+async def prepare(players: Sequence[Player]) -> None:
     """Prepare all players at once. Raises the first error, unless the budget is spent, which ends the run later."""
     errors = await asyncio.gather(*(player.prepare() for player in players), return_exceptions=True)
     for error in errors:

@@ -267,14 +267,13 @@ class Plan(RunPlan):
         """The games that have not ended, in chains whose games must be played in sequence. The games of a learning cell
         form one chain; every other game is a chain by itself.
         """
+        if not self.learning:
+            return super().chains(ended)
+        found: dict[int, list[PlannedGame]] = {}
         for planned in self.schedule(ended):
-            if not planned.learning:
-                yield (planned,)
-                continue
             place = planned.number % len(self.cells)
-            left = [n for n in self.numbers if n % len(self.cells) == place and self.game_id(n) not in ended]
-            if left[0] == planned.number:
-                yield tuple(map(self.planned, left))
+            found.setdefault(place if planned.learning else -planned.number - 1, []).append(planned)
+        return iter(map(tuple, found.values()))
 
     def game_id(self, number: int) -> str:
         return f"{self.ids or self.hash[:8]}-{number:06d}"

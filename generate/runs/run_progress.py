@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +67,6 @@ class RunProgress:
     judged: bool = False
     stop: LiescopeError | None = None
 
-    def counts(self) -> dict[str, Any]:
-        """All counts as plain JSON data, the most frequent first."""
-        numbers = {name: getattr(self, name) for name in NUMBERS}
-        counters = {name: dict(getattr(self, name).most_common()) for name in COUNTERS}
-        return {**numbers, **counters, "hosts": self.activity.to_json()}
-
     def add(self, game: GameRecord) -> None:
         """Count a game that ended."""
         if game.status is Status.DONE and game.outcome is not None:
@@ -88,10 +82,6 @@ class RunProgress:
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
         self.fallbacks = self.fallbacks - _replaced(game, self.judged)
-
-
-NUMBERS = tuple(one.name for one in fields(RunProgress) if one.type in ("int", "float"))
-COUNTERS = tuple(one.name for one in fields(RunProgress) if one.type == "Counter[str]")
 
 
 def _replaced(game: GameRecord, judged: bool) -> Counter[str]:
@@ -176,14 +166,19 @@ class RunState(_State):
 
 def state_of(progress: RunProgress, command: str, seconds: float, currency: str, ended: bool = False) -> RunState:
     """The state that a progress describes."""
-    return RunState(
-        command=command,
-        at=time.time(),
-        seconds=seconds,
-        ended=ended,
-        stopped="" if progress.stop is None else str(progress.stop),
-        currency=currency,
-        **progress.counts(),
+    counted = {name: getattr(progress, name) for name in RunProgress.__slots__ if name in RunState.model_fields}
+    counted = {name: dict(it.most_common()) if isinstance(it, Counter) else it for name, it in counted.items()}
+    return RunState.model_validate(
+        {
+            **counted,
+            "command": command,
+            "at": time.time(),
+            "seconds": seconds,
+            "ended": ended,
+            "stopped": "" if progress.stop is None else str(progress.stop),
+            "currency": currency,
+            "hosts": progress.activity.to_json(),
+        }
     )
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
@@ -23,97 +24,25 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.human import Paced, Pacing
-from liescope.generate.players.player_protocol import Activity, Halt, Player, Shared, waits_for
+from liescope.generate.players.player_protocol import (
+    PREFLIGHT,
+    VIA_CACHE,
+    Attempt,
+    EndpointFacts,
+    Halt,
+    Player,
+    PlayerContext,
+    Shared,
+    waits_for,
+)
+from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import Job, Playing
-from liescope.generate.runs.open_run import OpenRun, Watch, opened
-from liescope.generate.runs.run_plan import Plan, PlannedGame
+from liescope.generate.runs.job import Job, Playing, Scheduler
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.open_run import RunLog, open_log, open_players, prepare
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
+from liescope.generate.runs.run_plan import JudgePlan, Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
-
-MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
-_QUEUE = 0.1  # of the requests that may be under way: those that wait, so that none of the room stays empty
-
-
-class Scheduler:
-    """The chains of a job, given out one at a time.
-
-    hosts: of a game, "" for one that needs none; known: all of them; activity: of the hosts; most: chains under way at
-    once for each host.
-    """
-
-    def __init__(
-        self,
-        chains: Iterator[Sequence[PlannedGame]],
-        hosts: Callable[[PlannedGame], Iterable[str]],
-        known: Collection[str],
-        activity: Activity,
-        most: int,
-    ) -> None:
-        self._chains = chains
-        self._hosts = hosts
-        self._known = known
-        self._activity = activity
-        self._most = most
-        self._aside: dict[frozenset[str], deque[Sequence[PlannedGame]]] = {}
-        self._under_way: Counter[str] = Counter()  # chains by host
-        self._starting: Counter[str] = Counter()  # chains given out since the last look at the hosts' figures
-        self._left = True
-        self.gone: set[str] = set()  # hosts that were given up: no game that needs one is begun
-
-    @property
-    def empty(self) -> bool:
-        """Whether no chain is under way."""
-        return not any(self._under_way.values())
-
-    def look(self) -> None:
-        """The hosts' figures show by now what was given out before."""
-        self._starting.clear()
-
-    def next(self) -> tuple[Sequence[PlannedGame], frozenset[str]] | None:
-        """A chain that may begin, and the hosts that it needs; None if there is none now."""
-        for hosts, waiting in self._aside.items():
-            if waiting and all(map(self._room, hosts)):
-                return self._begin(waiting.popleft(), hosts)
-        while self._left and self._look_further():
-            chain = next(self._chains, None)
-            if chain is None:
-                self._left = False
-                break
-            hosts = frozenset(self._hosts(chain[0]))
-            hosts = hosts - {""} or hosts
-            if all(map(self._room, hosts)):
-                return self._begin(chain, hosts)
-            self._aside.setdefault(hosts, deque()).append(chain)
-        return None
-
-    def ended(self, hosts: frozenset[str]) -> None:
-        """A chain with these hosts ended."""
-        self._under_way.subtract(hosts)
-
-    def _begin(
-        self, chain: Sequence[PlannedGame], hosts: frozenset[str]
-    ) -> tuple[Sequence[PlannedGame], frozenset[str]]:
-        self._under_way.update(hosts)
-        self._starting.update(hosts)
-        return chain, hosts
-
-    def _look_further(self) -> bool:
-        """Whether there may be a chain that could begin, and place to keep those that cannot."""
-        return sum(map(len, self._aside.values())) < MOST_ASIDE and any(map(self._room, self._known))
-
-    def _room(self, host: str) -> bool:
-        """Whether a game that needs the host may begin. A host that is down gets one game, which finds out when it is
-        back.
-        """
-        games = self._under_way[host]
-        if games == 0 or not host:
-            return host not in self.gone and games < self._most
-        known = self._activity.at(host)
-        if host in self.gone or known.paused or games >= self._most:
-            return False
-        busy = known.under_way + known.queued + self._starting[host]
-        return known.limit is None or busy < known.limit * (1 + _QUEUE) + 1
-
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS}
@@ -123,6 +52,7 @@ _SHOW_ANYWAY = 0.5  # and if nothing has
 _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game
 
 Answers = dict[tuple[int, str], Reply]
+Watch = Callable[[RunProgress], None]
 
 
 async def play(
@@ -148,8 +78,8 @@ async def run(
     pacing: Pacing | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
-    the run early when set; requests under way still finish and are kept.
-    shared: what the players share with this caller; pacing: of all players but people.
+    the run early when set; requests under way still finish and are kept. shared: what the players share with this
+    caller; pacing: of all players but people.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
     the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written
@@ -157,28 +87,87 @@ async def run(
     that pauses the run later (RunPaused), or an unbroken series of failures, ends it early: `RunProgress.stop` says
     which.
     """
-    async with opened(job, out, limits or Limits(), retry_failed, watch, halt, shared, pacing) as under_way:
-        log, progress = under_way.log, under_way.progress
+    limits, halt = limits or Limits(), halt or Halt()
+    progress = RunProgress(len(job), judged=isinstance(job.plan, JudgePlan))
+    async with AsyncExitStack() as stack:
+        log = stack.enter_context(open_log(limits.log))
+        progress.activity.tell = log.write
+        journal: Journal | None = None
+        attempts, found = list[Attempt](), list[EndpointFacts]()  # what comes before there is a journal
+        if (out / PLAN_FILE).exists():
+            journal = stack.enter_context(Journal.open(out, write=True))
+            type(job.plan).parse(journal.plan, out)
+            check_unchanged(journal.plan, job.plan.to_json(), out)
+            progress.tokens, progress.cost = journal.spent()
+
+        def keep(attempt: Attempt) -> None:
+            progress.tokens += attempt.tokens
+            progress.from_cache += attempt.via == VIA_CACHE and attempt.game != PREFLIGHT
+            progress.cost += attempt.cost or 0.0
+            if attempt.host:
+                progress.activity.at(attempt.host).count(attempt)
+            log.request(attempt)
+            attempts.append(attempt) if journal is None else journal.log_attempt(attempt)
+
+        context = PlayerContext(
+            limits=limits,
+            log=keep,
+            game=job.game,
+            prompts=job.templates,
+            spent_tokens=progress.tokens,
+            spent_cost=progress.cost,
+            facts=() if journal is None else journal.endpoint_facts(),
+            learn=lambda facts: found.append(facts) if journal is None else journal.record_endpoint(facts),
+            halt=halt,
+            activity=progress.activity,
+            cache=None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache)),
+            draw=job.plan.draw,
+            files=job.plan.files,
+            shared=shared or Shared(),
+        )
+        players = open_players(job.plan.specs, context, stack)
+        if pacing is not None:
+            players = {
+                spec: player if player.source is Source.HUMAN else Paced(player, pacing, halt)
+                for spec, player in players.items()
+            }
+        ended = set[str]() if journal is None or retry_failed else set(journal.game_ids())
+        if limits.preflight and any(True for _ in job.chains(ended)):
+            await prepare(list(players.values()))
+        if journal is None:
+            journal = stack.enter_context(Journal.create(out, job.plan.to_json()))
+        for attempt in attempts:
+            journal.log_attempt(attempt)
+        for facts in found:
+            journal.record_endpoint(facts)
+        for digest, texts in {job.plan.templates: job.templates.sources, **job.kept()}.items():
+            journal.keep_templates(digest, texts)
+        if retry_failed:
+            journal.forget_failed()
         log.write("begin", run=str(out), game=job.game, planned=progress.planned)
-        await _Run(under_way).run()
+        show = (lambda: None) if watch is None else partial(watch, progress)
+        await _Run(job, journal, players, progress, halt, show, log, limits.concurrency).run()
         stop = None if progress.stop is None else str(progress.stop)
         log.write("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
+        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
     return progress
 
 
+@dataclass
 class _Run:
-    """One process's part of a run."""
+    """One process's part of a run. players: by spec; show: called when the progress has changed."""
 
-    def __init__(self, run: OpenRun) -> None:
-        self.job = run.job
-        self.journal = run.journal
-        self.players = run.players
-        self.progress = run.progress
-        self.halt = run.halt
-        self._show = run.show
-        self._log = run.log
-        self._concurrency = run.limits.concurrency
-        self.begun = run.journal.begun()
+    job: Job
+    journal: Journal
+    players: Mapping[str, Player]
+    progress: RunProgress
+    halt: Halt
+    show: Callable[[], None]
+    log: RunLog
+    concurrency: int
+
+    def __post_init__(self) -> None:
+        self.begun = self.journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
@@ -192,7 +181,7 @@ class _Run:
         for game in self.journal.records():
             self.progress.add(game)
         self.progress.before = self.progress.done + self.progress.failed
-        self._show()
+        self.show()
         ticker = asyncio.create_task(self._keep_showing())
         try:
             await self._play_all()
@@ -203,18 +192,18 @@ class _Run:
             raise errors.exceptions[0] from None
         finally:
             ticker.cancel()
-            self._show()
+            self.show()
 
     async def _keep_showing(self) -> None:
         """Show the progress even while nothing comes in."""
         while True:
             await asyncio.sleep(_SHOW_ANYWAY)
-            self._show()
+            self.show()
 
     async def _play_all(self) -> None:
         """Play every chain that has not ended and that an endpoint does not keep from it."""
         activity = self.progress.activity
-        chains, most = self.job.chains(set(self.journal.game_ids())), self._concurrency * max(len(activity.hosts), 1)
+        chains, most = self.job.chains(set(self.journal.game_ids())), self.concurrency * max(len(activity.hosts), 1)
         scheduler = self.scheduler = Scheduler(chains, self._hosts, self.hosts, activity, most)
         async with asyncio.TaskGroup() as group:
             while self.progress.stop is None:
@@ -281,7 +270,7 @@ class _Run:
 
     def _ended(self, game: GameRecord) -> None:
         self.progress.add(game)
-        self._log.game(game)
+        self.log.game(game)
         if game.status is Status.FAILED:
             self.failed[game.game_id] = game
             self.failed_row += 1
@@ -365,7 +354,7 @@ class _Run:
         now = time.monotonic()
         if now - self.shown_at >= _SHOW_EVERY:
             self.shown_at = now
-            self._show()
+            self.show()
 
     def _unknown_replies(self, game_id: str) -> BadData:
         return BadData(
