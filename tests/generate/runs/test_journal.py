@@ -13,7 +13,7 @@ import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards.tables import TABLES
-from liescope.games import MiniMafia, drive, replay, start
+from liescope.games import MiniMafia, drive, start
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts
@@ -60,14 +60,6 @@ def test_games_without_a_number_are_kept_in_the_order_of_arrival(tmp_path: Path)
         for number in (7, 3, 5):
             journal.add_record(played(number))
         assert journal.game_ids() == ["game-7", "game-3", "game-5"]
-
-
-def test_the_kept_replies_replay_to_the_identical_game(tmp_path: Path) -> None:
-    with Journal.create(tmp_path / "r", {}) as journal:
-        game = played(11, journal)
-        session = replay(lambda: MiniMafia(seed=11, game_id="game-11"), journal.replies("game-11"))
-    assert tuple(session.events) == game.events
-    assert session.outcome == game.outcome
 
 
 @pytest.mark.parametrize(

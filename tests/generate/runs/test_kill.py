@@ -7,7 +7,6 @@ import json
 import os
 import queue
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -166,26 +165,6 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(
     assert state(run) == (records, replies)
 
 
-def test_ctrl_c_ends_with_130_and_one_line_and_the_run_goes_on(
-    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    process = begin(command(server, run, games=10))
-    server.wait_for(30)
-    process.send_signal(signal.SIGINT)
-    code, said, complained = end(process)
-    asked = 30 + len(server.rest())
-    assert code == 130
-    assert said == ""
-    assert f"run the same command again to go on with {run}" in complained
-    assert "Traceback" not in complained
-    kept = state(run)[1]
-    assert len(kept) == asked  # the requests under way came in
-    assert end(begin(command(server, run, games=10)))[0] == 0
-    assert len(server.rest()) == len(state(run)[1]) - len(kept)
-    assert state(run) == state(whole[0])
-
-
 def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -202,27 +181,6 @@ def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(
     kept = state(run)[1]
     assert kept
     assert kept.items() <= state(whole[0])[1].items()  # from here it goes on as after any end
-
-
-def test_a_second_process_at_the_same_run_is_told_so(server: Server, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    with Journal.create(run, {}):
-        code, said, complained = end(begin(command(server, run, games=10)))
-    assert (code, said) == (1, "")
-    assert complained.startswith("error: ")
-    assert "another process" in complained
-    assert server.rest() == []
-
-
-def test_a_program_may_read_a_run_that_another_one_plays(server: Server, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    process = begin(command(server, run, games=10))
-    server.wait_for(40)
-    code, said, _ = end(begin([sys.executable, "-m", "liescope", "show", str(run)]))
-    assert code == 0
-    assert f"liescope show {run} GAME_ID" in said
-    assert end(process)[0] == 0
-    server.rest()
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from liescope.common.errors import EndpointSilent
 from liescope.games.record import Status
 from liescope.generate.players.openai import pace, patience
 from liescope.generate.players.player_protocol import Activity
+from liescope.generate.runs.job import MOST_ASIDE, Scheduler
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, play
-from liescope.generate.runs.runner import MOST_ASIDE, Scheduler
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 Serve = Callable[..., LimitedServer]
