@@ -28,8 +28,8 @@ CLICK = "document.querySelectorAll('th button')[{}].click()"
 LINES = """
 [...document.querySelectorAll("section p, td")].map((node) => {
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), range = document.createRange();
-  while (!texts.nextNode().data.includes("--suggest"));
-  range.setStart(texts.currentNode, texts.currentNode.data.indexOf("--suggest"));
+  while (!texts.nextNode().data.includes("--without"));
+  range.setStart(texts.currentNode, texts.currentNode.data.indexOf("--without"));
   range.setEnd(texts.currentNode, texts.currentNode.data.length);
   return new Set([...range.getClientRects()].map((rect) => rect.top)).size;
 })
@@ -157,8 +157,8 @@ def test_no_figure_is_higher_than_the_screen_until_it_is_opened(
 
 
 def test_the_name_of_an_option_is_never_broken(browser: Driven, tmp_path: Path) -> None:
-    """A browser may end a line after any hyphen, so a page could say "-" and "-suggest"."""
-    rows = [(f"{'x' * 30} {'a ' * count}--suggest",) for count in range(40)]
+    """A browser may end a line after any hyphen, so a page could say "-" and "-without"."""
+    rows = [(f"{'x' * 30} {'a ' * count}--without",) for count in range(40)]
     sections = (Section("one", "One", tuple(words for (words,) in rows), table=Table(("words",), rows), folded=True),)
     (tmp_path / "page.html").write_text(page_html(Report("Found", ("One.",), sections=sections)), encoding="utf-8")
     browser.open(tmp_path / "page.html", 390)

@@ -115,7 +115,7 @@ def test_detectors_and_analyses_say_what_they_lack(folder: Path) -> None:
     assert "control:role_oracle" not in {row.detector for row in found.rows}
     assert any("the role of no speaker is known" in note for note in found.notes)
     analyses = liescope.analyse(folder / "run", out=folder / "analyses")
-    assert "deception_rates" in analyses.tables
+    assert "statement_lengths" in analyses.tables
     assert analyses.nothing["win_rates"] == "the source does not say who won"
     with pytest.raises(UsageError, match="statements have a null label"):
         liescope.train("tfidf", folder / "corpus", target="role", out=folder / "no-model")

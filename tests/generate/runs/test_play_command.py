@@ -110,11 +110,11 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
 
 
 def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named(say: Say, tmp_path: Path) -> None:
-    """As `fit --suggest` writes it, with the names that tables show."""
+    """A table of combinations, with the names that tables show."""
     table = "mafioso,detective,villager,games\nGPT-5,Grok 3,Grok 3,4\nfake:c,GPT-5,GPT-5,2\n"
-    (tmp_path / "suggest.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "cells.csv").write_text(table, encoding="utf-8")
     players = ["--player", "GPT-5=fake:a", "--player", "Grok 3=fake:b"]
-    words = ["--cells", tmp_path / "suggest.csv", *players, "--out", tmp_path / "run"]
+    words = ["--cells", tmp_path / "cells.csv", *players, "--out", tmp_path / "run"]
     assert say("play", "mini-mafia", *words)[0] == 0
     with Journal.open(tmp_path / "run") as journal:
         cells = Counter(game.cell for game in journal.records())
