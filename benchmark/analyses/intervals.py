@@ -52,10 +52,6 @@ class Interval(Enum):
     CLUSTERED = "Student's interval with errors clustered by game"
     MEAN_DIFFERENCE = "Newcombe's interval of the difference, from a jackknife over whole games"
     PAIRS = "over pairs: Newcombe's interval of shares, Student's of means"
-    PAIRED_OR_NOT = (
-        "at the same ballots or statements, Student's interval with errors clustered by game; over all games, "
-        "Newcombe's interval of the difference, from a jackknife over whole games"
-    )
     STUDENT = "Student's interval over the unit named"
 
     @property

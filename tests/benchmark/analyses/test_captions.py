@@ -16,7 +16,7 @@ from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.common import statistics
-from liescope.games.record import GameRecord, Source
+from liescope.games.record import GameRecord
 from tests.benchmark.analyses.forked import HONEST, LIE, continuation
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
@@ -31,7 +31,6 @@ METHODS: dict[Interval, set[str]] = {
     Interval.MEAN_DIFFERENCE: {"difference"},
     Interval.CLUSTERED: {"clustered"},
     Interval.PAIRS: {"pairs"},
-    Interval.PAIRED_OR_NOT: {"clustered", "difference"},
     Interval.STUDENT: {"rows"},
 }
 DOORS = {
@@ -71,19 +70,13 @@ NAMED = {
 @pytest.mark.parametrize("interval", Interval)
 def test_the_words_of_a_caption_name_the_method(interval: Interval) -> None:
     methods = set().union(*(NAMED.get(method, {method}) for method in METHODS[interval]))
-    if interval in (Interval.MEAN_DIFFERENCE, Interval.PAIRED_OR_NOT):  # of what has several rows in a game
+    if interval is Interval.MEAN_DIFFERENCE:  # of what has several rows in a game
         methods |= {"jackknife"}
     assert {method for method, word in WORDS.items() if word in interval.caption} == methods
 
 
 def settled(record: GameRecord, **settings: str) -> GameRecord:
     return replace(record, game_id=f"{record.game_id}-{settings}", meta={**record.meta, "settings": settings})
-
-
-def with_people(game: GameRecord) -> GameRecord:
-    """The game as if people had held every second seat."""
-    seats = [replace(seat, model="human", source=Source.HUMAN) for seat in game.seats[::2]]
-    return replace(game, seats=(*seats, *game.seats[1::2]))
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +91,9 @@ def rich() -> Frames:
         replace(game, game_id=f"mixed {game.game_id}", seats=tuple(replace(s, model=s.role) for s in game.seats))
         for game in bare
     ]
-    people = [with_people(settled(werewolf("b", seed), rounds="2", people="some")) for seed in (2, 3)]
     forks = [continuation(1, text, number) for number in range(3) for text in (HONEST, LIE)]
     dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
-    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *people, *forks])
+    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *forks])
     return replace(found, statements=found.statements.with_columns(truncated=pl.col("position") == 1))
 
 

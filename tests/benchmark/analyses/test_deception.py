@@ -1,11 +1,12 @@
-"""How often roles deceive and how: counted by hand."""
+"""How often roles deceive and how, who is suspected, and flags against reports: counted by hand."""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.deception import TYPES
+from liescope.benchmark.analyses.deception import TYPES, confidence_error
 from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made, table_of
 
@@ -81,3 +82,165 @@ def test_a_statement_that_more_observers_rated_counts_once() -> None:
 def test_flags_a_statement_are_counts_where_rates_are_shares(hand: Frames) -> None:
     (row,) = flags_per_statement(hand).to_dicts()
     assert (row["mean"], row["n"], row["observers"]) == (pytest.approx(2.25), 4, 4.0)
+
+
+cross_perception = table_of("cross_perception")
+cross_perception_change = table_of("cross_perception_change")
+jester_suspicion = table_of("jester_suspicion")
+suspicion_attracted = table_of("suspicion_attracted")
+suspicion_by_day = table_of("suspicion_by_day")
+
+
+def rating(game: str, speaker: str, observer: str, suspicion: float | None, **more: object) -> dict[str, object]:
+    """A rating by and of players named after their roles."""
+    return {
+        "game_id": game,
+        "speaker": speaker,
+        "speaker_role": speaker,
+        "observer": observer,
+        "observer_role": observer,
+        "suspicion": suspicion,
+        **more,
+    }
+
+
+@pytest.fixture
+def suspected() -> Frames:
+    """The jester wins g0 and loses g1; in g1 it learns."""
+    on = {"learning": True}
+    return made(
+        games=[{"game_id": "g0", "winner": "jester"}, {"game_id": "g1", "winner": "villagers", **on}],
+        ratings=[
+            rating("g0", "jester", "villager", 0.6, running_suspicion=0.57),
+            rating("g0", "jester", "villager", 1.0, running_suspicion=0.9, day=2),
+            rating("g0", "doctor", "villager", 0.2, running_suspicion=0.3),
+            rating("g0", "doctor", "jester", None, running_suspicion=0.5),
+            rating("g1", "jester", "villager", 0.4, running_suspicion=0.4, **on),
+            rating("g1", "doctor", "villager", 0.2, running_suspicion=0.3, **on),
+        ],
+    )
+
+
+def test_suspicion_attracted_is_the_mean_of_the_ratings_that_name_one(suspected: Frames) -> None:
+    found = {
+        (row["speaker_role"], row["learning"]): (row["mean"], row["n"])
+        for row in suspicion_attracted(suspected).to_dicts()
+    }
+    assert found["jester", False] == (pytest.approx(0.8), 2)
+    assert found["doctor", False] == (pytest.approx(0.2), 1)
+    assert found["jester", True] == (pytest.approx(0.4), 1)
+
+
+def test_days_are_apart_and_models_together(suspected: Frames) -> None:
+    found = {(row["speaker_role"], row["day"]): row["mean"] for row in suspicion_by_day(suspected).to_dicts()}
+    assert found["jester", 1] == pytest.approx(0.5)
+    assert found["jester", 2] == 1.0
+
+
+def test_the_jesters_suspicion_is_split_by_whether_it_won(suspected: Frames) -> None:
+    found = {(row["day"], row["jester_won"]): row["mean"] for row in jester_suspicion(suspected).to_dicts()}
+    assert found == {(1, True): 0.6, (2, True): 1.0, (1, False): 0.4}
+
+
+def test_cross_perception_takes_the_last_running_suspicion_of_each_pair(suspected: Frames) -> None:
+    rows = cross_perception(suspected).filter(learning=False).to_dicts()
+    found = {(row["observer_role"], row["target_role"]): row["mean"] for row in rows}
+    assert found == {("villager", "jester"): 0.9, ("villager", "doctor"): 0.3}
+
+
+def test_the_change_is_on_minus_off(suspected: Frames) -> None:
+    found = {row["target_role"]: row["difference"] for row in cross_perception_change(suspected).to_dicts()}
+    assert found == {"jester": pytest.approx(-0.5), "doctor": pytest.approx(0.0)}
+
+
+calibration_gap = table_of("calibration_gap")
+confidence_calibration = table_of("confidence_calibration")
+detection_by_observer = table_of("detection_by_observer")
+detection_by_speaker = table_of("detection_by_speaker")
+
+
+def test_the_gap_is_what_observers_flag_less_what_speakers_confess() -> None:
+    rows = [("g0", True, 0.5), ("g0", False, 0.25), ("g1", False, 0.75), ("g1", None, 1.0), ("g1", True, None)]
+    statements = [
+        {"game_id": game, "speaker_role": "doctor", "label_self": own, "peer_rate": rate} for game, own, rate in rows
+    ]
+    (row,) = calibration_gap(made(statements=statements)).to_dicts()
+    assert row["self_rate"] == pytest.approx(1 / 3)
+    assert row["obs_rate"] == pytest.approx(0.5)
+    assert row["gap"] == pytest.approx(1 / 6)
+    assert (row["n"], row["games"]) == (3, 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_planted_bias_of_the_observers_lies_in_the_interval_of_the_gap(seed: int) -> None:
+    """Observers flag a statement as often as its speaker lies, and by so much more or less for each role."""
+    rng = np.random.default_rng(seed)
+    planted = {"villager": 0.15, "doctor": 0.05, "werewolf": -0.12, "jester": 0.0}
+    lies = {"villager": 0.1, "doctor": 0.4, "werewolf": 0.9, "jester": 0.8}
+    statements = [
+        {
+            "game_id": f"g{game}",
+            "speaker_role": role,
+            "label_self": bool(rng.random() < lies[role]),
+            "peer_rate": rng.binomial(8, np.clip(lies[role] + bias, 0, 1)) / 8,
+        }
+        for game in range(60)
+        for role, bias in planted.items()
+        for _ in range(12)
+    ]
+    table = calibration_gap(made(statements=statements)).to_dicts()
+    inside = [row["lo"] <= planted[row["speaker_role"]] <= row["hi"] for row in table]
+    assert len(inside) == 4
+    assert sum(inside) >= 3  # each of the four holds with a chance of 95%
+    assert {row["speaker_role"] for row in table if row["gap"] > 0.1} == {"villager"}
+    assert {row["speaker_role"] for row in table if row["gap"] < -0.06} == {"werewolf"}
+
+
+def flag(
+    game: str, confidence: float | None, own: bool | None, raised: bool = True, **more: object
+) -> dict[str, object]:
+    return {"game_id": game, "flag": raised, "confidence": confidence, "label_self": own, **more}
+
+
+def test_hits_are_counted_by_the_confidence_of_the_flag() -> None:
+    ratings = [
+        flag("g0", 0.6, False),
+        flag("g0", 0.65, True),
+        flag("g1", 0.95, True),
+        flag("g1", 1.0, True),
+        flag("g1", 0.97, None),
+        flag("g1", None, True),
+        flag("g1", 0.99, True, raised=False),
+    ]
+    frames = made(ratings=ratings)
+    table = {row["confidence_bin"]: row for row in confidence_calibration(frames).to_dicts()}
+    assert {name: (row["mean"], row["n"]) for name, row in table.items()} == {"0.5–0.7": (0.5, 2), "0.95–1": (1.0, 2)}
+    assert table["0.5–0.7"]["mean_confidence"] == pytest.approx(0.625)
+    (row,) = confidence_error(frames).to_dicts()
+    assert row["error"] == pytest.approx((0.125 * 2 + 0.025 * 2) / 4)
+
+
+def test_accuracy_and_f1_hold_flags_against_report_role_and_claims() -> None:
+    """Speaker's reports: 3 right of 4, TP 1, FP 1, FN 0; by role: TP 1, FP 1, FN 2."""
+    raised = (True, True, False, False)
+    own = (True, False, False, False)
+    roles = (True, False, True, True)
+    ratings = [
+        {
+            "game_id": f"g{number % 2}",
+            "speaker_role": "jester",
+            "observer_role": "villager",
+            "flag": flagged,
+            "label_self": report,
+            "label_role": role,
+        }
+        for number, (flagged, report, role) in enumerate(zip(raised, own, roles, strict=True))
+    ]
+    for analysis in (detection_by_speaker, detection_by_observer):
+        found = {(row["truth"], row["metric"]): row["mean"] for row in analysis(made(ratings=ratings)).to_dicts()}
+        assert found == {
+            ("self", "accuracy"): 0.75,
+            ("self", "f1"): pytest.approx(2 / 3),
+            ("role", "accuracy"): 0.25,
+            ("role", "f1"): pytest.approx(2 / 5),
+        }

@@ -1,4 +1,6 @@
-"""Intervals of tables resample games together with their siblings, whatever the table counts."""
+"""Intervals take games with their siblings; differences within strata; and tables of many rows claim no more than all
+their rows together allow.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,23 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import f_oneway
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
+from liescope.benchmark.analyses.conditions_of_play import POOLED
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.intervals import game_difference, game_figure, game_means, shares
+from liescope.benchmark.analyses.intervals import (
+    LEAST,
+    Alike,
+    Interval,
+    Zero,
+    adjusted_difference,
+    adjusted_omnibus,
+    game_difference,
+    game_figure,
+    game_means,
+    shares,
+)
 from liescope.common.statistics import PROPORTION, REAL, newcombe, wilson
 from liescope.games.record import GameRecord
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
@@ -137,3 +152,174 @@ def test_forks_of_every_game_narrow_no_interval_of_any_analysis(
     both = first.join(again, on=keys, suffix="_again", nulls_equal=True).drop_nulls(["lo", "hi_again"])
     width, wider = pl.col("hi") - pl.col("lo"), pl.col("hi_again") - pl.col("lo_again")
     assert both.filter(wider < 0.999 * width).select(*keys, "lo", "hi", "lo_again", "hi_again").is_empty()
+
+
+def rows(*strata: tuple[int, int, int, int]) -> pl.DataFrame:
+    """Each stratum: (wins, rows) with the fact, (wins, rows) without; every row is a game of its own."""
+    found = []
+    for number, (wins, held, others, without) in enumerate(strata):
+        found += [(number, 1, int(at < wins)) for at in range(held)]
+        found += [(number, 0, int(at < others)) for at in range(without)]
+    table = pl.DataFrame(found, ["stratum", "fact", "won"], orient="row")
+    return table.with_columns(family=pl.int_range(pl.len()))
+
+
+def test_it_is_the_difference_of_mantel_and_haenszel() -> None:
+    strata = [(6, 10, 8, 20), (9, 12, 1, 3), (2, 30, 4, 15)]
+    weights = [held * without / (held + without) for _, held, _, without in strata]
+    gaps = [wins / held - others / without for wins, held, others, without in strata]
+    expected = np.average(gaps, weights=weights)
+    assert adjusted_difference(rows(*strata), "fact", "won", ["stratum"])[0] == pytest.approx(expected)
+
+
+def test_a_stratum_without_a_comparison_counts_nothing() -> None:
+    compared = adjusted_difference(rows((6, 10, 8, 20)), "fact", "won", ["stratum"])
+    more = adjusted_difference(rows((6, 10, 8, 20), (50, 50, 0, 0), (0, 0, 3, 70)), "fact", "won", ["stratum"])
+    assert more == pytest.approx(compared)
+    assert adjusted_difference(rows((5, 9, 0, 0), (0, 0, 1, 9)), "fact", "won", ["stratum"]) == (None, None, None, 0)
+    assert adjusted_difference(rows().cast(pl.Int64), "fact", "won", ["stratum"])[0] is None
+
+
+def test_what_comes_with_the_stratum_is_not_taken_for_the_fact() -> None:
+    strong, weak = (72, 80, 18, 20), (4, 20, 16, 80)  # the fact is common where wins are, and changes nothing
+    mixed = rows(strong, weak)
+    whole = mixed.with_columns(stratum=pl.lit(0))
+    assert adjusted_difference(whole, "fact", "won", ["stratum"])[0] == pytest.approx(0.76 - 0.34)
+    difference, lo, hi, games = adjusted_difference(mixed, "fact", "won", ["stratum"])
+    assert (difference, games) == (pytest.approx(0), 200)
+    assert lo is not None
+    assert hi is not None
+    assert lo < 0 < hi
+
+
+def test_rows_of_one_game_are_no_further_evidence() -> None:
+    once = rows((60, 100, 45, 100))
+    twice = pl.concat([once, once])
+    first, again = (adjusted_difference(table, "fact", "won", ["stratum"]) for table in (once, twice))
+    assert again == pytest.approx(first, abs=0.002)
+    _, lo, hi, games = adjusted_difference(
+        twice.with_columns(family=pl.int_range(pl.len())), "fact", "won", ["stratum"]
+    )
+    assert games == 400
+    assert (hi or 0) - (lo or 0) < 0.8 * ((first[2] or 0) - (first[1] or 0))
+
+
+def test_no_interval_is_printed_without_variance() -> None:
+    assert adjusted_difference(rows((5, 5, 0, 5)), "fact", "won", ["stratum"]) == (1.0, None, None, 10)
+
+
+@pytest.mark.parametrize(("strata", "size"), [(1, 24), (4, 60), (40, 8), (50, 2)])
+def test_intervals_hold_the_truth_as_often_as_they_say(strata: int, size: int) -> None:
+    """Several rows of a game share its outcome, as the seats of a team do; strata may be small."""
+    random = np.random.default_rng(5)
+    truth, hits, trials = 0.1, 0, 400
+    for _ in range(trials):
+        level = np.repeat(random.uniform(0.2, 0.7, strata), size)
+        fact = random.random(strata * size) < 0.4
+        won = random.random(strata * size) < level + truth * fact
+        table = pl.DataFrame({"stratum": np.repeat(np.arange(strata), size), "fact": fact, "won": won})
+        _, lo, hi, _ = adjusted_difference(table.with_row_index("family"), "fact", "won", ["stratum"])
+        hits += lo is not None and hi is not None and lo <= truth <= hi
+    assert 0.92 < hits / trials < 0.98
+
+
+def means(values: dict[str, np.ndarray]) -> pl.DataFrame:
+    rows = [
+        {"game": "g", "condition": "", "model": model, "role": "r", "family": f"{model}{at}", "x": float(value)}
+        for model, drawn in values.items()
+        for at, value in enumerate(drawn)
+    ]
+    return game_means(pl.DataFrame(rows), ["game", "condition", "model", "role"], "x", REAL)
+
+
+def test_of_many_rows_without_any_effect_hardly_a_table_has_one_left() -> None:
+    """Of 40 intervals about two leave zero out by chance; corrected, a table in twenty has any row below .05."""
+    random = np.random.default_rng(1)
+    plain = corrected = 0
+    for _ in range(60):
+        table = Zero("mean").added(means({f"m{at:02}": random.normal(0, 1, 12) for at in range(40)}))
+        plain += (table["p"] < 0.05).sum()
+        corrected += (table["p_holm"] < 0.05).any()
+    assert 70 < plain < 180
+    assert corrected <= 9
+
+
+def test_a_planted_effect_among_many_rows_is_still_found() -> None:
+    random = np.random.default_rng(2)
+    drawn = {f"m{at:02}": random.normal(0, 1, 30) for at in range(20)} | {"planted": random.normal(1.5, 1, 30)}
+    table = Zero("mean").added(means(drawn))
+    assert table.filter(pl.col("p_holm") < 0.05)["model"].to_list() == ["planted"]
+    assert table.filter(model="planted")["p"].item() == LEAST
+    assert "corrected for the 21 rows" in Zero("mean").words(table)
+
+
+def test_p_is_below_a_twentieth_where_the_interval_of_the_row_leaves_zero_out() -> None:
+    random = np.random.default_rng(3)
+    table = Zero("mean").added(means({f"m{at}": random.normal(0.5, 1, 6) for at in range(60)}))
+    outside = (table["lo"] > 0) | (table["hi"] < 0)
+    assert (outside == (table["p"] < 0.05)).all()
+    assert outside.any()
+    assert not outside.all()
+
+
+def test_rows_of_a_panel_are_compared_as_by_an_analysis_of_variance() -> None:
+    random = np.random.default_rng(4)
+    drawn = {name: random.normal(at / 8, 1, 60) for at, name in enumerate("abc")}
+    table = Alike(("role",)).added(means(drawn))
+    known = f_oneway(*drawn.values(), equal_var=False).pvalue
+    assert table["p_equal"].unique().to_list() == pytest.approx([known], rel=1e-6)
+
+
+def test_rows_over_all_models_take_no_part_in_comparing_them() -> None:
+    random = np.random.default_rng(5)
+    table = means({name: random.normal(0, 1, 20) for name in "ab"})
+    pooled = pl.concat([table, table.head(1).with_columns(model=pl.lit(POOLED), mean=pl.lit(9.0))])
+    found = Alike(("role",)).added(pooled)
+    assert found.head(2)["p_equal"].to_list() == Alike(("role",)).added(table)["p_equal"].to_list()
+    assert found["p_equal"][2] is None
+
+
+@pytest.mark.parametrize("games", [40, 200])
+def test_names_that_change_nothing_are_told_to_matter_about_once_in_twenty(games: int) -> None:
+    random = np.random.default_rng(6)
+    below = 0
+    for _ in range(150):
+        rows = [
+            (at, name, role, float(town != (role == "mafioso")))
+            for at in range(games)
+            for town in [random.random() < 0.6]
+            for name, role in zip(
+                random.permutation(list("ABCD"))[:3], ("mafioso", "detective", "villager"), strict=True
+            )
+        ]
+        table = pl.DataFrame(rows, ["family", "name", "role", "won"], orient="row")
+        p, names, compared = adjusted_omnibus(table, "name", "won", ["role"])
+        assert (names, compared) == (4, games)
+        below += p is not None and p < 0.05
+    assert below / 150 < 0.11
+
+
+def test_a_name_that_matters_is_found_by_the_one_test_of_all() -> None:
+    random = np.random.default_rng(7)
+    rows = [
+        (at, name, float(random.random() < (0.8 if name == "A" else 0.4)))
+        for at in range(200)
+        for name in [random.choice(list("ABCD"))]
+    ]
+    table = pl.DataFrame(rows, ["family", "name", "won"], orient="row").with_columns(role=pl.lit("x"))
+    p, _, _ = adjusted_omnibus(table, "name", "won", ["role"])
+    assert p is not None
+    assert p < 0.001
+
+
+def test_every_table_of_differences_is_corrected_for_its_rows() -> None:
+    """A new analysis that prints differences declares how its rows are read."""
+    differences = {
+        Interval.DIFFERENCE,
+        Interval.MEAN_DIFFERENCE,
+        Interval.CLUSTERED,
+        Interval.PAIRS,
+        Interval.STUDENT,
+        Interval.FISHER,
+    }
+    assert [one.name for one in ANALYSES if one.interval in differences and not one.corrections] == []

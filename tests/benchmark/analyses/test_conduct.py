@@ -1,4 +1,4 @@
-"""Nights, bids, guesses and predictors; and what holds for every analysis of these modules."""
+"""Nights, bids, silence, lengths and time; guesses and predictors; and what holds for every analysis."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
+from liescope.benchmark.analyses.conduct import cumulative_wins
 from liescope.benchmark.analyses.fingerprint import FEATURES, game_features
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.judged import ALL
+from liescope.labeling.label import CUT_TEXT, LOST_TEXT
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import table_of
+from tests.benchmark.analyses.made import made, table_of
 
 TESTED = (
     *("configuration", "outcomes", "game length", "endings", "votes"),
@@ -125,3 +127,101 @@ def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames
 def test_kills_that_the_rules_drew_are_nobodys_choice(mini_mafia_frames: Frames) -> None:
     assert mini_mafia_frames.nights.filter(pl.col("act") == "kill").height
     assert table_of("victims")(mini_mafia_frames).is_empty()
+
+
+jester_silence = table_of("jester_silence")
+
+
+def test_a_jester_that_does_not_take_the_floor_on_day_one_is_silent() -> None:
+    winners = {"spoke": "jester", "voted": "villagers", "later": "villagers", "dead": "werewolves"}
+    seats = [
+        {"game_id": game, "role": "jester", "fate": "killed" if game == "dead" else "alive", "day_out": 1}
+        for game in winners
+    ]
+    statements = [
+        {"game_id": game, "speaker_role": role, "day": day, "phase": phase}
+        for game, role, day, phase in (
+            ("spoke", "jester", 1, "discussion"),
+            ("voted", "jester", 1, "voting"),
+            ("voted", "villager", 1, "discussion"),
+            ("later", "jester", 2, "discussion"),
+        )
+    ]
+    games = [{"game_id": game, "winner": winner, "triadic": True} for game, winner in winners.items()]
+    table = jester_silence(made(games=games, seats=seats, statements=statements))
+    assert table.select("spoke", "wins", "games").rows() == [(False, 0, 2), (True, 1, 1)]
+
+
+def test_wins_add_up_over_the_games_of_a_cell_in_the_order_of_play() -> None:
+    winners = ["jester", "villagers", "jester", "jester"]
+    games = [
+        {"game_id": f"g{n}", "turn": n, "winner": winner, "lineup": "m", "model": "m"}
+        for n, winner in enumerate(winners)
+    ]
+    seats = [{"game_id": f"g{n}", "team": team} for n in range(4) for team in ("jester", "villagers")]
+    table = cumulative_wins(made(games=games[::-1], seats=seats)).filter(faction="jester")
+    assert table.select("place", "wins", "games").rows() == [(1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4)]
+    assert cumulative_wins(made(games=games[:1], seats=seats[:2])).is_empty()
+
+
+position_thirds = table_of("position_thirds")
+self_tagged_by_day = table_of("self_tagged_by_day")
+
+
+def test_reports_are_counted_by_day() -> None:
+    rows = [(1, True), (1, False), (2, True), (2, None)]
+    statements = [{"game_id": "g0", "speaker_role": "doctor", "day": day, "label_self": own} for day, own in rows]
+    table = self_tagged_by_day(made(statements=statements)).to_dicts()
+    assert [(row["day"], row["mean"], row["n"]) for row in table] == [(1, 0.5, 2), (2, 1.0, 1)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 28])
+def test_a_day_is_cut_into_thirds_of_its_statements(count: int) -> None:
+    statements = [
+        {"game_id": "g0", "statement_id": str(at), "position": at, "statements_of_day": count}
+        for at in range(1, count + 1)
+    ]
+    ratings = [
+        {"game_id": "g0", "statement_id": str(at), "speaker_role": "jester", "suspicion": at / 100}
+        for at in range(1, count + 1)
+    ]
+    table = position_thirds(made(statements=statements, ratings=ratings))
+    held = dict(table.select("third", "n").iter_rows())
+    assert sum(held.values()) == count
+    assert max(held.values()) - min(held.values()) <= 1
+    means = table["mean"].to_list()
+    assert table["third"].to_list() == [name for name in ("early", "mid", "late") if name in held]
+    assert means == sorted(means)
+
+
+cut_statements = table_of("cut_statements")
+statement_lengths = table_of("statement_lengths")
+
+
+def said(*statements: dict[str, object]) -> Frames:
+    base = {"game": "mafia", "speaker_role": "villager", "truncated": False, "read_notes": []}
+    return made(
+        statements=[
+            {**base, "game_id": f"g{at % 2}", "statement_id": f"s{at}", **statement}
+            for at, statement in enumerate(statements)
+        ]
+    )
+
+
+def test_lengths_are_of_what_was_heard_and_losses_of_all_that_was_said() -> None:
+    frames = said(
+        {"text": "x" * 10},
+        {"text": "x" * 20},
+        {"text": "x" * 60, "truncated": True},
+        {"text": "\\", "read_notes": [LOST_TEXT]},
+        {"text": "x" * 30, "read_notes": [CUT_TEXT, "another note"]},
+    )
+    (row,) = statement_lengths(frames).to_dicts()
+    assert (row["mean"], row["median"], row["longest"], row["n"]) == (30, 25, 60, 4)
+    losses = {row["loss"]: (row["mean"], row["n"]) for row in cut_statements(frames).to_dicts()}
+    assert losses == {
+        "cut at the limit": (0.2, 5),
+        "seems cut by its source": (0.2, 5),
+        "lost": (0.2, 5),
+    }
+    assert cut_statements(said({"text": "whole"})).is_empty()
