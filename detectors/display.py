@@ -14,8 +14,7 @@ from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import ROLE
 from liescope.detectors.evaluation.beside_players import JUDGED
 from liescope.detectors.evaluation.evaluation_sections import compared_views
-from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
-from liescope.detectors.evaluation.observers import OBSERVERS
+from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
 from liescope.detectors.evaluation.trust import sentences, units
@@ -86,7 +85,10 @@ def show_evaluation(result: EvaluationResult) -> None:
     _show_offsets(console, result.rows)
     _show_verdicts(console, result.rows)
     _show_suspects(console, result.rows)
-    _show_people(console, result.rows)
+    for row in result.rows:
+        if row.split.endswith(f":{JUDGED}") and row.metric in (POOLED, "alpha"):
+            counted = f"{row.statements:,} statements that people annotated"
+            _say(console, f"{row.target}, {counted}: {row.detector}: {words_of(row.metric)} {_interval(row)}")
     for target, reasons in result.without_label.items():
         for reason, count in reasons.items():
             _say(console, f"note: {count:,} statements have no {target} label ({reason})")
@@ -286,25 +288,6 @@ def _show_suspects(console: Console, rows: Sequence[MetricRow]) -> None:
         found = (mine.get(f"{place}:{PLAYERS}{ANSWERED}{answered:.0%}") for answered in SHARES)
         table.add_row(Text(plain(f"{name}, {place}")), *(_interval(row, whole=False) for row in found))
     console.print(table)
-
-
-def _show_people(console: Console, rows: Sequence[MetricRow]) -> None:
-    """Detectors and people on the statements that people annotated."""
-    judged = [row for row in rows if row.split.endswith(f":{JUDGED}")]
-    for target, split in dict.fromkeys((row.target, row.split) for row in judged if row.metric == POOLED):
-        part = [row for row in judged if (row.target, row.split) == (target, split)]
-        agree = _interval(_find(part, f"{OBSERVERS}all", "alpha"))
-        counted = f"{part[0].statements:,} statements that people annotated, alpha {agree}"
-        console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
-        table = _table("detector or people")
-        for name in ("within games [95%]", "pooled", "minus people [95%]"):
-            table.add_column(name, no_wrap=True)
-        against = [row for row in part if (row.metric, row.against) == (POOLED + DIFFERENCE, f"{OBSERVERS}flags")]
-        for name in dict.fromkeys(row.detector for row in part if row.metric == POOLED):
-            within, pooled = (_find(part, name, metric) for metric in (WITHIN, POOLED))
-            less = _interval(_find(against, name, POOLED + DIFFERENCE), signed=True)
-            table.add_row(Text(plain(name)), _interval(within), _interval(pooled, whole=False), less)
-        console.print(table)
 
 
 def _table(first: str) -> Table:

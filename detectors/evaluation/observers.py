@@ -91,23 +91,22 @@ def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, p
     """How far observers agree, whatever the labels say: Krippendorff's alpha of all, and of each observer the share of
     the others' answers to the same items that are like its own. truth: as in `observer_rows`.
     """
-    family = [] if resampled_as(truth) in crowd.answers.columns else [resampled_as(truth)]
-    known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
+    known = crowd.answers.join(truth.select(pl.exclude("game_id")), on="item", maintain_order="left")
+    yes, every = pl.col("yes").sum().over("item"), pl.len().over("item")
+    alike = pl.when("yes").then(yes - 1).otherwise(every - yes - 1) / (every - 1)
+    known = known.with_columns(alike=alike, item=pl.col("item").rank("dense") - 1).filter(every > 1)
+    rows: list[MetricRow] = []
     if known.is_empty():
-        return []
-    _, item = np.unique(known["item"].to_numpy(), return_inverse=True)
-    game, games = codes(known[resampled_as(known)].to_numpy())
-    weights = game_weights(games, plan.draws, plan.seed)
-    agree = alpha(item, known["yes"].to_numpy().astype(bool), game, weights)
-    rows = rows_of(f"{OBSERVERS}all", target, split, [("alpha", estimate(agree, games, REAL))], _shared(known))
-    pairs = known.join(known.select("item", "observer", "yes"), on="item", suffix="_other")
-    pairs = pairs.filter(pl.col("observer") != pl.col("observer_other")).sort("observer", "item", "observer_other")
-    for mine in pairs.partition_by("observer", maintain_order=True):
-        game, games = codes(mine[resampled_as(mine)].to_numpy())
-        same = (mine["yes"] == mine["yes_other"]).to_numpy().astype(float)
-        found = share(same, np.ones(len(same)), game, game_weights(games, plan.draws, plan.seed))
-        name = f"{OBSERVER}{mine['observer'][0]}"
-        rows += rows_of(name, target, split, [("agreement", estimate(found, games))], _shared(mine))
+        return rows
+    for name, part in [("", known), *sorted((str(who), part) for (who,), part in known.group_by("observer"))]:
+        game, games = codes(part[resampled_as(part)].to_numpy())
+        weights = game_weights(games, plan.draws, plan.seed)
+        if name:
+            found = ("agreement", estimate(share(part["alike"].to_numpy(), np.ones(len(game)), game, weights), games))
+        else:
+            answers = part["item"].cast(pl.Int64).to_numpy(), part["yes"].to_numpy()
+            found = ("alpha", estimate(alpha(*answers, game, weights), games, REAL))
+        rows += rows_of(OBSERVER + name if name else f"{OBSERVERS}all", target, split, [found], _shared(part))
     return rows
 
 

@@ -1,7 +1,5 @@
-"""Tasks for Label Studio, one a statement, with the game so far as a reader with these eyes would see it.
-
-The tasks are in Label Studio's basic JSON format; its export, JSON or JSON_MIN, keeps their data, and
-`evaluate --people` reads the answers from it.
+"""Tasks for Label Studio, one a statement, with the game so far as a reader would see it; `evaluate --people` reads the
+answers from Label Studio's export, which keeps the tasks' data.
 """
 
 from __future__ import annotations
@@ -76,34 +74,25 @@ class LabelStudioExporter(Exporter):
             tally.left_out["in a game without such a role or seat"] += len(game.statements)
             return
         rows = {row.statement_id: row for row in game.statements}
-        seen: list[dict[str, str]] = []
+        seen = [{"author": "", "text": "The beginning."}]
         for event in game.record.events:
             row = rows.get(f"{game.row.game_id}:{event.index}")
-            if not _sees(reader, event):
-                tally.left_out["not heard by the reader"] += row is not None
-                continue
-            if row is not None and (why := _unasked(row, reader)):
+            heard = event.seen_by(reader) if reader else event.audience is None
+            if row is not None and (why := _unasked(row, reader, heard)):
                 tally.left_out[why] += 1
             elif row is not None:
                 ids = {"statement_id": row.statement_id, "game_id": row.game_id, "view": view}
-                before = seen or [{"author": "", "text": "The beginning."}]
-                yield {**ids, "so_far": before, "speaker": row.speaker, "statement": row.text}
-            if words := _told(event):
-                speaks = event.kind is EventKind.STATEMENT
-                seen = [*seen, {"author": event.actor or "" if speaks else "", "text": words}]
+                yield {**ids, "so_far": seen, "speaker": row.speaker, "statement": row.text}
+            if heard and "judge" not in event.data and (words := _told(event)):  # nobody saw what a judge said later
+                speaker = event.actor if event.kind is EventKind.STATEMENT else None
+                seen = [*seen, {"author": speaker or "", "text": words}]
 
 
-def _sees(reader: str, event: Event) -> bool:
-    """reader: a seat, "" for outside. Nobody at the table saw what a judge said afterwards."""
-    heard = event.seen_by(reader) if reader else event.audience is None
-    return heard and "judge" not in event.data
-
-
-def _unasked(row: StatementRow, reader: str) -> str:
+def _unasked(row: StatementRow, reader: str, heard: bool) -> str:
     """Why nobody is asked about a statement, "" if people are."""
     if all(getattr(row, f"label_{target}") is None for target in TARGETS):
         return "without any label"
-    return "by the reader" if row.speaker == reader else ""
+    return "by the reader" if row.speaker == reader else "" if heard else "not heard by the reader"
 
 
 def _told(event: Event) -> str | None:

@@ -108,6 +108,10 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
             done.append(task(one["data"], [annotation(who, who, (right, wrong, right)[who]) for who in range(3)]))
     elsewhere = next(one for one in tasks if one["data"]["statement_id"] not in lies)
     done.append(task(elsewhere["data"], [annotation(0, 0, "Honest")]))
+    alone = written(tmp_path / "alone.json", [{**one, "annotations": one["annotations"][:1]} for one in done])
+    few = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=alone, draws=10)
+    assert {"recall"} <= {row.metric for row in few.rows if row.detector == "observer:person-1"}
+    assert not {"alpha", "agreement"} & {row.metric for row in few.rows}
     wise = f"openai:wise@{serve(with_logprobs).url}"
     found = liescope.evaluate(
         tmp_path / "tfidf",
@@ -133,6 +137,5 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     assert values["observers:all", "observers", None] == 3
     assert values["observers:all", "alpha", None] < 0
     show_evaluation(found)
-    lines = capsys.readouterr().out.splitlines()
-    assert any("statements that people annotated, alpha -" in line for line in lines)
-    assert all(len(line) <= 80 for line in lines if people in line)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "statements that people annotated: observers:all: agreement (Krippendorff's alpha) -" in said

@@ -26,7 +26,7 @@ from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
 from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of
-from liescope.web.play.tables_file import Leavers, SeatKept, State, TableKept, TablesFile, has_left
+from liescope.web.play.tables_file import SeatKept, State, TableKept, TablesFile, has_left, now, withdraw_from
 
 OPEN_S = 5.0  # after a page has last asked for news, it counts as closed
 
@@ -76,7 +76,7 @@ class PeopleTable:
         self.desk = AskDesk(self.setup.patience)
         self.session: Session | None = None
         self.seats = {seat.name: PersonSeat(seat) for seat in store.seats(kept.id)}
-        self._leavers = Leavers(kept.id, store)
+        self._withdrawing = asyncio.Lock()  # two at once would be in each other's way in the same runs
         self._store = store
         self._limits = limits
         self._task: asyncio.Task[None] | None = None
@@ -118,8 +118,7 @@ class PeopleTable:
         taken = {str(other.kept.pseudonym).casefold() for other in self.seats.values()} | set(self.setup.seats)
         if chosen.casefold() in {name.casefold() for name in taken}:
             raise UsageError("somebody at this table has that name; choose another pseudonym")
-        self._store.take(self.id, name, chosen, consent)
-        self._seats_again()
+        self._keep(name, pseudonym=chosen, consent=consent, consented=now())
         if self.here == len(self.seats):
             self.start()
 
@@ -135,7 +134,7 @@ class PeopleTable:
         """Play another game at the same table, with the same people in the same seats."""
         if self.state is not State.ENDED:
             raise UsageError("this table's game has not ended")
-        if self._leavers.busy:
+        if self._withdrawing.locked():
             raise UsageError("somebody's words are being withdrawn; try again in a moment")
         self._catch_up()
         self.round += 1
@@ -168,7 +167,7 @@ class PeopleTable:
     def _begin(self, plan: Plan) -> None:
         self.desk = AskDesk(self.setup.patience)
         self._halt = Halt()
-        for name in self._leavers:
+        for name in self._leavers():
             self.desk.leave(self.person(name))
         self._put(State.PLAYING)
         self._under_way = True
@@ -263,17 +262,16 @@ class PeopleTable:
 
     def leaving(self, name: str) -> bool:
         """Whether the person in a seat has withdrawn, or will have once the game has ended."""
-        return has_left(self.person(name)) or name in self._leavers
+        return has_left(self.person(name)) or self.seats[name].kept.leaving
 
     async def withdraw(self, name: str) -> None:
         """Take the words of the person in a seat out of every game of this table, those under way once they have ended;
         until then, the person has left. Before the first game, the seat is free again.
         """
         if self.state is State.LOBBY:
-            self._store.leave(self.id, name)
-            self._seats_again()
+            self._keep(name, pseudonym=None, consent=None, consented=None)
         else:
-            self._leavers.add(name)
+            self._keep(name, leaving=True)
             self.desk.leave(self.person(name))
             await self.settle()
 
@@ -281,27 +279,39 @@ class PeopleTable:
         """Withdraw the words that are to be, unless a game may still go on. What cannot be now is told to the host, and
         tried again when the next does, a game ends or the server starts.
         """
-        async with self._leavers.alone():
+        async with self._withdrawing:
             if self._under_way or self.state not in (State.ENDED, State.CLOSED):
                 return
             with suppress(LiescopeError):  # a run that is damaged holds nobody back from leaving others
                 self._catch_up()
-            if not list(self._leavers):
+            if not (leavers := self._leavers()):
                 return
-            problem = await self._leavers.settle(folders(self._store.folder, self.id, self.round), self.person)
-            self._put(self.state, problem)
-            self._seats_again()
+            runs, problems = folders(self._store.folder, self.id, self.round), []
+            for name in leavers:
+                try:
+                    become = await asyncio.to_thread(withdraw_from, runs, self.person(name))
+                except LiescopeError as error:
+                    problems.append(f"somebody's words are still to be withdrawn: {error}")
+                else:
+                    self._keep(name, pseudonym=become, leaving=False)
+            self._put(self.state, "; ".join(problems))
             self.session = self._record = None
 
     def _catch_up(self) -> bool:
         """Forget people whose words were withdrawn from the table's game by command; returns whether there are any."""
-        found = self._leavers.catch_up(plan_of(self.run))
-        self._seats_again()
-        return found
+        plan = plan_of(self.run)
+        people = {name: spec.partition(":")[2] for name, spec in (plan.held if plan is not None else {}).items()}
+        left = {name: person for name, person in people.items() if has_left(person)}
+        for name, person in left.items():
+            self._keep(name, pseudonym=person, leaving=False)
+        return bool(left)
 
-    def _seats_again(self) -> None:
-        for kept in self._store.seats(self.id):
-            self.seats[kept.name].kept = kept
+    def _leavers(self) -> list[str]:
+        """The seats whose people's words are still to be withdrawn."""
+        return sorted(name for name, seat in self.seats.items() if seat.kept.leaving)
+
+    def _keep(self, name: str, **values: str | bool | None) -> None:
+        self.seats[name].kept = self._store.put_seat(self.id, name, **values)
 
     def view(self, name: str) -> tuple[Event, ...]:
         """What a seat has seen so far, as `Game.view`."""

@@ -6,10 +6,9 @@ One SQLite file that its owner alone may read. It is no part of any run, and not
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,10 +18,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from liescope.common.errors import BadData, LiescopeError, UnknownName, UsageError
+from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.games.withdrawal import NAME
 from liescope.generate.runs.run_folder import PLAN_FILE
-from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.table_setup import Setup, new_secret
 
@@ -34,9 +32,7 @@ CREATE TABLE IF NOT EXISTS tables (
     made TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS seats (
     table_id TEXT NOT NULL, name TEXT NOT NULL, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT,
-    consented TEXT, PRIMARY KEY (table_id, name));
-CREATE TABLE IF NOT EXISTS withdrawals (
-    table_id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (table_id, name));
+    consented TEXT, leaving INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (table_id, name));
 """
 
 
@@ -54,16 +50,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeatKept:
-    """One seat for a person. pseudonym, consent: of whoever took it, None before; consent: the hash of the text that
-    they agreed to, consented: when, in UTC.
+    """One seat for a person. pseudonym: of whoever took it, None before; leaving: whether their words are still to be
+    withdrawn.
     """
 
-    table: str
     name: str
     secret: str
     pseudonym: str | None
-    consent: str | None
-    consented: str | None
+    leaving: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,43 +125,17 @@ class TablesFile:
 
     def seats(self, table: str) -> list[SeatKept]:
         """The seats for people at a table."""
-        columns = "table_id, name, secret, pseudonym, consent, consented"
-        return [SeatKept(*row) for row in self._all(f"SELECT {columns} FROM seats WHERE table_id = ?", table)]
+        rows = self._all("SELECT name, secret, pseudonym, leaving FROM seats WHERE table_id = ?", table)
+        return [SeatKept(name, secret, pseudonym, bool(leaving)) for name, secret, pseudonym, leaving in rows]
 
-    def take(self, table: str, name: str, pseudonym: str, consent: str) -> None:
-        """Somebody sits down, having agreed to the text with this hash."""
+    def put_seat(self, table: str, name: str, **values: str | bool | None) -> SeatKept:
+        """What a seat is now, by column of the file. What it was before is nowhere in the file or its log."""
+        columns = ", ".join(f"{column} = ?" for column in values)
         self._base.execute(
-            "UPDATE seats SET pseudonym = ?, consent = ?, consented = ? WHERE (table_id, name) = (?, ?)",
-            (pseudonym, consent, now(), table, name),
+            f"UPDATE seats SET {columns} WHERE (table_id, name) = (?, ?)", (*values.values(), table, name)
         )
-
-    def leave(self, table: str, name: str) -> None:
-        """Whoever took a seat gives it back before the game."""
-        self._base.execute(
-            "UPDATE seats SET pseudonym = NULL, consent = NULL, consented = NULL WHERE (table_id, name) = (?, ?)",
-            (table, name),
-        )
-        self._forget()
-
-    def ask_withdrawal(self, table: str, name: str) -> None:
-        """The person in a seat wants their words withdrawn, as soon as that can be."""
-        self._base.execute("INSERT OR IGNORE INTO withdrawals VALUES (?, ?)", (table, name))
-
-    def withdrawals(self, table: str) -> list[str]:
-        """The seats whose words are still to be withdrawn."""
-        return [name for (name,) in self._all("SELECT name FROM withdrawals WHERE table_id = ?", table)]
-
-    def withdrawn(self, table: str, name: str, become: str) -> None:
-        """The words are gone, and the person has another name."""
-        self._base.execute("BEGIN")
-        self._base.execute("UPDATE seats SET pseudonym = ? WHERE (table_id, name) = (?, ?)", (become, table, name))
-        self._base.execute("DELETE FROM withdrawals WHERE (table_id, name) = (?, ?)", (table, name))
-        self._base.execute("COMMIT")
-        self._forget()
-
-    def _forget(self) -> None:
-        """Leave nothing in the file's log of what was deleted."""
         self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return next(seat for seat in self.seats(table) if seat.name == name)
 
     def put(self, table: str, state: State, round: int, note: str = "") -> None:
         """Where a table is now."""
@@ -191,62 +159,7 @@ def has_left(person: str | None) -> bool:
     return person is not None and person.startswith(NAME)
 
 
-class Leavers:
-    """The seats of a table whose people's words are still to be withdrawn. The store keeps them until that is done."""
-
-    def __init__(self, table: str, store: TablesFile) -> None:
-        self._table = table
-        self._store = store
-        self._names = set(store.withdrawals(table))
-        self._turn = asyncio.Lock()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._names))
-
-    def add(self, name: str) -> None:
-        """The person in a seat wants their words withdrawn."""
-        self._store.ask_withdrawal(self._table, name)
-        self._names.add(name)
-
-    def catch_up(self, plan: Plan | None) -> bool:
-        """Forget the pseudonyms of people whose words were withdrawn without the server; returns whether there are any.
-        plan: of the table's game.
-        """
-        people = {name: spec.partition(":")[2] for name, spec in (plan.held if plan is not None else {}).items()}
-        left = {name: person for name, person in people.items() if has_left(person)}
-        for name, person in left.items():
-            self._store.withdrawn(self._table, name, person)
-        return bool(left)
-
-    def alone(self) -> asyncio.Lock:
-        """To be held while words are withdrawn: two at once would be in each other's way in the same runs."""
-        return self._turn
-
-    @property
-    def busy(self) -> bool:
-        """Whether words are being withdrawn at this moment."""
-        return self._turn.locked()
-
-    async def settle(self, runs: Sequence[Path], person: Callable[[str], str]) -> str:
-        """Withdraw the words of all of them from runs. person: who holds a seat. Returns why some could not be, ""
-        where all were.
-        """
-        problems = []
-        for name in self:
-            try:
-                become = await asyncio.to_thread(_withdraw_from, runs, person(name))
-            except LiescopeError as error:
-                problems.append(f"somebody's words are still to be withdrawn: {error}")
-                continue
-            self._store.withdrawn(self._table, name, become)
-            self._names.discard(name)
-        return "; ".join(problems)
-
-
-def _withdraw_from(runs: Sequence[Path], person: str) -> str:
+def withdraw_from(runs: Sequence[Path], person: str) -> str:
     """Take a person's words out of runs; returns their name from now on. Raises as `withdraw`."""
     become = person if has_left(person) else f"{NAME}1"
     for run in runs:
