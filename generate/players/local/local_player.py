@@ -20,10 +20,10 @@ import gc
 import json
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,27 +36,19 @@ from liescope.common.reading import Reading
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-from liescope.generate.players.local.loading import (
-    Loaded,
-    LocalSpec,
-    answer_at,
-    bytes_for_prefixes,
-    load,
-    prompt_ids,
-    read_spec,
-    reply_text,
-    thinks,
-)
-from liescope.generate.players.local.writing import PromptRow, Writer, Written, random_key
+from liescope.generate.players.local.loading import Loaded, LocalSpec, load, read_spec
+from liescope.generate.players.local.writing import PromptRow, Written, random_key, write
 from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.openai.completion import Completion, TokenUsage, reply_of
 from liescope.generate.players.parsing.choice import storable
-from liescope.generate.players.player_protocol import Attempt, Halt, PlayerContext
+from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
 
 _SETTLE = 0.003  # seconds without a new ask after which a batch begins
 _LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest
+_ROWS, _ROWS_ON_CPU = 64, 16
+_WEIGHTS = ("revision", "device", "dtype", "batch")  # options that make another model of the same name
 
 
 @dataclass(slots=True, eq=False)
@@ -66,116 +58,110 @@ class _Waiting:
 
 
 class Batcher:
-    """Gives each ask to the writer together with others that wait. most_rows, most_tokens: of one batch, with what is
-    written; a batch that is too large for the memory is halved, and so are all later ones. It belongs to the event loop
-    of its first ask.
+    """One model, made by `Batcher.of`, which writes each ask together with others that wait. most: asks of one batch;
+    one that is too large for the memory is halved, and so are all later ones. It belongs to the event loop of its first
+    ask. Each player closes it once, and the last one frees it.
     """
 
-    def __init__(self, writer: Writer, most_rows: int, most_tokens: int, halt: Halt, retries: Counter[str]) -> None:
-        self.most_rows, self.most_tokens = most_rows, most_tokens
-        self.writer = writer
-        self._halt = halt
-        self._retries = retries
+    def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
+        self.most = spec.options.batch or _ROWS
+        self._spec, self._context = spec, context
+        self._users = 0
+        self._loading = asyncio.Lock()
+        self._loaded: Loaded | None = None
         self._waiting: list[_Waiting] = []
         self._work: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "local-model")
+
+    @classmethod
+    def of(cls, spec: LocalSpec, context: PlayerContext) -> Batcher:
+        """The run's own for these weights. Nothing is loaded yet."""
+        found = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
+        found._users += 1
+        return found
+
+    async def model(self) -> Loaded:
+        """The model, loaded when it is first asked for. Raises as `load`."""
+        async with self._loading:
+            if self._loaded is None:
+                self._loaded = await asyncio.to_thread(load, self._spec)
+                if self._loaded.model.device.type == "cpu":
+                    self.most = self._spec.options.batch or _ROWS_ON_CPU
+        return self._loaded
 
     async def write(self, row: PromptRow) -> Written:
         """The reply to one ask. Raises PlayerFailed if the model cannot write it, and the halt's reason if the run ends
         before its turn.
         """
-        self._halt.check()
+        loaded = await self.model()
+        self._context.halt.check()
         mine = _Waiting(row, asyncio.get_running_loop().create_future())
         self._waiting.append(mine)
         if self._work is None or self._work.done():
-            self._work = asyncio.create_task(self._run())
-            self._work.add_done_callback(self._ended)
+            self._work = asyncio.create_task(self._run(loaded))
         return await mine.reply
 
     def close(self) -> None:
-        """Frees what is held; a batch under way is waited for."""
-        self._thread.shutdown()
-        self.writer.prefixes.clear()
+        """A batch under way is waited for."""
+        self._users -= 1
+        if self._users == 0:
+            self._context.shared.drop(Batcher, _key(self._spec))
+            self._thread.shutdown()
 
-    async def _run(self) -> None:
+    async def _run(self, loaded: Loaded) -> None:
         while self._waiting:
-            await self._settle()
-            if self._halt.error is not None:
-                self._end(self._waiting, self._halt.error)
+            seen = -1
+            while seen < len(self._waiting) < self.most:  # until no more asks come at once
+                seen = len(self._waiting)
+                await asyncio.sleep(_SETTLE)
+            if (halted := self._context.halt.error) is not None:
+                self._end(self._waiting, halted)
                 return
-            self._waiting = [one for one in self._waiting if not one.reply.done()]  # an ask may be cancelled
-            if not self._waiting:
-                return
-            batch = self._next()
+            batch = self._next(loaded.context)
+            work = partial(self._write, loaded, [one.row for one in batch])
             try:
-                replies = await asyncio.get_running_loop().run_in_executor(
-                    self._thread, self._write, [one.row for one in batch]
-                )
+                replies = await asyncio.get_running_loop().run_in_executor(self._thread, work)
             except Exception as error:  # noqa: BLE001 - whatever a model raises is its players' failure
                 self._end(batch, error)
-                continue
-            if replies is None:
-                self._smaller(batch)
-                continue
-            self._waiting = [one for one in self._waiting if one not in batch]
-            for one, reply in zip(batch, replies, strict=True):
-                if not one.reply.done():
-                    one.reply.set_result(reply)
+            else:
+                for one, reply in zip(batch, replies, strict=False):  # none if they did not fit into the memory
+                    if not one.reply.done():  # an ask may be cancelled
+                        one.reply.set_result(reply)
+            self._waiting = [one for one in self._waiting if not one.reply.done()]
 
-    def _ended(self, work: asyncio.Task[None]) -> None:
-        """Whatever ended the work early reaches those who wait."""
-        if not work.cancelled() and isinstance(error := work.exception(), Exception):
-            self._end(self._waiting, error)
-
-    async def _settle(self) -> None:
-        """Wait until no more asks come at once."""
-        seen = -1
-        while seen < len(self._waiting) < self.most_rows:
-            seen = len(self._waiting)
-            await asyncio.sleep(_SETTLE)
-
-    def _next(self) -> list[_Waiting]:
+    def _next(self, context: int) -> list[_Waiting]:
         """The batch of the ask that has waited longest: with it those most like it in kind and length."""
         first, *others = self._waiting
-        unread = {one: self.writer.unread(one.row) for one in self._waiting}
+        length = len(first.row.ids)
 
-        def likeness(one: _Waiting) -> tuple[bool, int]:
-            return one.row.most != first.row.most, abs(unread[one] - unread[first])
+        def unlike(one: _Waiting) -> tuple[bool, int]:
+            return one.row.most != first.row.most, abs(len(one.row.ids) - length)
 
         batch = [first]
-        for one in sorted(others, key=likeness):
-            lengths = unread[first], unread[one]
-            alike = max(lengths) <= 2 * min(lengths) + _LONGER
-            width = _width([*batch, one])  # a row goes on, unread, while others are written
-            fits = width <= self.writer.loaded.context and width * (len(batch) + 1) <= self.most_tokens
-            if alike and fits and len(batch) < self.most_rows:
+        for one in sorted(others, key=unlike)[: self.most - 1]:
+            rows = [other.row for other in (*batch, one)]
+            width = max(len(row.ids) for row in rows) + max(row.most for row in rows)  # others may be written longer
+            alike = max(length, len(one.row.ids)) <= 2 * min(length, len(one.row.ids)) + _LONGER
+            if alike and width <= context:
                 batch.append(one)
         return batch
 
-    def _write(self, rows: Sequence[PromptRow]) -> list[Written] | None:
-        """The replies, or None if the memory is too small for so many."""
+    def _write(self, loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+        """The replies; none if the memory is too small for so many, and then the next batches are smaller."""
         import torch
 
         try:
-            return self.writer.write(rows)
+            return write(loaded, rows)
         except torch.OutOfMemoryError:
             pass  # what the failed batch held is free only after this block
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        return None
-
-    def _smaller(self, batch: Sequence[_Waiting]) -> None:
-        """Take back a batch that was too large, and make the next ones smaller; one ask alone gets all the memory."""
-        if len(batch) > 1:
-            self.most_tokens = _width(batch) * len(batch) // 2
-            self._retries["out of memory, batches halved"] += 1
-        elif self.writer.prefixes.size:
-            self.writer.prefixes.clear()
-            self._retries["out of memory, prompts read again"] += 1
-        else:
-            tokens = f"{len(batch[0].row.ids):,} tokens"
-            self._end(batch, PlayerFailed(f"the model ran out of memory with one prompt of {tokens} alone"))
+        if len(rows) == 1:
+            raise PlayerFailed(f"the model ran out of memory with one prompt of {len(rows[0].ids):,} tokens alone")
+        self.most = len(rows) // 2
+        self._context.activity.at(self._spec.host).retries["out of memory, batches halved"] += 1
+        return []
 
     def _end(self, batch: Sequence[_Waiting], error: Exception) -> None:
         """These asks get no reply."""
@@ -185,74 +171,16 @@ class Batcher:
         for one in batch:
             if not one.reply.done():
                 one.reply.set_exception(error)
-        self._waiting = [one for one in self._waiting if one not in batch]
-
-
-def _width(batch: Sequence[_Waiting]) -> int:
-    """Tokens of each row of a batch, padding and reply included."""
-    return max(len(one.row.ids) for one in batch) + max(one.row.most for one in batch)
-
-
-_OWN = ("revision", "device", "dtype", "attention", "lora", "compile", "batch", "batch_tokens", "prefixes")
-_ROWS, _ROWS_ON_CPU = 64, 16
-_TOKENS, _TOKENS_ON_CPU = 2**16, 2**14
-
-
-class ModelEngine:
-    """One model; made by `ModelEngine.of`. Each player closes it once, and the last one frees it."""
-
-    def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
-        self._spec, self._context = spec, context
-        self._users = 0
-        self._loading = asyncio.Lock()
-        self._batcher: Batcher | None = None
-
-    @classmethod
-    def of(cls, spec: LocalSpec, context: PlayerContext) -> ModelEngine:
-        """The run's engine for these weights. Nothing is loaded yet."""
-        engine = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
-        engine._users += 1
-        return engine
-
-    async def ready(self) -> Batcher:
-        """Its batcher; the model is loaded when it is first asked for. Raises as `load`."""
-        async with self._loading:
-            if self._batcher is None:
-                self._batcher = await asyncio.to_thread(self._opened)
-        return self._batcher
-
-    def close(self) -> None:
-        self._users -= 1
-        if self._users == 0:
-            self._context.shared.drop(ModelEngine, _key(self._spec))
-            if self._batcher is not None:
-                self._batcher.close()
-
-    def _opened(self) -> Batcher:
-        options = self._spec.options
-        loaded = load(self._spec)
-        cpu = loaded.model.device.type == "cpu"
-        return Batcher(
-            Writer(loaded, bytes_for_prefixes(options, loaded.model.device)),
-            options.batch or (_ROWS_ON_CPU if cpu else _ROWS),
-            options.batch_tokens or (_TOKENS_ON_CPU if cpu else _TOKENS),
-            self._context.halt,
-            self._context.activity.at(self._spec.host).retries,
-        )
 
 
 def _key(spec: LocalSpec) -> tuple[object, ...]:
-    return (spec.name, *(getattr(spec.options, name) for name in _OWN))
-
-
-_FORMAT = "1"
-_TEXTS, _NUMBERS = ("game_id", "speaker", "kind", "phase"), ("step", "day", "round", "answer")
+    return (spec.name, *(getattr(spec.options, name) for name in _WEIGHTS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptStates:
     """One reply. kind, phase: values of `AskKind` and `Phase`; answer: the place of the first token after reasoning;
-    tokens: (tokens,) their ids; layers: their numbers, from 1; states: (tokens, layers, width) float16.
+    layers: their numbers, from 1; tokens: (tokens,) their ids; states: (tokens, layers, width) float16.
     """
 
     game_id: str
@@ -274,41 +202,24 @@ class KeptStates:
         return found
 
 
-def keep_states(
-    folder: Path,
-    ask: Ask,
-    layers: Sequence[int],
-    tokens: NDArray[np.int64],
-    states: NDArray[np.float16],
-    answer: int = 0,
-) -> None:
+def keep_states(folder: Path, ask: Ask, layers: Sequence[int], written: Written, answer: int) -> None:
     """Write the states of one reply, if it holds an answer. Raises UsageError if the folder cannot be written to."""
     from safetensors.numpy import save
 
-    if answer >= len(tokens):
+    if written.states is None or answer >= len(written.ids):
         return
-    facts = {
-        "format": _FORMAT,
-        "game_id": ask.game,
-        "speaker": ask.seat,
-        "kind": ask.kind.value,
-        "phase": ask.phase.value,
-        "step": str(ask.step),
-        "day": str(ask.day),
-        "round": str(ask.round),
-        "answer": str(answer),
-        "layers": json.dumps(list(layers)),
-    }
+    asked = {"game_id": ask.game, "speaker": ask.seat, "kind": ask.kind.value, "phase": ask.phase.value}
+    facts = {**asked, "step": ask.step, "day": ask.day, "round": ask.round, "answer": answer, "layers": list(layers)}
     path = folder / _safe(ask.game) / f"{ask.step:06}-{_safe(ask.seat)}.safetensors"
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    kept = {"states": np.ascontiguousarray(written.states), "tokens": np.array(written.ids)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(save({"states": np.ascontiguousarray(states), "tokens": np.array(tokens)}, facts))
+        unfinished.write_bytes(save(kept, {"reply": json.dumps(facts)}))
         unfinished.replace(path)
     except OSError as error:
-        raise UsageError(
-            f"{path.parent} cannot be written ({error.strerror or error}); name another states_to"
-        ) from error
+        why = error.strerror or error
+        raise UsageError(f"{path.parent} cannot be written ({why}); name another states_to") from error
 
 
 def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
@@ -319,15 +230,14 @@ def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
 
     for path in sorted(Path(folder).glob("*/*.safetensors")):
         with Reading(path, "delete it"), safe_open(path, "numpy") as kept:
-            facts = kept.metadata() or {}
-            asked: dict[str, Any] = {name: facts[name] for name in _TEXTS}
-            asked |= {name: int(facts[name]) for name in _NUMBERS}
-            layers = tuple(map(int, json.loads(facts["layers"])))
-            tokens, states = kept.get_tensor("tokens"), kept.get_tensor("states")
-            shaped = states.ndim == 3 and states.shape[:2] == (len(tokens), len(layers))
-            if states.dtype != np.float16 or not shaped or not 0 <= asked["answer"] < len(tokens):
+            facts = json.loads(kept.metadata()["reply"])
+            layers = tuple(map(int, facts.pop("layers")))
+            tensors = {name: kept.get_tensor(name) for name in ("tokens", "states")}
+            found = KeptStates(**facts, layers=layers, **tensors)
+            shaped = found.states.ndim == 3 and found.states.shape[:2] == (len(found.tokens), len(layers))
+            if found.states.dtype != np.float16 or not shaped or not 0 <= found.answer < len(found.tokens):
                 raise BadData(f"{path} does not hold what its metadata says; delete it")
-        yield KeptStates(**asked, layers=layers, tokens=tokens, states=states)
+        yield found
 
 
 def _safe(name: str) -> str:
@@ -343,11 +253,9 @@ class LocalPlayer:
     def __init__(self, spec: LocalSpec, persona: NamedText | None, prompts: Prompts, context: PlayerContext) -> None:
         named = [] if persona is None else [f"persona={persona.label}"]
         self.model = joined(spec.model, [*named, *spec.shown])
-        self._spec, self._persona, self._prompts = spec, persona, prompts
-        self._context = context
+        self._spec, self._persona, self._prompts, self._context = spec, persona, prompts, context
         self._budget = context.shared.once(Budget, lambda: Budget(context))
-        self._engine = ModelEngine.of(spec, context)
-        self._temperature = PROMPTS[context.game].temperature
+        self._batcher = Batcher.of(spec, context)
 
     def __repr__(self) -> str:
         return f"LocalPlayer({self.model!r})"
@@ -356,83 +264,65 @@ class LocalPlayer:
         """Load the model. Raises UsageError if there is no such model, device or layer, BadData if the model is more
         than data, MissingExtra.
         """
-        layers = (await self._engine.ready()).writer.loaded.layers
+        layers = (await self._batcher.model()).layers
         if wrong := [layer for layer in self._spec.options.states if not 1 <= layer <= layers]:
             raise UsageError(f"{self._spec.name} has the layers 1 to {layers}; states cannot name {wrong[0]}")
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
-        batcher = await self._engine.ready()
-        loaded, messages = batcher.writer.loaded, self._messages(ask, view)
+        loaded, options = await self._batcher.model(), self._spec.options
+        messages = [{"role": "user", "content": self._prompts.render(ask, view).text}]
+        if self._persona is not None:
+            messages.insert(0, {"role": "system", "content": self._persona.filled(ask, view)})
         row = self._row(loaded, ask, messages)
         self._budget.check()
         activity, began = self._context.activity.at(self._spec.host), time.perf_counter()
         activity.under_way += 1
         try:
-            written = await batcher.write(row)
+            written = await self._batcher.write(row)
         finally:
             activity.under_way -= 1
-        latency = (time.perf_counter() - began) * 1000
-        completion = Completion(
-            content=storable(reply_text(loaded, written.ids)),
-            finish="stop" if written.ended else "length",
-            usage=TokenUsage(len(row.ids), written.reused, len(written.ids) + written.ended),
-            served_model=self._spec.name,
+        usage = TokenUsage(len(row.ids), None, len(written.ids) + written.ended)
+        text, finish = storable(loaded.text(written.ids)), "stop" if written.ended else "length"
+        completion = Completion(text, finish=finish, usage=usage, served_model=self._spec.name)
+        self._budget.spend(usage, None, (0, 0))
+        self._context.log(
+            Attempt(
+                *(ask.game, ask.step, ask.seat, 1, completion.content, completion.problem),
+                prompt_tokens=usage.prompt,
+                completion_tokens=usage.completion,
+                latency_ms=(time.perf_counter() - began) * 1000,
+                request=self._request(messages, row),
+                served_model=completion.served_model,
+                host=self._spec.host,
+            )
         )
-        self._budget.spend(completion.usage, None, (0, 0))
-        self._context.log(self._attempt(ask, self._request(messages, row), completion, latency))
-        if written.states is not None:
-            options, answer = self._spec.options, answer_at(loaded, written.ids)
-            keep_states(Path(options.states_to), ask, options.states, written.ids, written.states, answer)
+        if options.states:
+            keep_states(Path(options.states_to), ask, options.states, written, loaded.answer_at(written.ids))
         return reply_of(ask, completion)
 
     async def close(self) -> None:
-        self._engine.close()
-
-    def _messages(self, ask: Ask, view: Sequence[Event]) -> list[dict[str, str]]:
-        prompt = {"role": "user", "content": self._prompts.render(ask, view).text}
-        return (
-            [prompt]
-            if self._persona is None
-            else [{"role": "system", "content": self._persona.filled(ask, view)}, prompt]
-        )
+        self._batcher.close()
 
     def _row(self, loaded: Loaded, ask: Ask, messages: Sequence[Mapping[str, str]]) -> PromptRow:
         options = self._spec.options
-        ids = prompt_ids(loaded, messages, options)
-        most = min(self._spec.most_tokens(ask.kind, thinks(loaded, options)), loaded.context - len(ids))
+        ids = loaded.prompt_ids(messages, options)
+        most = min(self._spec.most_tokens(ask.kind, loaded.thinks(options)), loaded.context - len(ids))
         if most < 1:
             raise PlayerFailed(f"the prompt has {len(ids):,} tokens, and the model takes {loaded.context:,} at most")
-        asked = {"temperature": self._temperature, "top_k": options.top_k}
+        asked = {"temperature": PROMPTS[self._context.game].temperature, "top_k": options.top_k}
         given: dict[str, Any] = {**asked, **self._spec.seat.at(ask.kind), "max_tokens": None}
         key = random_key(options.seed, self._context.draw(ask.game), ask.step, ask.seat)
         sampling = replace(loaded.advised, key=key, **{n: value for n, value in given.items() if value is not None})
-        return PromptRow((ask.game, ask.seat), ids, most, sampling, options.states)
+        return PromptRow(ids, most, sampling, options.states)
 
     def _request(self, messages: Sequence[Mapping[str, str]], row: PromptRow) -> dict[str, Any]:
         """What was asked of the model, for the journal."""
         drawn = {name: getattr(row.sampling, name) for name in ("temperature", "top_p", "top_k")}
         options = self._spec.options
-        given = options.model_dump(exclude_unset=True, include={"revision", "lora", "think", "reasoning_effort"})
+        given = options.model_dump(exclude_unset=True, include={"revision", "think", "reasoning_effort"})
         fields = {**given, **drawn, "seed": options.seed, "max_tokens": row.most}
         return {"model": self._spec.name, "messages": list(messages), **fields}
-
-    def _attempt(self, ask: Ask, request: Mapping[str, Any], completion: Completion, latency: float) -> Attempt:
-        return Attempt(
-            game=ask.game,
-            step=ask.step,
-            seat=ask.seat,
-            attempt=1,
-            raw=completion.content,
-            problem=completion.problem,
-            prompt_tokens=completion.usage.prompt,
-            cached_tokens=completion.usage.cached,
-            completion_tokens=completion.usage.completion,
-            latency_ms=latency,
-            request=request,
-            served_model=completion.served_model,
-            host=self._spec.host,
-        )
 
 
 def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
@@ -441,8 +331,6 @@ def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
     Raises UsageError for a spec that cannot be parsed or templates that do not work, BadData for a persona that cannot
     be read.
     """
-    spec = read_spec(argument)
-    prompts = load_prompts(context.prompts, context.game)
+    spec, prompts = read_spec(argument), load_prompts(context.prompts, context.game)
     name = spec.seat.persona
-    persona = NamedText(name, file_text(name, context.files)) if name else None
-    return LocalPlayer(spec, persona, prompts, context)
+    return LocalPlayer(spec, NamedText(name, file_text(name, context.files)) if name else None, prompts, context)

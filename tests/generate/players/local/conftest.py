@@ -11,7 +11,7 @@ import pytest
 
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.local import loading
-from liescope.generate.players.local.loading import Loaded, Sampling, load, prompt_ids, read_spec
+from liescope.generate.players.local.loading import Loaded, LocalOptions, Sampling, load, read_spec
 from liescope.generate.players.local.writing import PromptRow, random_key
 from liescope.generate.players.prompts import load_prompts
 from tests.generate.players.local import small_model
@@ -47,15 +47,13 @@ def rows() -> Rows:
     """rows(loaded, games=…): the prompts of whole games, by step; the next ones hold what was said before."""
 
     def made(loaded: Loaded, games: int = 3, **sampling: Any) -> list[list[PromptRow]]:
-        options = read_spec("m").options
         steps: list[list[PromptRow]] = []
         for seed in range(games):
             for number, asked in enumerate(_asked(seed)):
                 steps += [[]] * (number == len(steps))
                 steps[number] = steps[number] + [
                     PromptRow(
-                        (ask.game, ask.seat),
-                        prompt_ids(loaded, [{"role": "user", "content": text}], options),
+                        loaded.prompt_ids([{"role": "user", "content": text}], LocalOptions()),
                         MOST,
                         Sampling(**{"key": random_key(0, ask.game, ask.step, ask.seat), **sampling}),
                     )

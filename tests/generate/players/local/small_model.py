@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,20 +45,6 @@ def make(
     model = LlamaForCausalLM(config)
     model.generation_config = GenerationConfig(pad_token_id=0, eos_token_id=tokenizer.eos_token_id)
     model.save_pretrained(folder)
-    return folder
-
-
-def make_adapter(model: Path, folder: Path) -> Path:
-    """A LoRA adapter of random weights for the model in a folder."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
-    base = AutoModelForCausalLM.from_pretrained(model)
-    torch.manual_seed(1)
-    with warnings.catch_warnings(action="ignore"):
-        adapted = get_peft_model(base, LoraConfig(target_modules=["q_proj", "v_proj"], init_lora_weights=False))
-    adapted.save_pretrained(folder)
     return folder
 
 

@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from liescope.common.errors import Interrupted, PlayerFailed
-from liescope.generate.players.local.loading import Loaded
+from liescope.generate.players.local import local_player
+from liescope.generate.players.local.loading import Loaded, read_spec
 from liescope.generate.players.local.local_player import Batcher
-from liescope.generate.players.local.writing import PromptRow, Writer, Written
-from liescope.generate.players.player_protocol import Halt
+from liescope.generate.players.local.writing import PromptRow, Written, write
+from liescope.generate.players.player_protocol import PlayerContext
 from tests.generate.players.local.conftest import Rows, together
 
+Write = Callable[[Loaded, Sequence[PromptRow]], list[Written]]
 
-class Narrow(Writer):
-    """Runs out of memory when asked to write more than `room` rows; keeps the sizes of its batches."""
 
-    room = 1000
+def batcher(loaded: Loaded, most: int = 64) -> Batcher:
+    made = Batcher(read_spec("m"), PlayerContext(lambda _: None, "mafia"))
+    made._loaded, made.most = loaded, most
+    return made
 
-    def write(self, rows: Sequence[PromptRow]) -> list[Written]:
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Write | int], list[int]]:
+    """sizes(room): the rows of each batch as they come; more than `room` are too many for the memory."""
+
+    def made(how: Write | int = 1000) -> list[int]:
         import torch
 
-        self.sizes = [*getattr(self, "sizes", []), len(rows)]
-        if len(rows) > self.room:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
-        return super().write(rows)
+        found: list[int] = []
 
+        def kept(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+            found.append(len(rows))
+            if not isinstance(how, int):
+                return how(loaded, rows)
+            if len(rows) > how:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+            return write(loaded, rows)
 
-class Broken(Writer):
-    def write(self, rows: Sequence[PromptRow]) -> list[Written]:
-        raise RuntimeError("device-side assert triggered\nmore")
+        monkeypatch.setattr(local_player, "write", kept)
+        return found
+
+    return made
 
 
 def many(loaded: Loaded, rows: Rows) -> list[PromptRow]:
@@ -41,22 +53,21 @@ def many(loaded: Loaded, rows: Rows) -> list[PromptRow]:
     return [row for step in rows(loaded, games=3) for row in step][:12]
 
 
-def batcher(writer: Writer, rows: int = 64, halt: Halt | None = None) -> Batcher:
-    return Batcher(writer, rows, 2**20, halt or Halt(), Counter())
+@pytest.mark.parametrize(("most", "room", "expected"), [(64, 1000, [12]), (5, 1000, [5, 5, 2]), (64, 4, [12, 6, 3])])
+def test_what_waits_is_one_batch_within_its_bounds_and_each_ask_gets_its_own_reply(
+    loaded, rows, sizes, most: int, room: int, expected: list[int]
+) -> None:
+    asks, found = many(loaded, rows), sizes(room)
+    made = batcher(loaded, most)
+    replies = together(*map(made.write, asks))
+    assert found[:3] == expected
+    halved = sum(made._context.activity.at("local:m").retries.values())
+    assert (halved, max(found[2:], default=0) <= 5) == (2 * (room == 4), True)
+    assert [one.ids.tolist() for one in replies] == [write(loaded, [row])[0].ids.tolist() for row in asks]
 
 
-def test_what_waits_is_one_batch_and_each_ask_gets_its_own_reply(loaded, rows) -> None:
-    writer = Narrow(loaded, 0)
-    step = many(loaded, rows)
-    found = together(*map(batcher(writer).write, step))
-    assert writer.sizes == [len(step)]
-    alone = [Writer(loaded, 0).write([row])[0] for row in step]
-    assert [one.ids.tolist() for one in found] == [one.ids.tolist() for one in alone]
-
-
-def test_the_next_batch_gathers_while_one_is_written(loaded, rows) -> None:
-    writer = Narrow(loaded, 0)
-    made = batcher(writer)
+def test_the_next_batch_gathers_while_one_is_written(loaded, rows, sizes) -> None:
+    found, made = sizes(1000), batcher(loaded)
     first, second = rows(loaded, games=4)[:2]
 
     async def games() -> None:
@@ -67,81 +78,44 @@ def test_the_next_batch_gathers_while_one_is_written(loaded, rows) -> None:
         await asyncio.gather(*map(game, range(len(first))))
 
     asyncio.run(games())
-    assert writer.sizes == [len(first), len(second)]
+    assert found == [len(first), len(second)]
 
 
-def test_a_batch_holds_no_more_rows_and_tokens_than_it_may(loaded, rows) -> None:
-    writer = Narrow(loaded, 0)
-    step = many(loaded, rows)
-    together(*map(batcher(writer, rows=5).write, step))
-    assert writer.sizes == [5, 5, 2]
-    longest = max(len(row.ids) + row.most for row in step)
-    narrow = Batcher(few := Narrow(loaded, 0), 64, 3 * longest, Halt(), Counter())
-    together(*map(narrow.write, step))
-    assert max(few.sizes) == 3
-
-
-def test_no_row_of_a_batch_is_pushed_past_what_the_model_reads(loaded, rows) -> None:
+def test_no_row_of_a_batch_is_pushed_past_what_the_model_reads(loaded, rows, sizes) -> None:
     """A model with an embedding for each place has none for more."""
+    found = sizes(1000)
     long, short, shorter = many(loaded, rows)[:3]
-    context = len(long.ids) + 1
-    rows_of = [replace(long, most=1), *(replace(row, ids=row.ids[:50], most=2) for row in (short, shorter))]
-    writer = Narrow(replace(loaded, context=context), 0)
-    together(*map(batcher(writer).write, rows_of))
-    assert sorted(writer.sizes) == [1, 2]
+    asks = [replace(long, most=1), *(replace(row, ids=row.ids[:50], most=2) for row in (short, shorter))]
+    together(*map(batcher(replace(loaded, context=len(long.ids) + 1)).write, asks))
+    assert sorted(found) == [1, 2]
 
 
-def test_out_of_memory_halves_the_batches_and_the_replies_are_the_same(loaded, rows) -> None:
-    writer = Narrow(loaded, 0)
-    writer.room = 4
-    step = many(loaded, rows)
-    made = batcher(writer)
-    found = together(*map(made.write, step))
-    assert writer.sizes[:3] == [12, 6, 3]
-    assert max(writer.sizes[3:]) <= 3
-    assert sum(made._retries.values()) == 2
-    alone = [Writer(loaded, 0).write([row])[0] for row in step]
-    assert [one.ids.tolist() for one in found] == [one.ids.tolist() for one in alone]
-
-
-def test_one_ask_too_large_for_the_memory_fails_alone(loaded, rows) -> None:
-    writer = Narrow(loaded, 2**30)
-    step = rows(loaded)[0]
-    writer.write(step)
-    writer.room = 0
-    made = batcher(writer)
-    (failed,) = together(made.write(step[0]))
+def test_one_ask_too_large_for_the_memory_fails_alone(loaded, rows, sizes) -> None:
+    sizes(0)
+    (failed,) = together(batcher(loaded).write(rows(loaded)[0][0]))
     assert isinstance(failed, PlayerFailed)
     assert "out of memory" in str(failed)
-    assert writer.prefixes.size == 0  # what was held for later was given up first
-    assert writer.sizes[1:] == [1, 1]
 
 
-def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows) -> None:
-    found = together(*map(batcher(Broken(loaded, 0)).write, rows(loaded)[0]))
+def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows, sizes) -> None:
+    def broken(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+        raise RuntimeError("device-side assert triggered\nmore")
+
+    sizes(broken)
+    found = together(*map(batcher(loaded).write, rows(loaded)[0]))
     assert {type(one) for one in found} == {PlayerFailed}
     assert str(found[0]) == "the model failed: device-side assert triggered more"
 
 
-def test_nobody_waits_for_ever_when_batches_cannot_be_made(loaded, rows) -> None:
-    class Lost(Writer):
-        def unread(self, row: PromptRow) -> int:
-            raise KeyError("lost")
+def test_when_the_run_ends_a_batch_finishes_and_what_waits_is_told(loaded, rows, sizes) -> None:
+    made, asks = batcher(loaded, 2), rows(loaded)[0]
 
-    found = together(*map(batcher(Lost(loaded, 0)).write, rows(loaded)[0]))
-    assert {type(one) for one in found} == {PlayerFailed}
+    def stopping(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+        made._context.halt.error = Interrupted("stopped")
+        return write(loaded, rows)
 
-
-def test_when_the_run_ends_a_batch_finishes_and_what_waits_is_told(loaded, rows) -> None:
-    halt = Halt()
-
-    class Stopping(Narrow):
-        def write(self, rows: Sequence[PromptRow]) -> list[Written]:
-            halt.error = Interrupted("stopped")
-            return super().write(rows)
-
-    step = rows(loaded)[0]
-    found = together(*map(batcher(Stopping(loaded, 0), rows=2, halt=halt).write, step))
+    sizes(stopping)
+    found = together(*map(made.write, asks))
     assert [type(one) for one in found] == [Written, Written, Interrupted]
     with pytest.raises(Interrupted):
-        asyncio.run(batcher(Writer(loaded, 0), halt=halt).write(step[0]))
+        asyncio.run(made.write(asks[0]))

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
-from liescope.generate.players.local.loading import Loaded, answer_at, read_spec
-from liescope.generate.players.local.local_player import Batcher, LocalPlayer, keep_states, open_local, read_states
-from liescope.generate.players.local.writing import Written
+from liescope.generate.players.local import local_player
+from liescope.generate.players.local.loading import Loaded, read_spec
+from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
+from liescope.generate.players.local.writing import PromptRow, Written
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
@@ -48,10 +50,6 @@ def opened(argument: str, context: PlayerContext | None = None) -> LocalPlayer:
     return player
 
 
-def batcher_of(player: LocalPlayer) -> Batcher:
-    return asyncio.run(player._engine.ready())
-
-
 def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
     session = start(lambda: Mafia(MafiaSpec(1, 1, 2, scripted_night=True, days=1), 0, "g"))
     while session.asks[0].kind is not kind:
@@ -67,11 +65,25 @@ def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
     return asyncio.run(answered())
 
 
-def saying(player: LocalPlayer, text: str, ended: bool = True) -> LocalPlayer:
-    """The player, whose model now writes this text."""
-    ids = np.array(batcher_of(player).writer.loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
-    batcher_of(player).writer.write = lambda rows: [Written(ids, ended, 7) for _ in rows]  # type: ignore[method-assign]
-    return player
+Saying = Callable[..., list[PromptRow]]
+
+
+@pytest.fixture
+def saying(monkeypatch: pytest.MonkeyPatch) -> Saying:
+    """saying(text, ended=…): models write this text; what they were asked."""
+
+    def made(text: str, ended: bool = True) -> list[PromptRow]:
+        asked: list[PromptRow] = []
+
+        def wrote(loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
+            asked.extend(rows)
+            ids = np.array(loaded.tokenizer(text, add_special_tokens=False)["input_ids"], dtype=np.int64)
+            return [Written(ids, ended) for _ in rows]
+
+        monkeypatch.setattr(local_player, "write", wrote)
+        return asked
+
+    return made
 
 
 def test_a_run_is_the_same_however_its_asks_were_batched_and_wherever_it_stopped(model: Path, tmp_path: Path) -> None:
@@ -106,22 +118,19 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_was(model: Path, tmp_path: 
     assert events(killed) == events(whole)
 
 
-def test_another_seed_is_another_game(model: Path, tmp_path: Path) -> None:
-    said = []
-    for seed in (0, 1):
-        player = opened(f"{model}?{OPTIONS}&seed={seed}")
-        said.append(ask_once(player).raw)
+def test_another_seed_is_another_game(model: Path) -> None:
+    said = [ask_once(opened(f"{model}?{OPTIONS}&seed={seed}")).raw for seed in (0, 1)]
     assert said[0] != said[1]
 
 
-def test_requests_and_tokens_are_recorded(model: Path) -> None:
+def test_requests_and_tokens_are_recorded(model: Path, saying: Saying) -> None:
     context, logged = table()
-    player = saying(opened(f"{model}?temperature=0.5&top_k=40&max_tokens=50", context), '"I trust Bob."')
-    reply = ask_once(player)
+    saying('"I trust Bob."')
+    reply = ask_once(opened(f"{model}?temperature=0.5&top_k=40&max_tokens=50", context))
     (attempt,) = logged
     assert reply.text == "I trust Bob."
     assert attempt.raw == '"I trust Bob."'
-    assert (attempt.cached_tokens, attempt.cost, attempt.problem) == (7, None, "")
+    assert (attempt.cost, attempt.problem) == (None, "")
     assert attempt.request is not None
     json.dumps(attempt.request)
     wanted = {"temperature": 0.5, "top_p": 1.0, "top_k": 40, "max_tokens": 50, "seed": 0}
@@ -140,33 +149,30 @@ def test_requests_and_tokens_are_recorded(model: Path) -> None:
         ('"I trust Bob."\nI say this because he lies.', "I trust Bob.", "I say this because he lies."),
     ],
 )
-def test_reasoning_is_private(model: Path, written: str, said: str, reasoning: str) -> None:
-    reply = ask_once(saying(opened(str(model)), written))
+def test_reasoning_is_private(model: Path, saying: Saying, written: str, said: str, reasoning: str) -> None:
+    saying(written)
+    reply = ask_once(opened(str(model)))
     assert (reply.text, reply.private["reasoning"]) == (said, reasoning)
 
 
-def test_a_reply_that_was_cut_off_says_so(model: Path) -> None:
+def test_a_reply_that_was_cut_off_says_so(model: Path, saying: Saying) -> None:
     context, logged = table()
-    reply = ask_once(saying(opened(str(model), context), '"I trust', ended=False))
-    assert "cut off at the token limit" in reply.notes
-    empty = ask_once(saying(opened(str(model), context), "", ended=False))
+    saying('"I trust', ended=False)
+    assert "cut off at the token limit" in ask_once(opened(str(model), context)).notes
+    saying("", ended=False)
+    empty = ask_once(opened(str(model), context))
     assert "cut off at the token limit" in empty.problem
     assert logged[1].problem == empty.problem
 
 
-def test_the_template_is_told_whether_to_think(model: Path) -> None:
-    asked = {}
+def test_the_template_is_told_whether_to_think(model: Path, loaded: Loaded, saying: Saying) -> None:
+    asked = saying("Hm.")
     for think in ("true", "false"):
-        player = opened(f"{model}?think={think}")
-        writer = batcher_of(player).writer
-        seen: list[Any] = []
-        writer.write = lambda rows, seen=seen: seen.extend(rows) or [Written(np.array([5]), True)]  # type: ignore[method-assign]
-        ask_once(player)
-        asked[think] = seen[0]
-    decode = batcher_of(player).writer.loaded.tokenizer.decode
-    assert decode(asked["true"].ids).endswith("assistant\n")
-    assert decode(asked["false"].ids).endswith("<think></think>")
-    assert asked["true"].most == asked["false"].most + 2048
+        ask_once(opened(f"{model}?think={think}"))
+    thinks, not_so = asked
+    assert loaded.tokenizer.decode(thinks.ids).endswith("assistant\n")
+    assert loaded.tokenizer.decode(not_so.ids).endswith("<think></think>")
+    assert thinks.most == not_so.most + 2048
 
 
 def test_a_model_without_a_template_reads_the_prompt_as_it_is(tmp_path: Path) -> None:
@@ -180,16 +186,6 @@ def test_a_prompt_longer_than_the_model_reads_fails_its_game_with_the_numbers(tm
     short = small_model.make(tmp_path / "short", context=64)
     with pytest.raises(PlayerFailed, match=r"the prompt has [\d,]+ tokens, and the model takes 64 at most"):
         ask_once(opened(str(short)))
-
-
-def test_an_adapter_changes_what_is_said(model: Path, tmp_path: Path) -> None:
-    adapter = small_model.make_adapter(model, tmp_path / "adapter")
-    said = [ask_once(opened(f"{model}?{OPTIONS}{more}")).raw for more in ("", f"&lora={adapter}")]
-    assert said[0] != said[1]
-    assert opened(f"{model}?lora={adapter}").model == "llama (lora=adapter)"
-    (adapter / "adapter_model.safetensors").rename(adapter / "adapter_model.bin")
-    with pytest.raises(UsageError, match="no LoRA adapter in safetensors"):
-        opened(f"{model}?lora={adapter}")
 
 
 def test_hidden_states_are_kept_for_every_reply(model: Path, tmp_path: Path) -> None:
@@ -221,13 +217,12 @@ def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_p
 
     thought, said = ids("<think>Bob lies: I must not.</think>\n"), ids('"I trust Bob."')
     both = np.concatenate([thought, said])
-    assert answer_at(loaded, both) == len(thought)
-    assert answer_at(loaded, said) == 0
-    assert answer_at(loaded, thought) == len(thought)
+    assert [loaded.answer_at(one) for one in (both, said, thought)] == [len(thought), 0, len(thought)]
     states = np.arange(len(both) * 2, dtype=np.float16).reshape(-1, 1, 2)
     ask = Ask("../g", 3, "A/B", AskKind.SPEAK, 1, Phase.DISCUSSION, 2)
-    keep_states(tmp_path / "states", ask, (5,), both, states, len(thought))
-    keep_states(tmp_path / "states", replace(ask, step=4), (5,), thought, states[: len(thought)], len(thought))
+    keep_states(tmp_path / "states", ask, (5,), Written(both, True, states), len(thought))
+    without = Written(thought, True, states[: len(thought)])
+    keep_states(tmp_path / "states", replace(ask, step=4), (5,), without, len(thought))
     (kept,) = read_states(tmp_path / "states")
     assert (kept.game_id, kept.speaker, kept.step, kept.layers) == ("../g", "A/B", 3, (5,))
     np.testing.assert_allclose(kept.mean, states[len(thought) :].astype(np.float32).mean(0))
@@ -237,10 +232,10 @@ def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_p
 def test_players_that_draw_differently_share_one_model(model: Path) -> None:
     context, _ = table()
     players = [opened(f"{model}?temperature={value}", context) for value in (0.5, 1)]
-    assert players[0]._engine is players[1]._engine
+    assert players[0]._batcher is players[1]._batcher
     for player in players:
         asyncio.run(player.close())
-    assert opened(str(model), context)._engine is not players[0]._engine
+    assert opened(str(model), context)._batcher is not players[0]._batcher
 
 
 @pytest.mark.parametrize(
@@ -254,7 +249,6 @@ def test_players_that_draw_differently_share_one_model(model: Path) -> None:
         ("{model}?device=fridge", UsageError, "--device"),
         ("{model}?states=1", UsageError, "go together"),
         ("{model}?states=9&states_to=x", UsageError, "layers 1 to 2"),
-        ("{model}?lora={model}", UsageError, "no LoRA adapter"),
     ],
 )
 def test_a_spec_that_does_not_work_is_said_at_the_start(model: Path, argument: str, error: Any, words: str) -> None:
@@ -278,11 +272,6 @@ def test_without_the_extra_the_pip_command_is_said(model: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtra, match=r"transformers.*\[train\]"):
         opened(str(model))
-
-
-def test_an_unknown_kind_of_player_names_local(model: Path) -> None:
-    with pytest.raises(UnknownName, match="local:"):
-        open_player("locale:x", table()[0])
 
 
 def test_kinds_of_asks_have_limits_of_their_own() -> None:
