@@ -148,27 +148,21 @@ def _departures(log: LogGame) -> Iterator[str]:
         yield f"the log holds {len(log.days)} days, not one"
         return
     (day,) = log.days
-    for name, role in log.roles.items():
-        if role == DETECTIVE and name != day.killed and name not in day.findings:
-            yield f"the log does not say whom {name}, the detective, investigated"
-    for name in day.findings.values():
-        if log.roles[name] != MAFIOSO:
-            yield f"the investigated player is {name}; our rules show each detective a mafioso"
+    living = [name for name in log.roles if name != day.killed]
+    for name in living:
+        if log.roles[name] == DETECTIVE and log.roles.get(day.findings.get(name, "")) != MAFIOSO:
+            yield f"the log does not say whom {name}, the detective, investigated, or it was no mafioso"
     if day.exposed and day.exposed != {*day.findings, *day.findings.values()}:
         yield f"only {', '.join(sorted(day.exposed))} is warned of the other"
     if log.roles.get(day.killed) != VILLAGER and VILLAGER in log.roles.values():
         yield f"the killed player is {day.killed or 'unknown'}; by our rules it is a villager"
-    living = [name for name in log.roles if name != day.killed]
     rounds, rest = divmod(len(day.messages), len(living))
     if rest or not rounds:
         yield f"{len(day.messages)} messages do not make whole rounds of {len(living)} speakers"
     for number in range(rounds):
-        order = [message.speaker for message in day.messages[number * len(living) : (number + 1) * len(living)]]
+        order = [message.speaker for message in day.messages[number * len(living) :][: len(living)]]
         if {*order} != {*living}:
-            yield (
-                f"the speaking order of round {number + 1} is {', '.join(order)}; our rules ask each of "
-                f"{', '.join(living)} once"
-            )
+            yield f"the speaking order of round {number + 1} is {', '.join(order)}; our rules ask each of them once"
     votes = {vote.voter: vote.target for vote in day.votes}
     for name in living:
         if name not in votes:

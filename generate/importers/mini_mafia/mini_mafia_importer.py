@@ -56,77 +56,60 @@ def paper_name(logged: str) -> str:
 
 MOST_BATCHES = 10_000
 _VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
-_FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by file
 
 
-class Batches:
-    """The batches of a log by id, once read."""
+def read_batches(file: Path, batches: dict[str, dict[str, Any]]) -> Iterator[Rejected]:
+    """Add the batches of a file by id, and by id without its version; yields what is none."""
+    for line, entry in read_objects(file):
+        if isinstance(entry, Rejected):
+            yield entry
+        elif not isinstance(entry.get("batch_id"), str) or not isinstance(entry.get("model_configs"), dict):
+            yield Rejected(file.name, line, "", "the batch has no batch_id and model_configs")
+        elif len(batches) >= 2 * MOST_BATCHES:
+            yield Rejected(file.name, line, "", f"there are more than {MOST_BATCHES:,} batches")
+            return
+        else:
+            batches[entry["batch_id"]] = entry
+            batches.setdefault(_VERSION.sub("", entry["batch_id"]), entry)
 
-    def __init__(self) -> None:
-        self._given = False
-        self._batches: dict[str, dict[str, Any]] = {}
 
-    def read(self, file: Path) -> Iterator[Rejected]:
-        """Add the batches of a file; yields entries that are not batches as rejections."""
-        self._given = True
-        for line, entry in read_objects(file):
-            if isinstance(entry, Rejected):
-                yield entry
-            elif len(self._batches) >= 2 * MOST_BATCHES:
-                yield Rejected(file.name, line, "", f"there are more than {MOST_BATCHES:,} batches")
-                return
-            elif isinstance(entry.get("batch_id"), str) and isinstance(entry.get("model_configs"), dict):
-                self._batches[entry["batch_id"]] = entry
-                self._batches.setdefault(_VERSION.sub("", entry["batch_id"]), entry)
-            else:
-                yield Rejected(file.name, line, "", "the batch has no batch_id and model_configs")
+def players_of(
+    game: Mapping[str, Any], batches: Mapping[str, Mapping[str, Any]] | None
+) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+    """A game's models (name to model), what else its record keeps, and notes on what is not known.
 
-    def of_game(self, game: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
-        """A game's models (name to model), what else its record keeps, and notes on what is not known.
-
-        What the game itself says about its models comes first: early versions name them with the players.
-        """
-        name = str(game.get("game_id", "")).partition("_game_")[0]
-        batch = self._batches.get(name) or self._batches.get(str(game.get("batch_id", "")), {})
-        configs = game.get("model_configs") if isinstance(game.get("model_configs"), dict) else None
-        configs = configs or batch.get("model_configs") or {}
-        by_role = {role_of(str(role)): _model(config) for role, config in configs.items()}
-        meta = {"batch": name, "number": game.get("game_number"), "timestamp": game.get("timestamp")}
-        if configs:
-            meta["players"] = configs
-        if version := _version(batch, name):
-            meta["prompt_version"] = version
-        notes = []
-        if self._given and not batch and not configs:
-            notes.append(f"its batch {name!r} is not among the batches given")
-        elif missing := [role for role in ROLES if configs and not by_role.get(role)]:
-            notes.append(f"its batch names no model for the {', '.join(missing)}")
-        models = {}
-        for player in player_list(game):
-            if isinstance(player, dict) and isinstance(player.get("name"), str):
-                role = role_of(str(player.get("role", "")))
-                models[player["name"]] = _model(player.get("model")) or by_role.get(role) or UNKNOWN_MODEL
-        return models, meta, notes
+    What the game itself says about its models comes first: early versions name them with the players.
+    """
+    name, known = str(game.get("game_id", "")).partition("_game_")[0], batches or {}
+    batch = known.get(name) or known.get(str(game.get("batch_id", "")), {})
+    own = game.get("model_configs")
+    configs = (own if isinstance(own, dict) else None) or batch.get("model_configs") or {}
+    by_role = {role_of(str(role)): _model(config) for role, config in configs.items()}
+    meta = {"batch": name, "number": game.get("game_number"), "timestamp": game.get("timestamp")}
+    meta |= {"players": configs} if configs else {}
+    prompts, found = batch.get("prompt_config"), _VERSION.search(name)
+    stated = prompts.get("version") if isinstance(prompts, dict) else None
+    if version := stated if isinstance(stated, str) and stated else found and found[1]:
+        meta["prompt_version"] = version
+    notes = []
+    if batches is not None and not batch and not configs:
+        notes.append(f"its batch {name!r} is not among the batches given")
+    elif missing := [role for role in ROLES if configs and not by_role.get(role)]:
+        notes.append(f"its batch names no model for the {', '.join(missing)}")
+    models = {}
+    for player in player_list(game):
+        if isinstance(player, dict) and isinstance(player.get("name"), str):
+            role = role_of(str(player.get("role", "")))
+            models[player["name"]] = _model(player.get("model")) or by_role.get(role) or UNKNOWN_MODEL
+    return models, meta, notes
 
 
 def _model(config: Any) -> str:
-    """The model name in a configuration; for a local file, the file's name. "" if there is no name."""
-    if isinstance(config, dict):
-        if isinstance(config.get("model"), str) and config["model"]:
-            return str(config["model"])
-        for key in _FILE_KEYS:
-            if isinstance(config.get(key), str) and config[key]:
-                return str(re.split(r"[/\\]", config[key].rstrip("/\\"))[-1])
+    """The model that a configuration names; of a local model's file, its name. "" if it names none."""
+    for key in ("model", "model_name", "model_path") if isinstance(config, dict) else ():
+        if isinstance(config.get(key), str) and config[key]:
+            return str(config[key] if key == "model" else re.split(r"[/\\]", config[key].rstrip("/\\"))[-1])
     return ""
-
-
-def _version(batch: Mapping[str, Any], name: str) -> str:
-    prompts = batch.get("prompt_config")
-    stated = prompts.get("version") if isinstance(prompts, dict) else None
-    if isinstance(stated, str) and stated:
-        return stated
-    found = _VERSION.search(name)
-    return found[1] if found else ""
 
 
 class MiniMafiaOptions(OptionsModel):
@@ -151,7 +134,7 @@ class MiniMafiaImporter(Importer):
         super().__init__(options)
         self._paper_names = options.paper_names
         self._file = options.batches
-        self._batches: Batches | None = None
+        self._batches: dict[str, dict[str, Any]] | None = None
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
         with open_regular(source) as file:
@@ -163,20 +146,19 @@ class MiniMafiaImporter(Importer):
                 else:
                     yield attempt(source.name, place, game_id, partial(self._record, log))
             return
-        if self._batches is None:
-            self._batches = Batches()
-            if self._file is not None:
-                yield from self._batches.read(self._file)
+        if self._file is not None and self._batches is None:
+            self._batches = {}
+            yield from read_batches(self._file, self._batches)
         for line, entry in read_objects(source):
             if isinstance(entry, Rejected):
                 yield entry
             else:
                 named = entry.get("game_id")
-                make = partial(self._from_line, entry, self._batches)
+                make = partial(self._from_line, entry)
                 yield attempt(source.name, line, named if isinstance(named, str) else "", make)
 
-    def _from_line(self, game: dict[str, Any], batches: Batches) -> GameRecord:
-        models, meta, notes = batches.of_game(game)
+    def _from_line(self, game: dict[str, Any]) -> GameRecord:
+        models, meta, notes = players_of(game, self._batches)
         log = read_log_game(game, models, meta)
         return self._record(replace(log, notes=(*notes, *log.notes)))
 

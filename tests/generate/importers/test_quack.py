@@ -16,6 +16,7 @@ from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Status
 from liescope.games.record_checks import check_record
 from liescope.generate.importers import Rejected, import_games, json_lines, read_games
+from liescope.generate.importers.game_reader import Rooms
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.run_folder import with_settings
 from liescope.labeling.acts import night_act_rows
@@ -82,6 +83,18 @@ def test_what_happens_in_a_room_is_seen_and_heard_there(game: GameRecord) -> Non
     (kill,) = of(game, EventKind.KILL)
     assert (kill.actor, kill.target, kill.audience) == ("Ben", "Cid", ("Ann", "Ben", "Dot"))
     assert [(act.actor, act.fallback) for act in night_act_rows(game) if act.act == "kill"] == [("Ben", "")]
+
+
+def test_between_rooms_a_player_sees_and_hears_nobody_nor_does_one_who_is_out() -> None:
+    rooms = Rooms({"ann": "hall", "ben": "hall"})
+    rooms.move("ann", "attic", 5)
+    rooms.tick(4)
+    assert (rooms.there("hall"), rooms.there("attic")) == ({"ben"}, set())
+    rooms.tick(5)
+    rooms.move("ben", "attic", None)
+    assert rooms.there("hall", "attic") == {"ann", "ben"}
+    rooms.gone.add("ben")
+    assert rooms.there("attic") == {"ann"}
 
 
 def test_a_vote_is_secret_one_for_nobody_is_an_act_and_an_empty_message_a_silence(game: GameRecord) -> None:
