@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,31 +48,52 @@ if TYPE_CHECKING:
     from liescope.common.report.contents import Report
 
 
-MEASURES = ("won", "votes")
+MEASURES = {"won": "its side won", "votes": "votes for it"}
+Endings = dict[tuple[str, str], dict[int, float]]
+"""By group and measure, the value of each continuation by its number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How one continuation ended for the seat that was played anew. won: 1.0 or 0.0; votes: the share of the others'
-    votes, from the moment on, that named it, without those that the rules drew; None if there are none.
+def endings(games: Iterable[GameRecord]) -> Endings:
+    """How continuations ended for the seat that was played anew. won: 1.0 or 0.0; votes: the share of the others'
+    votes, from the moment on, that named it, without those that the rules drew; nothing where there are none.
     """
+    found: Endings = defaultdict(dict)
+    for game in games:
+        fork = game.meta["fork"]
+        if game.outcome is None:
+            continue
+        votes = [
+            event.target == fork["seat"]
+            for event in game.events[fork["events"] :]
+            if event.kind is EventKind.VOTE and event.actor != fork["seat"] and not event.fallback
+        ]
+        found[fork["group"], "won"][fork["number"]] = float(fork["seat"] in game.outcome.winners)
+        if votes:
+            found[fork["group"], "votes"][fork["number"]] = fmean(votes)
+    return found
 
-    group: str
-    number: int
-    won: float
-    votes: float | None
 
+def effects(groups: Sequence[str], endings: Endings) -> pl.DataFrame:
+    """The table of `ForkResult.effects`."""
+    import polars as pl
 
-def ending(game: GameRecord) -> Ending:
-    """The ending of a continuation that was played to the end."""
-    fork = game.meta["fork"]
-    votes = [
-        event.target == fork["seat"]
-        for event in game.events[fork["events"] :]
-        if event.kind is EventKind.VOTE and event.actor != fork["seat"] and not event.fallback
-    ]
-    won = game.outcome is not None and fork["seat"] in game.outcome.winners
-    return Ending(fork["group"], fork["number"], float(won), fmean(votes) if votes else None)
+    from liescope.common.statistics import Rows, mean, paired
+
+    rows = []
+    for group in groups:
+        for measure in MEASURES:
+            own, first = (endings.get((name, measure), {}) for name in (group, groups[0]))
+            values, shared = [own[number] for number in sorted(own)], sorted(own.keys() & first.keys())
+            ones, others = [own[number] for number in shared], [first[number] for number in shared]
+            less = [one - other for one, other in zip(ones, others, strict=True)]
+            against = (len(shared), fmean(less) if less else None, *paired(ones, others))
+            middle = fmean(values) if values else None
+            none = (None,) * len(against)
+            found = (len(values), middle, *mean(Rows.of(values)), *(none if group == groups[0] else against))
+            rows.append((group, measure, *found))
+    names = ("mean", "lo", "hi", "pairs", "difference", "difference_lo", "difference_hi")
+    schema = {"group": pl.String, "measure": pl.String, "games": pl.Int64, **dict.fromkeys(names, pl.Float64)}
+    return pl.DataFrame(rows, schema | {"pairs": pl.Int64}, orient="row")
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,17 +111,8 @@ class ForkResult(RunResult):
         votes; null in the first group). Intervals are null with fewer than two games; see
         `liescope.common.statistics`.
         """
-        import polars as pl
-
         with Journal.open(self.folder) as journal:
-            groups = [group["label"] for group in journal.plan["groups"]]
-            endings = [ending(game) for game in journal.records() if game.outcome is not None]
-        rows = effects(groups, endings)
-        texts, counts = ("group", "measure"), ("games", "pairs")
-        kinds = {
-            name: pl.String() if name in texts else pl.Int64() if name in counts else pl.Float64() for name in _ROW
-        }
-        return pl.DataFrame(rows, schema=kinds, orient="row")
+            return effects([group["label"] for group in journal.plan["groups"]], endings(journal.records()))
 
     def to_json(self) -> dict[str, Any]:
         return super().to_json() | {"effects": self.effects.to_dicts()}
@@ -118,57 +131,16 @@ class ForkResult(RunResult):
             Column("mean", "mean, 95%", format=".2f", interval=True),
             Column("difference", "less the first", format="+.2f", interval=True),
         )
-        words = {"won": "its side won", "votes": "votes for it"}
-        groups = self.effects["group"].unique(maintain_order=True).to_list()
+        groups = {
+            group: str(number) for number, group in enumerate(self.effects["group"].unique(maintain_order=True), 1)
+        }
         frame = self.effects.rename({"lo": "mean_lo", "hi": "mean_hi"}).with_columns(
-            pl.col("group").replace_strict(groups, [str(number) for number in range(1, len(groups) + 1)]),
-            pl.col("measure").replace_strict(words),
+            pl.col("group").replace_strict(groups), pl.col("measure").replace_strict(MEASURES)
         )
-        names = tuple(f"{number}: {group}" for number, group in enumerate(groups, 1))
+        names = tuple(f"{number}: {group}" for group, number in groups.items())
         title = f"{self.about['seat']}, by group"
         section = Section("effects", title, names, table=Table.of(frame, columns), printed=True)
         return Report(sections=(section,), tables={"effects": self.effects})
-
-
-_ROW = (
-    "group",
-    "measure",
-    "games",
-    "mean",
-    "lo",
-    "hi",
-    "pairs",
-    "difference",
-    "difference_lo",
-    "difference_hi",
-)
-
-
-def effects(groups: Sequence[str], endings: Sequence[Ending]) -> list[tuple[Any, ...]]:
-    """The rows of `ForkResult.effects`."""
-    from liescope.common.statistics import Rows, mean, paired
-
-    by = {name: {one.number: one for one in endings if one.group == name} for name in groups}
-    rows = []
-    for name in groups:
-        for measure in MEASURES:
-            own, first = _values(by[name], measure), _values(by[groups[0]], measure)
-            shared = sorted(own.keys() & first.keys())
-            ones, others = [own[number] for number in shared], [first[number] for number in shared]
-            less = [one - other for one, other in zip(ones, others, strict=True)]
-            against = (None,) * 4 if name == groups[0] else (len(shared), *_mean(less), *paired(ones, others))
-            values = list(own.values())
-            rows.append((name, measure, len(values), *_mean(values), *mean(Rows.of(values)), *against))
-    return rows
-
-
-def _values(endings: Mapping[int, Ending], measure: str) -> dict[int, float]:
-    found = {number: getattr(one, measure) for number, one in sorted(endings.items())}
-    return {number: value for number, value in found.items() if value is not None}
-
-
-def _mean(values: Sequence[float]) -> tuple[float | None]:
-    return (fmean(values) if values else None,)
 
 
 _PERSON = "human:"  # the beginning of the specs of people
@@ -176,20 +148,15 @@ _PERSON = "human:"  # the beginning of the specs of people
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded game, stopped at a moment. root: the game played from its start that it goes back to; specs: of every
-    seat; people: those of them who were persons, by seat; learning: whether its learner learns; run: its name;
-    run_plan: the plan of its run; templates: those that it was played with.
+    """A recorded game, stopped at a moment. specs: of every seat; facts: what the plan of its continuations has of it;
+    files: of its own plan; templates: those that it was played with.
     """
 
-    game_id: str
-    root: str
     moment: Moment
     session: Session
     specs: Mapping[str, str]
-    people: Mapping[str, str]
-    learning: bool
-    run: str
-    run_plan: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    files: Mapping[str, str]
     templates: Templates
 
     @classmethod
@@ -197,21 +164,17 @@ class Recorded:
         """Raises UsageError if nothing is asked at that step, or the recorded replies end before it; BadData for a run
         that was not played here.
         """
-        session = rebuild(journal, game_id)
-        if ForkPlan.KEY in journal.plan:
-            fork = ForkPlan.parse(journal.plan, journal.path)
+        session, of = rebuild(journal, game_id), journal.plan
+        if ForkPlan.KEY in of:
+            fork = ForkPlan.parse(of, journal.path)
             planned = fork.planned(number_in(game_id) or 0)
             assert planned.group is not None
             branches = (Branch(fork.step, game_id, planned.seed),)
             begin = moment_of(journal, fork).then(forced(planned.group), branches)
-            root, learning = fork.root, fork.learning
-            specs, people = fork.cast(planned), fork.people
+            root, learning, specs, people = fork.root, fork.learning, fork.seats(planned, {}), fork.people
         else:
             plan, first = planned_game(journal, game_id)
-            lessons = tuple((lesson.kind.value, lesson.text) for lesson in lessons_of(journal, first))
-            dealt = {"names": first.seats, "roles": first.roles, "learning": first.learning, "lessons": lessons}
-            begin, learning = made(plan.game, game_id, first.seed, plan.options, **dealt), first.learning
-            root = game_id
+            begin, learning, root = made(plan, first, lessons_of(journal, first)), first.learning, game_id
             specs = plan.seats(first, session.game.roles)
             people = _people(journal, game_id, specs)
         if step < begin.step:
@@ -223,22 +186,13 @@ class Recorded:
         if not session.asks:
             raise UsageError(f"game {plain(game_id)} is over after step {begin.step + len(replies) - 1}")
         moment = begin.then(tuple(replies))
-        return cls(
-            game_id,
-            root,
-            moment,
-            session,
-            specs,
-            people,
-            learning,
-            journal.name,
-            journal.plan,
-            stored_templates(journal),
-        )
-
-    @property
-    def game(self) -> str:
-        return str(self.run_plan["game"])
+        facts = {
+            **{name: of[name] for name in ("game", "options", "seating")},
+            **{"fork": journal.name, "origin": short_hash(of), "of": game_id, "root": root},
+            **{"step": moment.step, "moment": moment.hash, "learning": learning, "people": dict(people)},
+            **handed_on(of),
+        }
+        return cls(moment, session, specs, facts, of.get("files", {}), stored_templates(journal))
 
     def seat(self, name: str) -> str:
         """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
@@ -249,10 +203,8 @@ class Recorded:
             raise UsageError(f"{len(asked)} seats are asked at once ({', '.join(asked)}); name one with --seat")
         return name or asked[0]
 
-    def plan(
-        self, seat: str, groups: Sequence[Group], others: str, times: int, seed: int, templates: Templates
-    ) -> ForkPlan:
-        """The plan of continuations."""
+    def plan(self, seat: str, groups: Sequence[Group], others: str, templates: Templates, **drawn: int) -> ForkPlan:
+        """The plan of continuations. drawn: their times and seed."""
         specs = {name: others or spec for name, spec in self.specs.items() if name != seat}
         for name, spec in [*((seat, group.player) for group in groups), *specs.items()]:
             if spec.startswith(_PERSON):
@@ -260,32 +212,14 @@ class Recorded:
                     f"{plain(name)} was played by a person ({plain(spec.removeprefix(_PERSON))}), who cannot be asked "
                     f"again; name who plays on with {'--player' if name == seat else '--others'}"
                 )
-        files, then = files_of([*(group.player for group in groups), *specs.values()]), self.run_plan.get("files", {})
-        for name in files.keys() & then.keys():
-            if files[name] != then[name]:
-                raise UsageError(f"{plain(name)} has changed since {plain(self.run)} was played; name another file")
-        return ForkPlan(
-            fork=self.run,
-            origin=short_hash(self.run_plan),
-            of=self.game_id,
-            root=self.root,
-            step=self.moment.step,
-            moment=self.moment.hash,
-            game=self.game,
-            seat=seat,
-            groups=tuple(groups),
-            others=specs,
-            times=times,
-            seed=seed,
-            options=self.run_plan["options"],
-            prompts=templates.name,
-            seating=str(self.run_plan["seating"]),
-            templates=templates.hash,
-            learning=self.learning,
-            files=files,
-            people=dict(self.people),
-            **handed_on(self.run_plan),
-        )
+        files = files_of([*(group.player for group in groups), *specs.values()])
+        for name in files.keys() & self.files.keys():
+            if files[name] != self.files[name]:
+                run = plain(self.facts["fork"])
+                raise UsageError(f"{plain(name)} has changed since {run} was played; name another file")
+        prompts = {"prompts": templates.name, "templates": templates.hash}
+        who = {"seat": seat, "groups": tuple(groups), "others": specs, "files": files}
+        return ForkPlan.model_validate({**self.facts, **who, **prompts, **drawn})
 
 
 def _people(journal: Journal, game_id: str, specs: Mapping[str, str]) -> dict[str, str]:
@@ -365,16 +299,17 @@ def fork(
     source, own = Path(run), resolve(ForkSettings, settings)
     with Journal.open(source) as journal:
         recorded = Recorded.read(journal, journal.find(game), step)
-    folder = Path(out) if out is not None else default_folder(source, recorded.game_id, step)
+    of = recorded.facts["of"]
+    folder = Path(out) if out is not None else default_folder(source, of, step)
     if folder.resolve() == source.resolve():
         raise UsageError("the continuations need a folder of their own; choose another --out")
     asked = recorded.seat(own["seat"])
     groups = _groups(_once(own["players"]) or [recorded.specs[asked]], _once(own["say"]))
     for group in groups:
         check_group(recorded.session, asked, group)
-    templates = templates_for(own["prompts"], recorded.game, folder) if own["prompts"] else recorded.templates
-    plan = recorded.plan(asked, groups, own["others"], own["times"], own["seed"], templates)
-    options = {"run": source, "game": recorded.game_id, "step": step, **saved(ForkSettings, own)}
+    templates = templates_for(own["prompts"], recorded.facts["game"], folder) if own["prompts"] else recorded.templates
+    plan = recorded.plan(asked, groups, own["others"], templates, times=own["times"], seed=own["seed"])
+    options = {"run": source, "game": of, "step": step, **saved(ForkSettings, own)}
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
     job = Forking(plan, recorded.moment, templates)
     done = run_job(job, folder, own, about, RunConfig("fork", options), progress)

@@ -104,8 +104,6 @@ _TOKENS = f"""
 SELECT sum(CASE via WHEN '{VIA_CACHE}' THEN 0 ELSE coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) END)
 FROM attempts WHERE prompt_tokens IS NOT NULL OR completion_tokens IS NOT NULL
 """
-_ANSWERED = "FROM attempts WHERE problem = '' AND latency_ms IS NOT NULL"
-_LATENCY = f"SELECT latency_ms {_ANSWERED} ORDER BY latency_ms LIMIT 1 OFFSET (SELECT count(*) / 2 {_ANSWERED})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,23 +128,21 @@ class Moment:
         return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def made(game: str, game_id: str, seed: int, options: Mapping[str, Any], **dealt: Any) -> Moment:
-    """The beginning of a game. dealt: its names, roles, learning and lessons."""
-    return Moment(_Made(game=game, game_id=game_id, seed=seed, options=dict(options), **dealt), ())
-
-
-def read_moment(text: str, where: object) -> Moment:
-    """The moment in a text of a journal. Raises BadData if it is none."""
-    try:
-        written = _WrittenMoment.model_validate_json(text)
-        replies = tuple(tuple(map(reply_from_json, batch)) for batch in written.replies)
-        for batch in replies:
-            for reply in batch:
-                check_reply(reply)
-    except (ValidationError, NotARecord, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        line = " ".join(plain(str(error)).split())[:160]
-        raise BadData(f"{where} holds no moment of a recorded game ({line}); restore the run from a copy") from None
-    return Moment(written.made, replies, tuple(written.branches))
+def made(plan: Plan, first: PlannedGame, lessons: Sequence[Lesson]) -> Moment:
+    """The beginning of a game of a plan. lessons: what its learner knew."""
+    return Moment(
+        _Made(
+            game=plan.game,
+            game_id=first.game_id,
+            seed=first.seed,
+            options=plan.options,
+            names=first.seats,
+            roles=first.roles,
+            learning=first.learning,
+            lessons=tuple((lesson.kind.value, lesson.text) for lesson in lessons),
+        ),
+        (),
+    )
 
 
 class ForkPlan(RunPlan):
@@ -195,15 +193,11 @@ class ForkPlan(RunPlan):
         return PlannedGame(number, self.game_id(number), turn=turn, seed=seed, group=self.groups[place])
 
     def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
-        return self.cast(planned)
-
-    def cast(self, planned: PlannedGame) -> dict[str, str]:
-        """The spec of each seat in a continuation."""
         assert planned.group is not None
         return {self.seat: planned.group.player, **self.others}
 
     def specs_of(self, planned: PlannedGame) -> tuple[str, ...]:
-        return tuple(self.cast(planned).values())
+        return tuple(self.seats(planned, {}).values())
 
     def label(self, planned: PlannedGame) -> str:
         assert planned.group is not None
@@ -280,7 +274,17 @@ def planned_game(journal: Journal, game_id: str) -> tuple[Plan, PlannedGame]:
 def moment_of(journal: Journal, fork: ForkPlan) -> Moment:
     """The moment from which the games of a run go on. Raises BadData if the journal does not hold it."""
     text = journal.templates(fork.moment).get(FILE, "")
-    moment = read_moment(text, journal.path)
+    try:
+        written = _WrittenMoment.model_validate_json(text)
+        replies = tuple(tuple(map(reply_from_json, batch)) for batch in written.replies)
+        for reply in (reply for batch in replies for reply in batch):
+            check_reply(reply)
+    except (ValidationError, NotARecord, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        line = " ".join(plain(str(error)).split())[:160]
+        raise BadData(
+            f"{journal.path} holds no moment of a recorded game ({line}); restore the run from a copy"
+        ) from None
+    moment = Moment(written.made, replies, tuple(written.branches))
     if moment.hash != fork.moment:
         raise BadData(f"{journal.path} holds another moment than its plan names; restore the run from a copy")
     return moment
@@ -288,7 +292,9 @@ def moment_of(journal: Journal, fork: ForkPlan) -> Moment:
 
 def lessons_of(journal: Journal, planned: PlannedGame) -> tuple[Lesson, ...]:
     """What the learner of a game knew when it began. Raises UsageError for a game that has not ended."""
-    return _lessons(_ended(journal, planned.game_id)) if planned.learning else ()
+    events = _ended(journal, planned.game_id).events if planned.learning else ()
+    known = next((event.data["lessons"] for event in events if event.kind is EventKind.LESSONS), ())
+    return tuple(Lesson(LessonKind(kind), text) for kind, text in known)
 
 
 def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, Sequence[Event], Game]:
@@ -327,13 +333,6 @@ def _ended(journal: Journal, game_id: str) -> GameRecord:
     if game_id not in journal.game_ids():
         raise UsageError(f"game {plain(game_id)} has not ended; what it began with is known once it has")
     return journal.record(game_id)
-
-
-def _lessons(game: GameRecord) -> tuple[Lesson, ...]:
-    for event in game.events:
-        if event.kind is EventKind.LESSONS:
-            return tuple(Lesson(LessonKind(kind), text) for kind, text in event.data["lessons"])
-    return ()
 
 
 def _judging(journal: Journal, judged: GameRecord) -> Game:

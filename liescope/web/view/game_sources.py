@@ -245,7 +245,7 @@ def _specs(journal: Journal, game_id: str, game: Game) -> Mapping[str, str]:
     """The spec of the player in each seat."""
     if ForkPlan.KEY in journal.plan:
         fork = ForkPlan.parse(journal.plan, journal.path)
-        return fork.cast(fork.planned(number_in(game_id) or 0))
+        return fork.seats(fork.planned(number_in(game_id) or 0), {})
     plan, planned = planned_game(journal, game_id)
     return plan.seats(planned, game.roles)
 

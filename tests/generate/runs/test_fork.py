@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from liescope.common.errors import BadData, BudgetSpent, PlanChanged, UnknownNam
 from liescope.games.core import Ask, AskKind, EventKind
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
-from liescope.generate.runs.fork import Ending, effects
+from liescope.generate.runs.fork import Endings, effects
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import SAID, ForkPlan, prompt_of_call, rebuild
 from tests.generate.runs.fakes import FakeEndpoint
@@ -227,33 +226,32 @@ def test_a_damaged_moment_or_plan_is_an_error_and_no_game(run: Path, game: GameR
 
 
 def test_effects_compare_groups_in_pairs() -> None:
-    endings = [Ending("lie", number, float(number % 2), 0.5) for number in range(10)]
-    endings += [Ending("truth", number, 1.0, 0.25) for number in range(1, 10)]
-    won, votes, won_too, votes_too = effects(["lie", "truth"], endings)
+    halves = {number: float(number % 2) for number in range(10)}
+    found: Endings = {("lie", "won"): halves, ("lie", "votes"): dict.fromkeys(range(10), 0.5)}
+    found |= {("truth", "won"): dict.fromkeys(range(1, 10), 1.0), ("truth", "votes"): dict.fromkeys(range(1, 10), 0.25)}
+    won, votes, won_too, votes_too = effects(["lie", "truth"], found).rows()
     assert won[:4] == ("lie", "won", 10, 0.5)
     assert won[6:] == (None,) * 4
-    assert won[4] == pytest.approx(0.2366, abs=1e-3)  # Wilson's interval of 5 in 10
-    assert won[5] == pytest.approx(0.7634, abs=1e-3)
+    assert won[4:6] == pytest.approx((0.2366, 0.7634), abs=1e-3)  # Wilson's interval of 5 in 10
     assert won_too[6:8] == (9, pytest.approx(4 / 9))
     assert won_too[8] < 4 / 9 < won_too[9]
     assert votes_too[7:] == (-0.25, None, None)  # pairs that do not differ do not show how sure that is
     assert votes[2:6] == (10, 0.5, None, None)
-    same = [Ending(group, number, 1.0, None) for group in "ab" for number in range(5)]
-    alike = effects(["a", "b"], same)[2]
+    alike = effects(["a", "b"], {(group, "won"): dict.fromkeys(range(5), 1.0) for group in "ab"}).row(2)
     assert alike[7] == 0.0
     assert alike[8] < -0.3  # five pairs that agree do not show that there is no difference
     assert alike[9] > 0.3
     # Agreement within pairs narrows the interval of a difference, and the other way round it is the same with a minus.
     outcomes = [(1.0, 1.0)] * 30 + [(1.0, 0.0)] * 6 + [(0.0, 0.0)] * 14
-    paired = [Ending(g, n, won, None) for n, both in enumerate(outcomes) for g, won in zip("xy", both, strict=True)]
-    moved = [replace(one, number=(one.number + 14) % 50) if one.group == "y" else one for one in paired]
-    (_, _, there, _), (_, _, back, _), (_, _, apart, _) = (
-        effects(order, found) for order, found in (("xy", paired), ("yx", paired), ("xy", moved))
+    paired = {(g, "won"): dict(enumerate(won)) for g, won in zip("xy", zip(*outcomes, strict=True), strict=True)}
+    moved = paired | {("y", "won"): {(n + 14) % 50: won for n, won in paired["y", "won"].items()}}
+    there, back, apart = (
+        effects(list(order), each).row(2) for order, each in (("xy", paired), ("yx", paired), ("xy", moved))
     )
     assert there[7:] == pytest.approx([-back[7], -back[9], -back[8]])
     assert there[7] == apart[7] == pytest.approx(-0.12)
     assert there[9] - there[8] < apart[9] - apart[8]
-    assert effects(["none"], [])[0] == ("none", "won", 0, None, None, None, None, None, None, None)
+    assert effects(["none"], {}).row(0) == ("none", "won", 0, None, None, None, None, None, None, None)
 
 
 def test_the_command_prints_the_comparison_and_its_run_is_like_any_other(
