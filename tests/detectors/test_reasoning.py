@@ -228,9 +228,7 @@ def learned_seats(stub: Any, corpus: Path, cache: Path, view: str, **options: An
     return judge.fit(train.examples, train.y, train.groups), test
 
 
-@pytest.mark.parametrize(
-    ("view", "least", "most"), [("words", 0.2, 0.8), ("reasoning", 0.95, 1.0), ("both", 0.95, 1.0)]
-)
+@pytest.mark.parametrize(("view", "least", "most"), [("words", 0.2, 0.8), ("reasoning", 0.95, 1.0)])
 def test_a_judge_of_whole_games_finds_what_reasoning_gives_away_only_where_it_is_shown(
     serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, least: float, most: float
 ) -> None:
@@ -244,8 +242,7 @@ def test_a_judge_of_whole_games_finds_what_reasoning_gives_away_only_where_it_is
     assert least <= roc_auc_score(test.y[kept], whole) <= most
 
 
-@pytest.mark.parametrize("view", ["reasoning", "both"])
-@pytest.mark.parametrize("shots", [0, 2])
+@pytest.mark.parametrize(("view", "shots"), [("reasoning", 0), ("both", 2)])
 def test_whoever_judges_a_player_of_a_game_is_never_shown_what_the_others_thought(
     serve: Any, planted: dict[str, Path], tmp_path: Path, view: str, shots: int
 ) -> None:

@@ -47,6 +47,7 @@ def test_columns_of_different_length_are_refused() -> None:
         agreement([True], [])
 
 
+@pytest.mark.long
 def test_senders_and_receivers_of_diplomacy_barely_agree(shared_data: Path) -> None:
     """Peskov et al. 2020, all three parts together: kappa 0.095."""
     sent: list[bool] = []

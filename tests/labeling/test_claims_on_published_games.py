@@ -89,6 +89,7 @@ def test_hand_labels_are_well_formed(name: str) -> None:
     assert not hand_labels(SETS[0]).keys() & hand_labels(SETS[1]).keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_claims_found_are_the_claims_read_by_hand(name: str, records: dict[str, GameRecord]) -> None:
     right: Counter[str] = Counter()
