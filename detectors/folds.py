@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
-INNER_FOLDS = 3
+_INNER_FOLDS = 3
 _FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
@@ -54,7 +54,7 @@ def by_game(games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows, seed: int
     most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
     if most < 2:
         return []
-    fold = fold_of(y[rows], games[rows], min(INNER_FOLDS, most), seed)
+    fold = fold_of(y[rows], games[rows], min(_INNER_FOLDS, most), seed)
     found = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
     return [fold for fold in found if all(_both(y[side]) for side in fold)]
 
@@ -88,9 +88,9 @@ def held_out_rows(
 
 
 def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
-    """The units in `INNER_FOLDS` groups of about equally many statements."""
+    """The units in `_INNER_FOLDS` groups of about equally many statements."""
     names, counts = np.unique(units, return_counts=True)
-    groups: list[list[str]] = [[] for _ in range(min(INNER_FOLDS, len(names)))]
+    groups: list[list[str]] = [[] for _ in range(min(_INNER_FOLDS, len(names)))]
     sizes = [0] * len(groups)
     for at in np.argsort(-counts, kind="stable"):
         smallest = sizes.index(min(sizes))

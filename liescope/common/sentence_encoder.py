@@ -20,7 +20,7 @@ from liescope.common.reading import Reading, check_folder
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
 LOCAL = "local"
-"""What model.json gives for an encoder loaded from a folder, or tuned: its weights are in the model folder itself."""
+"""What model.json gives for an encoder loaded from a folder: its weights are in the model folder itself."""
 PART = "encoder"
 """The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
@@ -55,8 +55,8 @@ def transformer_folder(name: str, what: str, choices: str, revision: str = "") -
     """
     if name == LOCAL:
         raise UsageError(
-            f"a detector whose {what} came from a folder, or was tuned, cannot learn again: what the {what} was "
-            f"before is not kept. Train a new one from that folder (a folder of this name is ./{LOCAL})"
+            f"a detector whose {what} came from a folder cannot learn again: what the {what} was before is not "
+            f"kept. Train a new one from that folder (a folder of this name is ./{LOCAL})"
         )
     folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
     check_encoder(folder, what, choices)

@@ -126,6 +126,8 @@ def test_the_weights_of_a_local_encoder_lie_in_the_model_and_its_path_does_not(
     again = load_parts(kind, folder, TextConfig(), saved)
     assert np.allclose(again.predict_proba(held_out.examples), before, atol=1e-6)
     assert (folder / "encoder" / "model.safetensors").is_file()
+    with pytest.raises(UsageError, match="cannot learn again"):
+        make(kind, TextConfig(), saved).fit(data.examples, data.y, data.groups)
 
 
 @pytest.mark.parametrize(
