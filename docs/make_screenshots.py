@@ -35,11 +35,11 @@ def main() -> None:
 
 
 def view(browser: Browser, run: Path) -> None:
-    with served("view", str(run)) as lines:
-        page = opened(browser, address(next(lines)), WIDE)
-        page.locator("table a").first.click()
-        page.get_by_role("heading", name="night").evaluate("heading => heading.scrollIntoView()")
-        page.screenshot(path=OUT / "view.png")
+    written = liescope.view(run, out=run.with_suffix(".html"))
+    page = opened(browser, written.path.as_uri(), WIDE)
+    page.locator("table a").first.click()
+    page.get_by_role("heading", name="night").evaluate("heading => heading.scrollIntoView()")
+    page.screenshot(path=OUT / "view.png")
 
 
 def seat(browser: Browser, out: Path) -> None:

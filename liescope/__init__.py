@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
     from liescope.web.play.serving import serve
-    from liescope.web.view.viewing import view
+    from liescope.web.view.game_file import view
 
 _HERE = Path(__file__).parent
 if not (_HERE / "games").is_dir():  # no links here (an sdist, Windows): the rooms stand beside this folder
@@ -86,7 +86,7 @@ _ROOMS = {
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.web.play.serving": ("serve",),
-    "liescope.web.view.viewing": ("view",),
+    "liescope.web.view.game_file": ("view",),
     "liescope.benchmark": ("analyse", "bench", "fit", "report"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

@@ -203,7 +203,7 @@ class Journal(JournalReader):
 
     def rewrite(self, change: Callable[[sqlite3.Connection], None], plan: Mapping[str, Any]) -> None:
         """Change what is kept, completely or not at all, so that nothing of what it was is left in the folder. plan:
-        takes the place of the run's. run.json counts how often this was done, as `rewritten`.
+        takes the place of the run's.
         """
         self._check_writable()
         self.commit()
@@ -212,7 +212,6 @@ class Journal(JournalReader):
             with self._base:
                 change(self._base)
             self.plan = self._head["plan"] = dict(plan)
-            self._head["rewritten"] = self._head.get("rewritten", 0) + 1
             write_head(self.path, self._head)
             self._base.execute("VACUUM")
             busy, *_ = one(self._base, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -123,6 +123,5 @@ def withdraw(
         emit(done.to_json())
         return
     typer.echo(f"statements that are gone: {done.statements}, of {done.games} games; who wrote them is now {done.name}")
-    typer.echo("if you have looked at it with liescope view, delete ~/.cache/liescope/view, too")
     if done.dropped:
         typer.echo(f"{done.dropped} games under way could not go on without, and are gone")

@@ -15,11 +15,13 @@ def plain(text: str) -> str:
 
     Everything from a model, a file or a person passes through here before it is printed. Line breaks are kept.
     """
-    if text.isascii() and text.isprintable():
-        return text
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
     return "".join(
-        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
-        for letter in text
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in line
         if unicodedata.category(letter) != "Cs"
     )
 

@@ -1,4 +1,4 @@
-"""The commands that open a browser's door: `view` and `serve`."""
+"""The commands whose pages open in a browser: `view` and `serve`."""
 
 from __future__ import annotations
 
@@ -10,37 +10,35 @@ import typer
 from liescope.common.command_options import Given, with_settings
 from liescope.common.settings import Setting
 from liescope.common.text import plain
-from liescope.web.web_settings import PeopleSettings, ShownSettings, SiteSettings, TableSettings
+from liescope.web.web_settings import PeopleSettings, SiteSettings, TableSettings, ViewSettings
 
 app = typer.Typer()
 _ASSESS = Setting("Ask for reports and ratings after each statement.", flag="--assess", name="assess", type=bool)
 
 
 @app.command()
-@with_settings(ShownSettings, SiteSettings)
+@with_settings(ViewSettings)
 def view(
     *,
     path: Annotated[str, typer.Argument(help="A run, a corpus, USER/NAME on the Hub, or a report of `evaluate`.")],
     games: Annotated[
-        list[str] | None,
-        typer.Argument(help="A game to begin with, or those for --out: an id, its beginning, or a number."),
+        list[str] | None, typer.Argument(help="Only these games: an id, its beginning, or a number.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the games to this HTML file, which opens offline.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Only write the file, there, without prompts and replies.")] = None,
     given: Given,
 ) -> None:
     """Look at games in a browser.
 
-    Those of a run, also while it is played, of a corpus, or of a report of detectors.
+    Those of a run, a corpus or a report of detectors are written to one HTML file, which needs no server and no net.
 
     Example: liescope view runs/first
     """
-    from liescope.web.view.viewing import view as run
+    from liescope.web.view.game_file import view as run
 
-    written = run(path, *(games or ()), out=out, told=_told, **given)
-    if written is not None:
-        for notice in written.notices:
-            typer.echo(f"note: {notice}", err=True)
-        typer.echo(f"{plain(str(written.path))}: {written.contents}")
+    written = run(path, *(games or ()), out=out, **given)
+    for notice in written.notices if out is not None else ():
+        typer.echo(f"note: {notice}", err=True)
+    typer.echo(f"{plain(str(written.path))}: {written.contents}")
 
 
 @app.command()

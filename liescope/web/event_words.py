@@ -7,9 +7,9 @@ of events, with what they hold, are told in the words of pages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
-from liescope.common.errors import UndeclaredGame, UnknownName
+from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Source
@@ -134,53 +134,6 @@ def _card(seen: str) -> str:
 def shares(values: Mapping[str, float]) -> str:
     """Suspicions by name: "Ann 0.20, Ben 0.65"."""
     return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
-
-
-TABLE = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """eyes: "" for all-knowing, a seat's name, or `TABLE`. labels: show labels, and with them roles and models."""
-
-    eyes: str = ""
-    labels: bool = True
-
-    @property
-    def all_knowing(self) -> bool:
-        return not self.eyes
-
-    @property
-    def told(self) -> bool:
-        """Roles and models are shown: nothing is hidden from an all-knowing reader, and labels tell roles anyway."""
-        return self.labels or self.all_knowing
-
-    def sees(self, event: Event) -> bool:
-        """Whether the event was seen with these eyes when it happened. A judge's answers were seen by nobody."""
-        return self.all_knowing or ("judge" not in event.data and _seen_by(event, self.eyes))
-
-
-def _seen_by(event: Event, eyes: str) -> bool:
-    return event.audience is None if eyes == TABLE else event.seen_by(eyes)
-
-
-def look_through(record: GameRecord, eyes: str = "", labels: bool | None = None) -> Look:
-    """How a reader asks to look at a game. labels: None for what is usual, shown only to the all-knowing.
-
-    Raises UnknownName if the game has no such seat.
-    """
-    names = [seat.name for seat in record.seats]
-    if eyes and eyes != TABLE and eyes not in names:
-        raise UnknownName("seat", eyes, names)
-    return Look(eyes, not eyes if labels is None else labels)
-
-
-def all_looks(record: GameRecord) -> Iterator[tuple[str, str]]:
-    """Every pair of eyes for a chooser, and what its view is called."""
-    yield "", "Full view"
-    yield TABLE, "Public view"
-    for seat in record.seats:
-        yield seat.name, seat.name
 
 
 def who_saw(event: Event, record: GameRecord) -> tuple[int, ...] | None:

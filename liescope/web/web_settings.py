@@ -23,22 +23,17 @@ class SiteSettings(TypedDict, total=False):
     ]
 
 
-class ShownSettings(TypedDict, total=False):
-    """What `view` shows."""
+class ViewSettings(TypedDict, total=False):
+    """What `view` takes."""
 
     permission: Annotated[
         str, Setting("Who permits it, where words for --out may not be passed on without.", "", metavar="WHO")
     ]
-    beside: Annotated[AnyPath | None, Setting("Another run or corpus, to compare games with.")]
     scores: Annotated[AnyPath | None, Setting("A report of `evaluate`, or a file of `score`, to lay over the games.")]
     detectors: Annotated[
         Sequence[str],
         Setting("A detector of it to show; may be repeated.", (), flag="--detector", metavar="NAME"),
     ]
-
-
-class ViewSettings(ShownSettings, SiteSettings, total=False):
-    """What `view` takes."""
 
 
 class TableSettings(TypedDict, total=False):

@@ -65,9 +65,22 @@
   });
 
   document.getElementById("filter")?.addEventListener("input", (event) => {
-    const words = event.target.value.toLowerCase();
-    for (const row of list.querySelectorAll("tbody tr")) row.hidden = !row.textContent.toLowerCase().includes(words);
+    const words = event.target.value.toLowerCase(), rows = [...list.querySelectorAll("tbody tr")];
+    for (const row of rows) row.hidden = !`${row.textContent} ${row.dataset.words}`.toLowerCase().includes(words);
+    document.getElementById("count").textContent = words ? `${rows.filter((row) => !row.hidden).length} found` : "";
   });
+
+  list?.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-sort]");
+    if (!button) return;
+    const head = button.closest("th"), down = head.getAttribute("aria-sort") !== "descending";
+    for (const one of list.querySelectorAll("th[aria-sort]")) one.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const value = (row) => row.cells[button.dataset.sort].textContent, body = list.querySelector("tbody");
+    const order = (one, other) => value(one).localeCompare(value(other), "en", { numeric: true });
+    body.append(...[...body.rows].sort((one, other) => (down ? -1 : 1) * order(one, other)));
+  });
+
   addEventListener("hashchange", go);
   go();
 }

@@ -1,7 +1,8 @@
-"""Games as one file that opens from disk, offline: for a paper, an issue, a colleague.
+"""`liescope.view`: games as one HTML file that opens from disk, offline.
 
-One game stands in it as it is. Several are packed each (gzip, base64) and unpacked by the browser one at a time, which
-keeps 100 of them small; what is unpacked is the same page, so that keyboards and screen readers find all of it.
+One game stands in it as it is. Several are packed each (gzip, base64) and unpacked by the browser one at a time, so
+that hundreds of them open at once; what is unpacked is the same page, for keyboards and screen readers to find all of
+it.
 """
 
 from __future__ import annotations
@@ -9,82 +10,39 @@ from __future__ import annotations
 import base64
 import gzip
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+import tempfile
+import webbrowser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from markupsafe import Markup
 
 from liescope.common.errors import UsageError
 from liescope.common.leaks import find_secret, secrets_of
+from liescope.common.settings import resolve, takes
 from liescope.common.text import GAME, plain, unit_of
 from liescope.data_cards.licences import OURS, Terms, own_terms
-from liescope.games.record import GameRecord
+from liescope.games.core import EventKind
+from liescope.games.record import Source
 from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
-from liescope.generate.corpus.read import read_facts
 from liescope.generate.importers.jsonl.jsonl_importer import UNKNOWN_MODEL
-from liescope.generate.runs.run_folder import plan_terms, read_head, stated_terms
 from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
-from liescope.web.event_words import all_looks
 from liescope.web.rendering import STATIC, templates
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_sources import GameSource, Opened
-from liescope.web.view.page_parts import ShownGame
+from liescope.web.view.game_source import Games, ViewedGame, open_games
+from liescope.web.view.score_table import ScoreTable, games_of_report, is_report, read_scores
+from liescope.web.web_settings import ViewSettings
 
-
-def whose_words(source: GameSource, games: Iterable[GameRecord]) -> tuple[tuple[Terms, int], ...]:
-    """The terms of the words of these games, and of how many games each. Where a corpus has games of one origin under
-    several terms, all of them count.
-    """
-    given = _given(source)
-    counts: dict[Terms, int] = defaultdict(int)
-    for game in games:
-        origin = origin_of(game)
-        own = (own_terms("+".join(sorted({seat.source.value for seat in game.seats}))),)
-        for terms in own if origin == OURS else given.get(origin, (NOT_SAID,)):
-            counts[terms] += 1
-    return tuple(counts.items())
-
-
-def _given(source: GameSource) -> Mapping[str, Sequence[Terms]]:
-    """The terms of what was imported, by its format."""
-    if source.kind == "run":
-        return {name: (terms,) for name, terms in plan_terms(read_head(source.path)["plan"]).items()}
-    found: dict[str, list[Terms]] = defaultdict(list)
-    for one in read_facts(source.path).get("licences", ()):
-        found[str(one.get("name", ""))].append(stated_terms(one.get("terms")))
-    return found
-
-
-def check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: str) -> None:
-    """Raises UsageError if words may not be passed on and nobody is said to permit it."""
-    bound = [
-        f"{terms.origin} ({games:,} games; {terms.licence.rstrip('.')})"
-        for terms, games in words
-        if not terms.redistributable
-    ]
-    if bound and not permission.strip():
-        raise UsageError(
-            f"{name} holds words that may not be passed on, and a file is made to be: {'; '.join(bound)}. Ask whoever "
-            'published them; if they agree, say so with --permission "WHO, WHEN". To look at them here needs no file: '
-            f"liescope view {name}"
-        )
-
-
-def warnings(games: Iterable[GameRecord], permission: str) -> tuple[str, ...]:
-    """What must be known before the file is passed on."""
-    sources = sorted({seat.source.value for game in games for seat in game.seats})
-    return tuple(notice.replace("this corpus", "this file") for notice in notices(sources, permission))
-
-
-MOST = 1000  # games in one file: beyond that, a corpus is what to pass on
+MOST = 1000  # games in one file
+MOST_WITH_CALLS = 20  # games with all prompts and replies, of which one game can have a thousand
 _GENERATOR = "liescope view"  # by which a file of ours is known
-_NO_CALLS = "Prompts and raw replies are not part of this file; the run has them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,58 +66,94 @@ class GameFile:
         return f"{count(self.games, self.unit)}, {self.bytes / 1e6:.2f} MB"
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "path": str(self.path),
-            "games": self.games,
-            "unit": self.unit,
-            "bytes": self.bytes,
-            "notices": list(self.notices),
-        }
+        return asdict(self) | {"path": str(self.path), "notices": list(self.notices)}
 
 
-@dataclass(frozen=True, slots=True)
-class _FileEntry:
-    """A game in the file's list. body: its page, as it is or packed."""
+@takes(ViewSettings)
+def view(
+    path: str | os.PathLike[str],
+    *games: str,
+    out: str | os.PathLike[str] | None = None,
+    **settings: Unpack[ViewSettings],
+) -> GameFile:
+    """Write the games of a run, a corpus or a report of `evaluate` to one HTML file and open it in the browser, where
+    there is a display. With `out`, only write it, there.
 
-    game: ShownGame
-    players: str
-    body: Markup
+    The file holds everybody's roles, models, words and labels; one that is opened also what was asked and answered,
+    where the source has it. With `out`, words that may not be passed on need `permission`. Of detectors, all but the
+    controls are shown by default.
 
+    Parameters
+    ----------
+    path : str or path
+        A run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report.
+    *games : str
+        An id, the beginning of one or a number; by default all games that ended, up to 1,000.
+    out : str or path, optional
+        The HTML file; by default one in a new folder for temporary files.
+    **settings
 
-def write_games(opened: Opened, game_ids: Sequence[str], out: str | os.PathLike[str], permission: str = "") -> GameFile:
-    """Write some games to one HTML file, with all roles, models and labels. permission: who permits that words are
-    passed on that may not be otherwise.
+    Raises
+    ------
+    UsageError
+        For a path that holds no games, an unknown game, a file that cannot be written or is none of ours, words that
+        may not be passed on, and for `out` what looks like a secret.
 
-    Raises UsageError for words without a permission, for what looks like a secret, for no or too many games, and for a
-    file that cannot be written or exists and is none of ours; UnknownName for an unknown game.
+    Examples
+    --------
+    >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
-    if not 0 < len(game_ids) <= MOST:
-        raise UsageError(f"a file holds 1 to {MOST} games, not {len(game_ids)}; name those that you want")
-    path = Path(out)
-    _check_ours(path)
-    records: list[GameRecord] = []
-    entries: list[_FileEntry] = []
-    for game_id in game_ids:
-        viewed = opened.game(game_id)
-        records.append(viewed.record)
-        game = shown(viewed)
-        body = _body(game, viewed.record)
-        if what := find_secret(body, secrets_of(os.environ)):
-            raise UsageError(f"game {plain(game_id)} holds {what}, so no file was written; revoke that secret")
-        models = dict.fromkeys(seat.model for seat in viewed.record.seats)
-        players = ", ".join(model for model in models if game.unit == GAME or model != UNKNOWN_MODEL)
-        entries.append(_FileEntry(game, players, Markup(body) if len(game_ids) == 1 else _packed(body)))
-    words = whose_words(opened.source, records)
-    check_permitted(words, str(opened.source.path), permission)
-    notices = warnings(records, permission)
-    unit = unit_of(one.game for one in records)
-    text = _page(entries, unit=unit, source=opened.source.name, words=words, notices=notices)
+    own = resolve(ViewSettings, settings)
+    scores, source = _opened(Path(path), own)
+    wanted = [source.find(game) for game in games] or source.ids[:MOST]
+    if not 0 < len(wanted) <= MOST:
+        raise UsageError(f"a file holds 1 to {MOST:,} games, not {len(wanted):,}; name those that you want")
+    if out is None:
+        file = Path(tempfile.mkdtemp(prefix="liescope-view-")) / "games.html"
+    else:
+        file = Path(out)
+        _check_ours(file)
+    with_calls = out is None and len(wanted) <= MOST_WITH_CALLS
+    viewed = [*source.read(wanted, with_calls)]
+    words = _whose_words(source, viewed)
+    if out is not None:
+        _check_permitted(words, str(source.path), own["permission"])
+    kinds = sorted({seat.source.value for game in viewed for seat in game.record.seats})
+    told = [notice.replace("this corpus", "this file") for notice in notices(kinds, own["permission"])]
+    if not games and len(source.ids) > MOST:
+        told.append(f"these are the first {MOST:,} of {len(source.ids):,} games; name others to see them")
+    unit = unit_of(game.record.game for game in viewed)
+    why = "" if with_calls else f"a file has them that is not made by --out, of at most {MOST_WITH_CALLS} games"
+    entries = [_entry(game, scores, why) for game in viewed]
+    for entry in entries:
+        if out is not None and (what := find_secret(entry["body"], secrets_of(os.environ))):
+            game_id = plain(entry["game"]["game_id"])
+            raise UsageError(f"game {game_id} holds {what}, so no file was written; revoke that secret")
+        if len(entries) > 1:
+            entry["body"] = base64.b64encode(gzip.compress(entry["body"].encode(), 9, mtime=0)).decode()
+    values = {"unit": unit, "source": source.name, "scored": scores is not None, "with_calls": with_calls}
+    text = _page(entries, values | {"words": words, "notices": told})
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    return GameFile(path, len(entries), unit, path.stat().st_size, notices)
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    if out is None and (sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()):
+        webbrowser.open(file.resolve().as_uri())
+    return GameFile(file, len(entries), unit, file.stat().st_size, tuple(told))
+
+
+def _opened(path: Path, own: ViewSettings) -> tuple[ScoreTable | None, Games]:
+    """The scores that are laid over games, if any, and the games."""
+    if is_report(path):
+        if own["scores"] is not None:
+            raise UsageError(f"{path} is a report with scores of its own; leave --scores out, or name its corpus")
+        scores = read_scores(path, own["detectors"])
+        return scores, open_games(games_of_report(path, scores.corpus))
+    if own["detectors"] and own["scores"] is None:
+        raise UsageError("--detector chooses among scores; give them with --scores REPORT")
+    source = open_games(str(path))
+    return None if own["scores"] is None else read_scores(Path(own["scores"]), own["detectors"]), source
 
 
 def _check_ours(path: Path) -> None:
@@ -172,46 +166,54 @@ def _check_ours(path: Path) -> None:
         raise UsageError(f"{path} exists and is no file of games; choose another --out")
 
 
-def _body(game: ShownGame, record: GameRecord) -> str:
-    return (
-        templates()
-        .get_template("game_body.html")
-        .render(
-            game=game,
-            looks=tuple(all_looks(record)),
-            to_look=lambda *_: "#top",
-            to_call=None,
-            to_compare=None,
-            no_calls=_NO_CALLS,
+def _whose_words(source: Games, games: Sequence[ViewedGame]) -> list[tuple[Terms, int]]:
+    """The terms of the words of these games, and of how many games each. Where a corpus has games of one origin under
+    several terms, all of them count.
+    """
+    counts = Counter[Terms]()
+    for game in games:
+        origin = origin_of(game.record)
+        own = own_terms("+".join(sorted({seat.source.value for seat in game.record.seats})))
+        counts.update((own,) if origin == OURS else source.terms.get(origin, (NOT_SAID,)))
+    return [*counts.items()]
+
+
+def _check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: str) -> None:
+    bound = [
+        f"{one.origin} ({games:,} games; {one.licence.rstrip('.')})" for one, games in words if not one.redistributable
+    ]
+    if bound and not permission.strip():
+        raise UsageError(
+            f"{name} holds words that may not be passed on, and a file is made to be: {'; '.join(bound)}. Ask whoever "
+            'published them; if they agree, say so with --permission "WHO, WHEN". To look at them here, leave --out '
+            f"out: liescope view {name}"
         )
-    )
 
 
-def _packed(body: str) -> Markup:
-    return Markup(base64.b64encode(gzip.compress(body.encode(), 9, mtime=0)).decode())
+def _entry(viewed: ViewedGame, scores: ScoreTable | None, why: str) -> dict[str, Any]:
+    """A game in the file's list. body: its page; words: all that was said, for the filter; why: there are no prompts
+    and replies, if that is not for the game's source to say.
+    """
+    game, record = shown(viewed, scores), viewed.record
+    imported = any(seat.source is Source.IMPORTED for seat in record.seats)
+    why = f"No prompts or raw replies: {why or ('its source keeps none' if imported else 'none were kept')}."
+    models = dict.fromkeys(seat.model for seat in record.seats)
+    said = [one for section in game["sections"] for one in section["moments"] if one["kind"] == "said"]
+    return {
+        "game": game,
+        "players": ", ".join(model for model in models if game["unit"] == GAME or model != UNKNOWN_MODEL),
+        "words": " ".join(event.text for event in record.events if event.kind is EventKind.STATEMENT),
+        "lies": sum(row.label_claim is True for row in viewed.labels.statements),
+        "mistakes": sum(bool(mistake) for one in said for *_, mistake in one["scores"]),
+        "body": templates().get_template("game_body.html").render(game=game, no_calls=why),
+    }
 
 
-def _page(entries: Sequence[_FileEntry], **values: Any) -> str:
-    style, script = _joined("style.css", "game.css"), _joined("game.js", "game_file.js")
-    return (
-        templates()
-        .get_template("game_file.html")
-        .render(
-            entries=entries,
-            style=Markup(style),
-            script=Markup(script),
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-            generator=_GENERATOR,
-            **values,
-        )
-    )
-
-
-def _joined(*names: str) -> str:
-    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
-
-
-def _hash(text: str) -> str:
-    """By which the file's policy knows its own style and script."""
-    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
+def _page(entries: Sequence[dict[str, Any]], values: dict[str, Any]) -> str:
+    values |= {"generator": _GENERATOR, "entries": entries}
+    for name, files in (("style", ("style.css", "game.css")), ("script", ("game.js", "game_file.js"))):
+        text = "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
+        # By the hash, the file's policy knows its own style and script.
+        values[f"{name}_hash"] = f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
+        values[name] = Markup(text)
+    return templates().get_template("game_file.html").render(values)

@@ -1,93 +1,37 @@
-"""One game as it is shown: plain data for templates, with nothing that the chosen eyes may not see. Each event carries
-the call that brought it, matched by seat and kind in order of play.
+"""One game as its page shows it: values for the templates, where all that happened says who saw it.
+
+Values are plain dictionaries whose names the templates know (`game_body.html`, `game_parts.html`); a name that is
+missing there is an error.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
 from liescope.common.leaks import all_without_addresses
 from liescope.common.text import GAME, unit_of
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
-from liescope.games.core import AskKind, Event, EventKind, Phase
+from liescope.games.core import Event, EventKind, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Seat, Source, not_chosen
 from liescope.generate.importers.jsonl.jsonl_importer import UNKNOWN_MODEL
+from liescope.generate.runs.game_text import proof_words, verdict_words
+from liescope.labeling import ledger
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
+from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, NOT_STATED, TIE
 from liescope.labeling.ledger import statement_id
-from liescope.web.event_words import Look, check_told, known_at_the_start, who_saw, words_of
-from liescope.web.view import page_parts
-from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
-from liescope.web.view.game_sources import ViewedGame
-from liescope.web.view.page_parts import (
-    CallPlace,
-    Choices,
-    Happened,
-    PageMoment,
-    PhaseOfDay,
-    PickedChoice,
-    Said,
-    ShownGame,
-    ShownSeat,
-)
+from liescope.web.event_words import check_told, known_at_the_start, who_saw, words_of
+from liescope.web.view.drawing import arrows, panels
+from liescope.web.view.game_source import ViewedGame, calls_of
+from liescope.web.view.score_table import ScoreTable, ShownDetector
 
-_BROUGHT = {
-    AskKind.KILL: "kill",
-    AskKind.INVESTIGATE: "investigation",
-    AskKind.PROTECT: "protection",
-    AskKind.BID: "bid",
-    AskKind.SPEAK: "words",
-    AskKind.VOTE: "vote",
-    AskKind.SELF_ASSESSMENT: "self_report",
-    AskKind.PEER_ASSESSMENT: "rating",
-    AskKind.REFLECTION: "reflection",
-    AskKind.NAME_ROLES: "roles_named",
-    AskKind.FIND_CLAIMS: "claims_found",
-    AskKind.BELIEFS: "beliefs",
-    AskKind.TAG_LESSON: "lesson_tags",
-}
-_KIND_OF = {kind.value: (name,) for kind, name in _BROUGHT.items()} | {AskKind.EXPLAINED_VOTE.value: ("vote", "words")}
-_NAME_OF = {EventKind.STATEMENT: "words", EventKind.SILENCE: "words", EventKind.PROPOSAL: "kill"}
-
-
-def call_places(record: GameRecord, calls: Iterable[Mapping[str, Any]]) -> dict[int, CallPlace]:
-    """The call behind each event, by the event's index. calls: with the columns of the table `calls`.
-
-    Events that no call of this run brought are left out: those of a fork's shared beginning, what the rules drew, and
-    all of a seat whose calls and events of a kind differ in number.
-    """
-    made: dict[tuple[str, str], dict[int, CallPlace]] = defaultdict(dict)
-    for call in sorted(calls, key=lambda call: (call["step"], call["attempt"])):
-        for name in _KIND_OF.get(call["kind"] or "", ()):
-            made[call["seat"], name][call["step"]] = CallPlace(
-                call["step"], call["seat"], call["attempt"], call["problem"]
-            )
-    events: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for event in _brought(record):
-        events[event.actor or "", _NAME_OF.get(event.kind, event.kind.value)].append(event.index)
-    return {
-        index: place
-        for key, indices in events.items()
-        if len(indices) == len(made[key])
-        for index, place in zip(indices, made[key].values(), strict=True)
-    }
-
-
-def _brought(record: GameRecord) -> Sequence[Event]:
-    """The events that can come from this run's calls."""
-    fork = record.meta.get("fork")
-    first = fork["events"] if fork else 0
-    judged = any("judge" in event.data for event in record.events)
-    return [
-        event
-        for event in record.events
-        if event.index >= first and not event.data.get("drawn") and (not judged or "judge" in event.data)
-    ]
-
+Shown = dict[str, Any]
+"""Something that is shown: values for a template, by name."""
+LONG = 400  # statements of a game; the phases of a longer one are folded but the first
 
 # What the seats tell: who sits there, and what each knew before the game.
 _AT_TABLE = frozenset({EventKind.SETUP, EventKind.ROLE})
@@ -97,52 +41,39 @@ _SECRET = frozenset(
 )
 
 
-def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (frozen)
-    """A game as it is shown to a reader who looks at it in this way.
+def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
+    """A game as it is shown, with everything that is known of it.
 
     Raises UndeclaredGame for a game with a public event that the page has no words for.
     """
     record = game.record
     check_told(record)
-    events = tuple(event for event in record.events if look.sees(event))
-    calls = {index: call for index, call in call_places(record, game.calls).items() if _own(call, look)}
-    table = _PageMaker(game, look, events, calls)
-    seats = table.seats()
-    ended = [event for event in events if event.kind is EventKind.END]
-    unit = table.unit
-    return ShownGame(
-        game_id=record.game_id,
-        title=(record.game if unit == GAME else unit).capitalize(),
-        unit=unit,
-        look=look,
-        status=_status(game, look, ended) if unit == GAME else "",
-        stated=_stated(game.labels.statements) if look.labels and unit != GAME else "",
-        failed=bool(record.failure) and look.told,
-        under_way=game.under_way,
-        facts=tuple(_facts(record, look) if unit == GAME else _conversation_facts(record)),
-        settings=tuple(_settings(record)) if look.told else (),
-        fork=record.meta.get("fork") if look.told else None,
-        judge=record.meta.get("judge", "") if look.labels else "",
-        seats=seats,
-        sections=table.sections(),
-        suspicion=table.suspicion(),
-        strips=table.strips(),
-        fallbacks=sum(bool(event.fallback) for event in events),
-        calls=len(calls),
-        colours={seat.name: seat.colour for seat in seats},
-    )
+    page = _Page(game, scores)
+    table = page.unit == GAME
+    return {
+        "game_id": record.game_id,
+        "title": (record.game if table else page.unit).capitalize(),
+        "unit": page.unit,
+        "status": _status(record) if table else "",
+        "stated": "" if table else _stated(game.labels.statements),
+        "failed": bool(record.failure),
+        "facts": [*(_facts(record) if table else _conversation_facts(record))],
+        "settings": [(name.replace("_", " "), value) for name, value in settings_of(record).items()],
+        "fork": record.meta.get("fork"),
+        "judge": record.meta.get("judge", ""),
+        "seats": page.seats(),
+        "places": page.places,
+        "sections": page.sections(),
+        "long": len(page.spoken) > LONG,
+        "statements": len(page.spoken),
+        "suspicion": page.suspicion() if table else [],
+        "strips": page.strips(),
+        "fallbacks": sum(bool(event.fallback) for event in record.events),
+        "calls": len(game.calls),
+    }
 
 
-def _own(call: CallPlace, look: Look) -> bool:
-    return look.all_knowing or call.seat == look.eyes
-
-
-def _status(game: ViewedGame, look: Look, ended: Sequence[Event]) -> str:
-    record = game.record
-    if game.under_way:
-        return "This game is being played."
-    if not look.told:
-        return f"Won by {ended[0].data['winner']}" if ended and ended[0].data.get("winner") else ""
+def _status(record: GameRecord) -> str:
     if record.failure:
         return f"Failed: {record.failure}"
     if record.outcome is None:
@@ -170,16 +101,15 @@ def _conversation_facts(record: GameRecord) -> Iterator[tuple[str, str]]:
         yield "Canary", "its publisher asks that nobody trains on it"
 
 
-def _facts(record: GameRecord, look: Look) -> Iterator[tuple[str, str]]:
+def _facts(record: GameRecord) -> Iterator[tuple[str, str]]:
     composition = next((e.data.get("composition") for e in record.events if e.kind is EventKind.SETUP), None)
     if composition:
         cards = ((role, number) for role, number in sorted(composition.items()) if number)  # not as they sit
         yield "Roles", ", ".join(f"{number} × {role}" if number > 1 else role for role, number in cards)
-    if look.told:
-        if record.seed is not None:
-            yield "Seed", str(record.seed)
-        if record.cell:
-            yield "Players, role by role", all_without_addresses(record.cell)
+    if record.seed is not None:
+        yield "Seed", str(record.seed)
+    if record.cell:
+        yield "Players, role by role", all_without_addresses(record.cell)
 
 
 def _played_as(seat: Seat) -> str:
@@ -188,82 +118,69 @@ def _played_as(seat: Seat) -> str:
     return seat.source.value if known else ""
 
 
-def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
-    for name, value in settings_of(record).items():
-        yield name.replace("_", " "), value
+_SAID = ("flag", "type", "confidence", "suspicion", "reason", "problem")
 
 
-class _PageMaker:
-    """A game while it is turned into what is shown. events: those that the eyes saw."""
+class _Page:
+    """A game while it is turned into what is shown."""
 
-    def __init__(self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]) -> None:
-        self.record, self.look, self.events, self.calls = game.record, look, events, calls
-        self.under_way = game.under_way
+    def __init__(self, game: ViewedGame, scores: ScoreTable | None) -> None:
+        self.record, self.events, self.calls = game.record, game.record.events, calls_of(game)
         self.unit = unit_of([self.record.game])
-        self.scores = game.scores if look.labels else {}
-        self.detectors = game.detectors
+        self.scores = scores.scores if scores else {}
+        self.detectors = scores.detectors if scores else ()
         self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
         self.judged = "judge" in self.record.meta
-        self.asked = page_parts.asked_for(game.labels.statements)
-        self.labels: dict[str, StatementRow] = {row.statement_id: row for row in game.labels.statements}
-        self.by_index = {event.index: event for event in self.record.events}
+        self.asked = asked_for(game.labels.statements)
+        self.labels = {row.statement_id: row for row in game.labels.statements}
+        self.by_index = {event.index: event for event in self.events}
+        self.spoken = {statement_id(self.record.game_id, e.index): e for e in _of(self.events, EventKind.STATEMENT)}
         self.ratings: dict[str, list[RatingRow]] = defaultdict(list)
         for rating in game.labels.ratings:
-            if look.labels or (rating.observer == look.eyes and not self.judged):
-                self.ratings[rating.statement_id].append(rating)
+            self.ratings[rating.statement_id].append(rating)
         self.claims: dict[str, list[ClaimRow]] = defaultdict(list)
-        for row in game.labels.claims if look.labels else ():
+        for row in game.labels.claims:
             self.claims[row.statement_id].append(row)
-        self.reports = {e.about: e.index for e in self.record.events if e.kind is EventKind.SELF_REPORT}
-        self.rated = {(e.about, e.actor): e.index for e in self.record.events if e.kind is EventKind.RATING}
-        self.drawn = not_chosen(self.record.events, self.record.game in GAMES)
-        self.anchors = {event.index: self._anchor(event) for event in events}
+        self.reports = {e.about: e.index for e in self.events if e.kind is EventKind.SELF_REPORT}
+        self.rated = {(e.about, e.actor): e.index for e in self.events if e.kind is EventKind.RATING}
+        self.drawn = not_chosen(self.events, self.record.game in GAMES)
 
     def _anchor(self, event: Event) -> str:
         if event.kind is EventKind.ROLE:
             return f"seat{self.places.get(event.actor or '', 0)}"
         return f"s{event.index}" if event.kind is EventKind.STATEMENT else f"e{event.index}"
 
-    def seats(self) -> tuple[ShownSeat, ...]:
+    def seats(self) -> list[Shown]:
         outcome = self.record.outcome
         fates = {e.target: f"{FATES[e.kind]}, day {e.day}" for e in self.events if e.kind in FATES}
         tells = fates or any(e.kind is EventKind.END for e in self.events)  # some sources say nothing of who left
-        stayed = "survived" if tells and not self.under_way else ""
-        told = {e.actor: e.data.get("role", "") for e in self.events if e.kind is EventKind.ROLE}
-        found = []
-        for place, seat in enumerate(self.record.seats):
-            whole = self.look.told
-            role = seat.role if whole else told.get(seat.name, "")
-            private = [e for e in self.events if e.audience is not None and seat.name in e.audience]
-            mine = whole or seat.name == self.look.eyes
-            found.append(
-                ShownSeat(
-                    place=place,
-                    name=seat.name,
-                    role=role,
-                    team=seat.team if whole else "",
-                    deceives=seat.deceives if whole else None,
-                    model=seat.model if whole else "",
-                    source=_played_as(seat) if whole else "",
-                    won=whole and outcome is not None and seat.name in outcome.winners,
-                    fate=fates.get(seat.name, stayed),
-                    knows=tuple(known_at_the_start(private, seat.name)) if mine else (),
-                    anchor=f"seat{place}",
-                )
-            )
-        return tuple(found)
+        return [
+            {
+                "place": place,
+                "name": seat.name,
+                "role": seat.role,
+                "team": seat.team,
+                "deceives": seat.deceives,
+                "model": seat.model,
+                "source": _played_as(seat),
+                "won": outcome is not None and seat.name in outcome.winners,
+                "fate": fates.get(seat.name, "survived" if tells else ""),
+                "knows": [*known_at_the_start((e for e in self.events if seat.name in (e.audience or ())), seat.name)],
+            }
+            for place, seat in enumerate(self.record.seats)
+        ]
 
-    def sections(self) -> tuple[PhaseOfDay, ...]:
+    def sections(self) -> list[Shown]:
+        """What happened in each phase of a day."""
         found = []
         for (day, phase), events in groupby(self.events, key=lambda event: (event.day, event.phase)):
-            moments = tuple(self._moments(tuple(events)))
-            if moments:
+            if moments := [*self._moments(tuple(events))]:
                 title = phase.value.capitalize() if not day else f"Day {day}, {phase.value}"
                 title = title if self.unit == GAME else "Turns"
-                found.append(PhaseOfDay(title, phase is Phase.NIGHT, moments))
-        return tuple(found)
+                found.append({"title": title, "night": phase is Phase.NIGHT, "moments": moments})
+        return found
 
-    def _moments(self, events: tuple[Event, ...]) -> Iterator[PageMoment]:
+    def _moments(self, events: tuple[Event, ...]) -> Iterator[Shown]:
         bids = {turn: list(same) for turn, same in groupby(_of(events, EventKind.BID), lambda event: event.round)}
         votes = _of(events, EventKind.VOTE)
         before: Event | None = None
@@ -273,100 +190,212 @@ class _PageMaker:
                 yield self._said(event, (before.target or "") if before is not None and reason else "")
             elif event.kind is EventKind.BID:
                 if same := bids.pop(event.round, None):
-                    yield self._bids(same)
+                    yield self._choices("bids", sorted(same, key=lambda event: -event.data.get("bid", 0)))
             elif event.kind is EventKind.VOTE:
                 if event is votes[-1]:
-                    yield self._ballot(votes)
+                    yield self._choices("ballot", votes)
             elif event.phase is Phase.SETUP and (event.kind in _AT_TABLE or (event.kind in _KNOWN and event.audience)):
                 continue
             elif words := words_of(event):
-                yield self._happened(event, words)
+                yield self._deed(event) | {
+                    "kind": "happened",
+                    "words": words,
+                    "secret": event.audience is not None or event.kind in _SECRET,
+                    "loud": event.kind in FATES or event.kind is EventKind.END,
+                }
             before = event if event.kind is not EventKind.RATING else before
 
-    def _said(self, event: Event, votes_for: str) -> Said:
+    def _deed(self, event: Event) -> Shown:
+        """What is shown of any event. saw: the places of the seats that saw it, None for everyone."""
+        return {
+            "index": event.index,
+            "anchor": self._anchor(event),
+            "actor": event.actor or "",
+            "flags": [*self._flags(event)],
+            "call": self.calls.get(event.index),
+            "saw": who_saw(event, self.record),
+        }
+
+    def _said(self, event: Event, votes_for: str) -> Shown:
         key = statement_id(self.record.game_id, event.index)
-        speaker, row = event.actor or "", self.labels.get(key)
-        rows = self.claims[key]
-        claims = tuple(page_parts.claim(row, event.text, self.by_index, self.anchors) for row in rows)
-        own = self.look.labels or (speaker == self.look.eyes and not self.judged)
-        report = None
-        if row is not None and own:
-            call = self.calls.get(self.reports.get(event.index, -1))
-            report = page_parts.report(row, call, self.places.get(speaker, 0), self.judged)
-        ratings = (
-            page_parts.rating(
-                rating,
-                self.calls.get(self.rated.get((event.index, rating.observer), -1)),
-                () if self.judged else (self.places.get(rating.observer, 0),),
-            )
-            for rating in self.ratings[key]
-        )
-        return Said(
-            *self._deed(event),
-            round=event.round if self.unit == GAME else 0,
-            to=tuple(name for name in event.audience or () if name != speaker),
-            private=event.audience is not None,
-            votes_for=votes_for,
-            pieces=page_parts.pieces(event.text, claims, rows),
-            unplaced=tuple(claim for claim in claims if not claim.placed),
-            labels=page_parts.labels_of(row, self.asked, self.unit) if row is not None and self.look.labels else (),
-            meant=page_parts.meant(event) if self.look.labels else (),
-            report=report,
-            ratings=tuple(ratings),
-            scores=page_parts.scores(self.scores.get(key, {}), self.detectors, row),
-        )
+        row = self.labels.get(key)
+        claims = [(one, self._claim(one)) for one in self.claims[key]]
+        return self._deed(event) | {
+            "kind": "said",
+            "round": event.round if self.unit == GAME else 0,
+            "to": [name for name in event.audience or () if name != event.actor],
+            "private": event.audience is not None,
+            "votes_for": votes_for,
+            "pieces": _pieces(event.text, claims),
+            "unplaced": [claim for one, claim in claims if not _is_placed(one, event.text)],
+            "labels": [] if row is None else labels_of(row, self.asked, self.unit),
+            "meant": _meant(event),
+            "ratings": [*self._opinions(event, row)],
+            "scores": [*_scores(self.scores.get(key, {}), self.detectors, row)],
+        }
 
-    def _happened(self, event: Event, words: str) -> Happened:
-        secret = event.audience is not None or event.kind in _SECRET
-        return Happened(*self._deed(event), words, secret, event.kind in FATES or event.kind is EventKind.END)
+    def _claim(self, row: ClaimRow) -> Shown:
+        """standing: its class in the ledger; evidence: events in words, with their places on the page."""
+        proofs = (self.by_index[index] for index in row.evidence if index in self.by_index)
+        return {
+            "normal": row.normal,
+            "standing": row.claim_class,
+            "verdict": verdict_words(row),
+            "evidence": [(proof_words(event), self._anchor(event)) for event in proofs],
+            "origin": "" if row.origin == ledger.RULES else row.origin,
+        }
 
-    def _deed(self, event: Event) -> tuple[int, str, tuple[str, ...], CallPlace | None, tuple[int, ...] | None]:
-        """The fields of `Deed`."""
-        call = self.calls.get(event.index)
-        return event.index, event.actor or "", self._flags(event), call, who_saw(event, self.record)
+    def _opinions(self, event: Event, row: StatementRow | None) -> Iterator[Shown]:
+        """What the speaker, or the judge in its seat, reports of a statement, and what others say of it."""
+        key, alone = statement_id(self.record.game_id, event.index), self.reports.get(event.index, -1)
+        if row and (row.self_reason or {row.label_self, row.self_type, row.self_confidence} != {None}):
+            said = (row.label_self, row.self_type, row.self_confidence, None, row.self_reason, row.label_self_null)
+            yield self._opinion(alone, True, row.speaker, *said)
+        for one in self.ratings[key]:
+            lacks = "; ".join(part for part in one.null.split("; ") if not part.endswith(NOT_IN_SOURCE))
+            given = self.rated.get((event.index, one.observer), -1)
+            rated = (one.flag, one.type, one.confidence, one.suspicion, one.reason, lacks)
+            yield self._opinion(given, False, one.observer, *rated)
 
-    def _choices(self, events: Sequence[Event]) -> tuple[PickedChoice, ...]:
-        return tuple(PickedChoice(*self._deed(event), event.target or "", event.data.get("bid")) for event in events)
+    def _opinion(self, given: int, own: bool, observer: str, *said: Any) -> Shown:
+        """given: the event that brought it; own: it is the speaker's; said: what `_SAID` names."""
+        saw = () if self.judged else (self.places.get(observer, 0),)
+        call = self.calls.get(given)
+        return {"observer": observer, "own": own, "call": call, "saw": saw, **dict(zip(_SAID, said, strict=True))}
 
-    def _bids(self, bids: list[Event]) -> Choices:
-        highest_first = sorted(bids, key=lambda event: -event.data.get("bid", 0))
-        return Choices("bids", bids[0].index, self._choices(highest_first))
+    def _choices(self, kind: str, events: Sequence[Event]) -> Shown:
+        """The bids for one turn, or the votes of one ballot, which are shown as arrows, too."""
+        entries = [self._deed(event) | {"target": event.target or "", "bid": event.data.get("bid")} for event in events]
+        saw = [entry["saw"] for entry in entries]
+        index = events[0].index if kind == "bids" else events[-1].index
+        found = {
+            "kind": kind,
+            "index": index,
+            "anchor": f"b{index}",
+            "entries": entries,
+            "saw": None if None in saw else sorted({place for seen in saw for place in seen}),
+        }
+        if kind == "ballot":
+            votes = [(entry["actor"], entry["target"], bool(entry["flags"])) for entry in entries]
+            found["nodes"], found["arrows"] = arrows(votes, tuple(self.places))
+        return found
 
-    def _ballot(self, votes: list[Event]) -> Choices:
-        entries = self._choices(votes)
-        nodes, drawn = arrows([(e.actor, e.target, bool(e.flags)) for e in entries], tuple(self.places))
-        return Choices("ballot", votes[-1].index, entries, nodes, drawn)
-
-    def _flags(self, event: Event) -> tuple[str, ...]:
-        """What the rules did that no player chose; to a seat, without the reason."""
-        flags = []
+    def _flags(self, event: Event) -> Iterator[str]:
+        """What the rules did that no player chose."""
         if event.fallback:
-            flags.append(f"fallback: {event.fallback}" if self.look.told else "unusable reply")
-        elif event.index in self.drawn and self.look.told:
-            flags.append(self.drawn[event.index])
+            yield f"fallback: {event.fallback}"
+        elif event.index in self.drawn:
+            yield self.drawn[event.index]
         if tied := event.data.get("tied"):
-            flags.append(f"drawn from the tied: {', '.join(tied)}")
+            yield f"drawn from the tied: {', '.join(tied)}"
         if "cut" in event.data:
-            flags.append(f"cut from {event.data['cut']} characters")
-        if self.look.told and event.data.get("notes"):
-            flags.append(f"read with: {', '.join(event.data['notes'])}")
-        return tuple(flags)
+            yield f"cut from {event.data['cut']} characters"
+        if event.data.get("notes"):
+            yield f"read with: {', '.join(event.data['notes'])}"
 
-    def suspicion(self) -> tuple[Panel, ...]:
-        if self.unit != GAME:
-            return ()
+    def suspicion(self) -> list[Shown]:
         rows = (rating for ratings in self.ratings.values() for rating in ratings)
-        spoken = _of(self.events, EventKind.STATEMENT)
-        order = {statement_id(self.record.game_id, event.index): place for place, event in enumerate(spoken)}
-        return panels(rows, order, tuple(self.places))
+        return panels(rows, {key: place for place, key in enumerate(self.spoken)}, self.places)
 
-    def strips(self) -> tuple[Strip, ...]:
-        spoken = _of(self.events, EventKind.STATEMENT)
-        rows = [
-            (e.index, e.actor or "", self.scores.get(statement_id(self.record.game_id, e.index), {})) for e in spoken
-        ]
-        return strips(rows, {one.name: one.threshold for one in self.detectors})
+    def strips(self) -> list[Shown]:
+        """Each detector's scores along the transcript, with the ends of its scale and its threshold."""
+        found = []
+        for one in self.detectors:
+            given = {key: self.scores[key][one.name] for key in self.spoken if one.name in self.scores.get(key, {})}
+            if given:
+                ends = (0.0, 1.0, one.threshold, *given.values())
+                scale = {"lowest": min(ends), "highest": max(ends), "cut": one.threshold}
+                bars = [(self.spoken[key], score) for key, score in given.items()]
+                found.append({"detector": one.name, "bars": bars, **scale})
+        return found
 
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
     return [event for event in events if event.kind is kind]
+
+
+def _scores(
+    given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
+) -> Iterator[tuple[str, float, str]]:
+    """What detectors say of a statement: name, score, and how that differs from the label that it was trained on, ""
+    where it does not, and where there is none.
+    """
+    for one in detectors:
+        if one.name in given:
+            deceptive = getattr(row, f"label_{one.target}", None)
+            wrong = deceptive is not None and deceptive != (given[one.name] > one.threshold)
+            yield one.name, given[one.name], "" if not wrong else "missed" if deceptive else "false alarm"
+
+
+_GRAVEST = (ledger.LIE, ledger.MISTAKE, ledger.UNSUPPORTED, ledger.UNDECIDABLE, ledger.TRUTHFUL)
+
+
+def _is_placed(row: ClaimRow, text: str) -> bool:
+    """Whether the words of a claim can be marked."""
+    return row.start is not None and row.end is not None and 0 <= row.start < row.end <= len(text)
+
+
+def _pieces(text: str, claims: Sequence[tuple[ClaimRow, Shown]]) -> list[Shown]:
+    """A statement's words, cut where claims begin and end, each with its claims and the gravest class of them."""
+    spans = [(row.start or 0, row.end or 0, claim) for row, claim in claims if _is_placed(row, text)]
+    edges = sorted({0, len(text), *(edge for start, end, _ in spans for edge in (start, end))})
+    found = []
+    for start, end in pairwise(edges):
+        mine = [claim for first, last, claim in spans if first <= start and end <= last]
+        standing = min((claim["standing"] for claim in mine), key=_GRAVEST.index, default="")
+        found.append({"text": text[start:end], "claims": mine, "standing": standing})
+    return found
+
+
+YES, NO, NONE = "yes", "no", "none"  # for deception, for its absence, for a missing label
+_ABSENT = frozenset({NO_ROLE, ledger.NO_CLAIMS_READ, NOT_IN_SOURCE, NOT_STATED, CONTEXT})
+"""Why nobody could have labelled a statement so."""
+_LABELS = {
+    "gold": ("Source", "deceptive", "honest"),
+    "role": ("Role", "deceives", "honest"),
+    "claim": ("Claims", "lie", "true"),
+    "promise": ("Promise", "broken", "kept"),
+    "self": ("Self-report", "deceptive", "honest"),
+    "peer": ("Peers", "deceptive", "honest"),
+}
+
+
+def asked_for(rows: Iterable[StatementRow]) -> frozenset[str]:
+    """The labels that statements of a game have, or that some were asked for: the others are not shown."""
+    return frozenset(
+        label for row in rows for label in _LABELS if getattr(row, f"label_{label}_null") not in (NOT_ASKED, *_ABSENT)
+    )
+
+
+def labels_of(row: StatementRow, asked: Collection[str], unit: str) -> list[tuple[str, str, str, str]]:
+    """The labels of a statement, in one order, and what a script meant: name, what it says or why it is missing, tone,
+    and more about it. One that is missing is left out where nobody could have given it. asked: as `asked_for`; unit:
+    "game", or what stands in its place.
+    """
+    found = [
+        _label(row, label, "Judges" if label == "peer" and unit != GAME else name, yes, no)
+        for label, (name, yes, no) in _LABELS.items()
+        if label in asked and getattr(row, f"label_{label}_null") not in _ABSENT
+    ]
+    if row.planted_type is not None:
+        honest = row.planted_type == "none"
+        meant = "honest" if honest else row.planted_type.replace("_", " ")
+        found.append(("Scripted", meant, NO if honest else YES, ""))
+    return found
+
+
+def _label(row: StatementRow, label: str, name: str, yes: str, no: str) -> tuple[str, str, str, str]:
+    value, why = getattr(row, f"label_{label}"), getattr(row, f"label_{label}_null")
+    tone = NONE if value is None else YES if value else NO
+    if label == "peer" and row.peer_rate is not None:
+        flags = f"{round(row.peer_rate * row.peer_ratings)} of {row.peer_ratings} say deceptive"
+        return name, f"{flags}, a tie" if why == TIE else flags, tone, why
+    if value is None:
+        return "" if name.casefold().rstrip("s") in why else name, why, tone, ""  # "no promise" says it all
+    return name, yes if value else no, tone, ""
+
+
+def _meant(event: Event) -> list[tuple[str, str]]:
+    """What the speaker kept to itself, by name."""
+    private = event.data.get("private", {})
+    return [(str(name).replace("_", " "), str(value)) for name, value in private.items() if name != "planted_type"]

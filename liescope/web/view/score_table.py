@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,14 @@ import polars as pl
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
+from liescope.common.text import plain
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.score_rows import CONTROL, SCORES
+from liescope.generate.corpus.read import is_corpus
+from liescope.generate.runs.run_folder import PLAN_FILE
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5
-
 
 Scores = Mapping[str, Mapping[str, float]]
 """What detectors say, as probabilities of deception: statement_id to detector to score."""
@@ -35,51 +36,13 @@ class ShownDetector:
     threshold: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The scores of some detectors. corpus: the name of the corpus that they were computed on, "" if not known; table:
-    statement_id, detector, score.
-    """
+    """The scores of some detectors. corpus: the name of the corpus that they were computed on, "" if not known."""
 
-    path: Path
     corpus: str
     detectors: tuple[ShownDetector, ...]
-    table: pl.DataFrame
-
-    def of_game(self, game_id: str) -> Scores:
-        """The scores of one game's statements."""
-        found: dict[str, dict[str, float]] = {}
-        for statement, detector, score in self.of_games([game_id]).rows():
-            found.setdefault(statement, {})[detector] = score
-        return found
-
-    def of_games(self, game_ids: Iterable[str]) -> pl.DataFrame:
-        """The rows of some games: statement_id, detector, score."""
-        spans = (self._places.get(game_id, (0, 0)) for game_id in game_ids)
-        return pl.concat([self._by_game.clear(), *(self._by_game[start:end] for start, end in spans if end > start)])
-
-    @property
-    def identity(self) -> str:
-        """Changes with the file and with what is read of it."""
-        state = self.path.stat()
-        return f"{self.path.resolve()} {state.st_size} {state.st_mtime_ns} {self.detectors}"
-
-    @cached_property
-    def _by_game(self) -> pl.DataFrame:
-        order = self.table.select(game_of("statement_id").arg_sort()).to_series()
-        return self.table[order].select("statement_id", "detector", "score")
-
-    @cached_property
-    def _places(self) -> Mapping[str, tuple[int, int]]:
-        """Where the rows of each game stand."""
-        games = self._by_game.select(game_of("statement_id")).to_series().rle().struct.unnest()
-        spans = zip(games["value"], games["len"], games["len"].cum_sum(), strict=True)
-        return {game: (end - size, end) for game, size, end in spans}
-
-
-def game_of(column: str) -> pl.Expr:
-    """The game of a statement's id."""
-    return pl.col(column).str.replace(r":[^:]*$", "")
+    scores: Scores
 
 
 def read_scores(path: Path, detectors: Sequence[str] = ()) -> ScoreTable:
@@ -94,8 +57,28 @@ def read_scores(path: Path, detectors: Sequence[str] = ()) -> ScoreTable:
         if name not in names:
             raise UnknownName(f"detector in {path}:", name, names)
     wanted = set(detectors) or {name for name in names if not name.startswith(CONTROL)} or names
-    chosen = tuple(detector for detector in known.detectors if detector.name in wanted)
-    return ScoreTable(path, known.corpus, chosen, known.table.filter(pl.col("detector").is_in(wanted)))
+    return replace(known, detectors=tuple(detector for detector in known.detectors if detector.name in wanted))
+
+
+def is_report(folder: Path) -> bool:
+    """Whether a folder is a report of `evaluate`."""
+    return (folder / REPORT).is_file() and (folder / TABLE).is_file()
+
+
+def games_of_report(report: Path, name: str) -> str:
+    """The run or corpus that a report names, looked for beside it and in this folder's `corpus` and `runs`.
+
+    Raises UsageError if it is not there.
+    """
+    last, near = Path(name).name, report.resolve().parent
+    for base in (Path(), near, near.parent):
+        for folder in (base / last, base / "corpus" / last, base / "runs" / last):
+            if last and ((folder / PLAN_FILE).is_file() or is_corpus(folder)):
+                return str(folder)
+    raise UsageError(
+        f"{report} is about {plain(name)!r}, which is not in corpus/ or runs/; say where it is: "
+        f"liescope view CORPUS --scores {report}"
+    )
 
 
 def _of_report(folder: Path) -> ScoreTable:
@@ -117,7 +100,7 @@ def _of_report(folder: Path) -> ScoreTable:
     named = pl.when(pl.col("detector").is_in(several))
     both = pl.format("{} ({})", "detector", "target")
     table = table.select("statement_id", named.then(both).otherwise(pl.col("detector")).alias("detector"), "score")
-    return ScoreTable(folder / TABLE, str(report.get("corpus", "")), detectors, table)
+    return ScoreTable(str(report.get("corpus", "")), detectors, _by_statement(table))
 
 
 def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
@@ -150,7 +133,14 @@ def _of_file(path: Path) -> ScoreTable:
         ).drop_nulls()
     except pl.exceptions.PolarsError as error:
         raise BadData(f"{path} holds scores that are no numbers") from error
-    return ScoreTable(path, "", (ShownDetector(path.stem, "role", _HALF),), table)
+    return ScoreTable("", (ShownDetector(path.stem, "role", _HALF),), _by_statement(table))
+
+
+def _by_statement(table: pl.DataFrame) -> Scores:
+    found: dict[str, dict[str, float]] = {}
+    for statement, detector, score in table.select("statement_id", "detector", "score").iter_rows():
+        found.setdefault(statement, {})[detector] = score
+    return found
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -16,7 +16,6 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import WITHDRAWN
 from liescope.generate.runs.journal import Journal
-from liescope.web.view.game_sources import RunSource
 from tests.generate.players.openai.stub import Request, Stub, says
 from tests.generate.runs.people import FOX, HELD, MARK, OTTER, play_with_people, table
 
@@ -159,10 +158,3 @@ def test_the_command_says_what_went(run: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["name"] == "withdrawn-1"
     assert cli.main(["withdraw", str(run), FOX]) == 0
     assert "is now withdrawn-2" in capsys.readouterr().out
-
-
-def test_the_viewer_makes_a_new_index_of_what_is_left(run: Path) -> None:
-    before = RunSource(run).identity()
-    assert RunSource(run).identity() == before
-    liescope.withdraw(run, OTTER)
-    assert RunSource(run).identity() != before
