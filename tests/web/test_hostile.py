@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urljoin
+from urllib.parse import urlencode, urljoin
 from urllib.request import Request, urlopen
 
 import pytest
@@ -128,32 +128,6 @@ def test_there_are_two_hundred() -> None:
     assert len({one.casefold() for one in HOSTILE}) == len(HOSTILE) == 200
 
 
-def test_the_viewer(
-    run: Path,
-    tmp_path: Path,
-    serve: Callable[..., Server],
-    watched: Callable[[str], list[Watched]],
-    expect: Callable[..., Any],
-) -> None:
-    server = serve("liescope", "view", str(run), "--port", "{port}")
-    records = games(run)
-    phone, desktop = watched(server.url)
-    for one, seen in ((phone, records), (desktop, records[:1])):
-        for record in seen:
-            one.open(f"{server.url}/games/{quote(record.game_id, safe='')}")
-            one.shows(hostile_run.shown_in(record))
-            assert record.game_id in one.page.title()
-        one.open(server.url)
-        expect(one.page.locator("#list tbody tr")).to_have_count(len(records))
-        expect(one.page.locator("#list td[data-label='Won by']")).to_have_count(len(records))
-        one.shows([seat.model for record in records for seat in record.seats])
-        one.page.fill("#words", HOSTILE[0])
-        expect(one.page).to_have_url(re.compile("words="))
-        one.shows([HOSTILE[0]])
-        one.open(f"{server.url}/compare?left=0&right=1")
-        one.shows([text for record in records[:2] for text in (record.game_id, f"said {record.seats[0].name}")])
-
-
 def test_the_file(
     run: Path, tmp_path: Path, watched: Callable[[str], list[Watched]], expect: Callable[..., Any]
 ) -> None:
@@ -165,6 +139,9 @@ def test_the_file(
     for one, seen in ((phone, records), (desktop, records[:1])):
         one.open(many.as_uri())
         one.shows([record.game_id for record in records])
+        one.shows([seat.model for record in records for seat in record.seats])
+        one.page.fill("#filter", HOSTILE[0])
+        expect(one.page.locator("#list tbody tr:visible")).to_have_count(1)
         for number, record in enumerate(seen, 1):
             one.page.goto(f"{many.as_uri()}#g{number}")
             expect(one.page.locator("#top")).to_contain_text(plain(record.game_id))
@@ -224,6 +201,13 @@ def test_a_table(
     for one in pages:
         one.page.wait_for_selector("#end")
         one.shows(statements)
+
+    seen = liescope.view(tmp_path / "out" / "table-1")
+    for one in watched("file:"):  # with what the server received, word by word, and the prompts
+        one.open(seen.path.as_uri())
+        one.page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        one.shows(statements)
+        assert one.page.locator("pre[aria-label='Raw reply']").count() > 3
 
 
 @pytest.mark.long

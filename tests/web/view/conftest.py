@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import liescope
+from liescope.web.view.game_source import Games, ViewedGame, open_games
 
 
 @dataclass(frozen=True)
@@ -17,18 +19,38 @@ class Played:
     run: Path
     corpus: Path
 
-
-def played(folder: Path, game: str, games: int) -> Played:
-    liescope.play(game, players=["scripted:bold"], games=games, out=folder / "runs" / game, assess=True)
-    liescope.build([folder / "runs" / game], out=folder / "corpus" / game)
-    return Played(folder / "runs" / game, folder / "corpus" / game)
+    @property
+    def games(self) -> Games:
+        return open_games(str(self.run))
 
 
-@pytest.fixture(scope="session")
-def mini_mafia(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return played(tmp_path_factory.mktemp("mini"), "mini-mafia", 12)
+def viewed(games: Games) -> list[ViewedGame]:
+    """All of them, with their calls."""
+    return [*games.read(games.ids, with_calls=True)]
 
 
 @pytest.fixture(scope="session")
-def werewolf(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return played(tmp_path_factory.mktemp("wolves"), "werewolf", 2)
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Played]:
+    """played(game): three assessed games of it between scripts that lie, and their corpus."""
+    made: dict[str, Played] = {}
+
+    def play(game: str) -> Played:
+        if game not in made:
+            folder = tmp_path_factory.mktemp("played")
+            run, corpus = folder / "runs" / game, folder / "corpus" / game
+            liescope.play(game, players=["scripted:bold"], games=3, out=run, assess=True)
+            liescope.build([run], out=corpus)
+            made[game] = Played(run, corpus)
+        return made[game]
+
+    return play
+
+
+@pytest.fixture(scope="session")
+def mini_mafia(played: Callable[[str], Played]) -> Played:
+    return played("mini-mafia")
+
+
+@pytest.fixture(scope="session")
+def werewolf(played: Callable[[str], Played]) -> Played:
+    return played("werewolf")

@@ -1,9 +1,9 @@
-"""Games to look at: the same from a run, from the corpus built of it, and while they are played."""
+"""Games to look at: the same from a run and from the corpus built of it, with what detectors say of them."""
 
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,91 +16,51 @@ from liescope.detectors.evaluation.score_rows import SCORES
 from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_sources import CorpusSource, RunSource, open_source
-from liescope.web.view.page_parts import Said
-from liescope.web.view.score_table import read_scores
-from tests.web.view.conftest import Played
+from liescope.web.view.game_source import open_games
+from liescope.web.view.score_table import games_of_report, read_scores
+from tests.web.view.conftest import Played, viewed
 
 
-def ids_of(run: Path) -> list[str]:
-    with Journal.open(run) as journal:
-        return journal.game_ids()
-
-
-@pytest.mark.parametrize("game", ["mini_mafia", "werewolf"])
-def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.FixtureRequest) -> None:
-    both: Played = request.getfixturevalue(game)
-    run, corpus = RunSource(both.run), CorpusSource(both.corpus)
-    for game_id in ids_of(both.run):
-        known, found = run.game(game_id), corpus.game(game_id)
+@pytest.mark.parametrize("game", ["mini-mafia", "werewolf"])
+def test_a_corpus_gives_back_the_games_of_its_run_in_their_order(game: str, played: Callable[[str], Played]) -> None:
+    run, corpus = played(game).games, open_games(str(played(game).corpus))
+    assert list(corpus.ids) == list(run.ids)
+    for known, found in zip(viewed(run), viewed(corpus), strict=True):
         assert found.record == known.record
         assert found.labels == known.labels
-        assert [call["raw"] for call in found.calls] == [call["raw"] for call in known.calls]
+        assert [one.tries[0]["raw"] for one in found.calls] == [one.tries[0]["raw"] for one in known.calls]
+        assert all(one.prompt for one in known.calls)
+        assert {one.origin for one in known.calls} == {"rendered again"}
+        assert not any(one.prompt for one in found.calls)
+        assert all("in the run" in one.origin for one in found.calls)
 
 
-def test_a_corpus_lists_its_games_in_the_order_of_their_run_whatever_their_splits(mini_mafia: Played) -> None:
-    assert list(CorpusSource(mini_mafia.corpus).listed().values()) == ids_of(mini_mafia.run)
-
-
-def test_what_a_model_thought_is_shown_from_its_run_and_from_a_corpus(tmp_path: Path) -> None:
-    liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=tmp_path / "run")
-    (game_id,) = ids_of(tmp_path / "run")
-    with Journal.open(tmp_path / "run") as journal:
-        game = journal.record(game_id)
+def test_what_a_model_thought_is_shown_from_its_run_and_from_a_corpus(mini_mafia: Played, tmp_path: Path) -> None:
+    with Journal.open(mini_mafia.run) as journal:
+        game = next(iter(journal.records()))
     said = next(event for event in game.events if event.kind is EventKind.STATEMENT)
     data = {**said.data, "private": {"reasoning": "Say <b>nothing</b> of it.", "planted_type": "omission"}}
     events = tuple(replace(event, data=data) if event is said else event for event in game.events)
     with Journal.create(tmp_path / "thinking", {"import": "elsewhere"}) as journal:
         journal.add_record(replace(game, events=events))
     liescope.build([tmp_path / "thinking"], out=tmp_path / "corpus")
-    for source in (RunSource(tmp_path / "thinking"), CorpusSource(tmp_path / "corpus")):
-        moments = [moment for part in shown(source.game(game_id)).sections for moment in part.moments]
-        (found,) = (moment for moment in moments if isinstance(moment, Said) and moment.index == said.index)
-        assert dict(found.meant) == {"reasoning": "Say <b>nothing</b> of it."}
-
-
-def test_a_game_under_way_is_seen_up_to_where_it_is(mini_mafia: Played, tmp_path: Path) -> None:
-    run = shutil.copytree(mini_mafia.run, tmp_path / "run")
-    source, game_id = RunSource(run), ids_of(run)[3]
-    whole = source.game(game_id)
-    with Journal.open(run, write=True) as journal:
-        journal._base.execute("DELETE FROM games WHERE game_id = ?", (game_id,))
-        journal._base.execute("DELETE FROM replies WHERE game_id = ? AND step > 9", (game_id,))
-        journal._base.commit()
-    part = source.game(game_id)
-    assert part.under_way
-    assert part.record.outcome is None
-    assert 0 < len(part.labels.statements) < len(whole.labels.statements)
-    assert part.record.events == whole.record.events[: len(part.record.events)]
-    assert [(seat.model, seat.source) for seat in part.record.seats] == [
-        (seat.model, seat.source) for seat in whole.record.seats
-    ]
-    assert [game for game, _ in source.begun()] == [game_id]
-    assert source.find(game_id[:-1] + game_id[-1]) == game_id
-
-
-def test_the_prompt_of_a_call_is_shown_for_a_run_and_not_for_a_corpus(mini_mafia: Played) -> None:
-    game_id = ids_of(mini_mafia.run)[0]
-    viewed = RunSource(mini_mafia.run).game(game_id)
-    assert viewed.has_prompts
-    call = viewed.calls[-1]
-    assert call["seat"] in RunSource(mini_mafia.run).prompt(game_id, call["step"], call["seat"]).text
-    with pytest.raises(UsageError, match="holds replies and no prompts"):
-        CorpusSource(mini_mafia.corpus).prompt(game_id, 0, "Alice")
+    for source in (tmp_path / "thinking", tmp_path / "corpus"):
+        (page,) = map(shown, viewed(open_games(str(source))))
+        (found,) = (one for part in page["sections"] for one in part["moments"] if one["index"] == said.index)
+        assert found["meant"] == [("reasoning", "Say <b>nothing</b> of it.")]
 
 
 def test_a_path_is_opened_as_what_it_holds(mini_mafia: Played, tmp_path: Path) -> None:
-    assert open_source(mini_mafia.run).source.kind == "run"
-    assert open_source(mini_mafia.corpus).source.kind == "corpus"
-    with pytest.raises(UsageError, match="does not exist"):
-        open_source(tmp_path / "nothing")
+    for path, why in ((tmp_path / "nothing", "does not exist"), (mini_mafia.run.parent, "is a folder of runs")):
+        with pytest.raises(UsageError, match=why):
+            open_games(str(path))
     with pytest.raises(BadData, match="no run, no corpus and no report"):
-        open_source(tmp_path)
-    with pytest.raises(UnknownName, match="game in"):
-        open_source(mini_mafia.corpus).source.find("no-such-game")
-    first = ids_of(mini_mafia.run)[1]
-    for source in (open_source(mini_mafia.run).source, open_source(mini_mafia.corpus).source):
+        open_games(str(tmp_path))
+    for source in (mini_mafia.games, open_games(str(mini_mafia.corpus))):
+        first = source.ids[1]
         assert source.find("1") == source.find(first) == first
+        with pytest.raises(UnknownName, match="game in"):
+            source.find("no-such-game")
 
 
 def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
@@ -116,30 +76,34 @@ def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
     return folder
 
 
-def test_a_report_is_shown_with_the_corpus_that_it_names(mini_mafia: Played, tmp_path: Path) -> None:
-    game_id = ids_of(mini_mafia.run)[0]
-    said = RunSource(mini_mafia.run).game(game_id).labels.statements
-    scores = {row.statement_id: place / 10 for place, row in enumerate(said)}
+def test_a_report_is_shown_with_the_corpus_that_it_names_and_its_mistakes(mini_mafia: Played, tmp_path: Path) -> None:
+    game = viewed(mini_mafia.games)[0]
+    rows = game.labels.statements
+    scores = {row.statement_id: place / 10 for place, row in enumerate(rows)}
     report = report_of(mini_mafia.corpus.parents[1] / "reports" / tmp_path.name, "mini-mafia", scores)
-    opened = open_source(report)
-    assert opened.source.kind == "corpus"
-    assert opened.scores is not None
-    assert [(one.name, one.threshold) for one in opened.scores.detectors] == [("tfidf", 0.3)]
-    assert opened.scores.of_game(game_id) == {key: {"tfidf": score} for key, score in scores.items()}
-    assert opened.scores.of_game("another") == {}
-    laid = open_source(mini_mafia.run, report, ["control:length"])
-    assert laid.scores is not None
-    assert set(laid.scores.of_game(game_id)[said[0].statement_id]) == {"control:length"}
+    table = read_scores(report)
+    assert Path(games_of_report(report, table.corpus)) == mini_mafia.corpus
+    assert [(one.name, one.threshold) for one in table.detectors] == [("tfidf", 0.3)]
+    page = shown(game, table)
+    said = [one for part in page["sections"] for one in part["moments"] if one["kind"] == "said"]
+    wrong = {False: {True: "missed"}, True: {False: "false alarm"}}
+    assert [one["scores"] for one in said] == [
+        [("tfidf", score, wrong[score > 0.3].get(bool(row.label_role), ""))]
+        for row, score in zip(rows, scores.values(), strict=True)
+    ]
+    assert [len(strip["bars"]) for strip in page["strips"]] == [len(rows)]
+    assert [one.name for one in read_scores(report, ["control:length"]).detectors] == ["control:length"]
     with pytest.raises(UnknownName, match="detector"):
-        open_source(mini_mafia.run, report, ["probe"])
-    lonely = report_of(tmp_path / "lonely", "somewhere-else", scores)
+        read_scores(report, ["probe"])
+    written = liescope.view(report, "0", out=tmp_path / "one.html")
+    assert "Scores of tfidf" in written.path.read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="liescope view CORPUS --scores"):
-        open_source(lonely)
+        liescope.view(report_of(tmp_path / "lonely", "somewhere-else", scores), out=tmp_path / "two.html")
 
 
 def test_a_file_of_scores_is_read_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("statement_id,score\na:1,0.75\n")
-    assert read_scores(tmp_path / "mine.csv").of_game("a") == {"a:1": {"mine": 0.75}}
+    assert read_scores(tmp_path / "mine.csv").scores == {"a:1": {"mine": 0.75}}
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(BadData, match="damaged"):
         read_scores(tmp_path / "bad.parquet")
