@@ -140,7 +140,7 @@ def test_the_file(
         one.open(many.as_uri())
         one.shows([record.game_id for record in records])
         one.shows([seat.model for record in records for seat in record.seats])
-        one.page.fill("#filter", HOSTILE[0])
+        one.page.fill("#filter", f"model {HOSTILE[0]}")
         expect(one.page.locator("#list tbody tr:visible")).to_have_count(1)
         for number, record in enumerate(seen, 1):
             one.page.goto(f"{many.as_uri()}#g{number}")
