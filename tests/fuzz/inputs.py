@@ -1,5 +1,7 @@
 """How many mutated inputs each reader gets."""
 
+import pytest
+
 INPUTS = {
     "runs": 100,
     "corpora": 120,
@@ -14,4 +16,10 @@ INPUTS = {
     "options": 300,
     "replies": 700,
 }
-PROMISED = 2000
+
+
+def seeds(name: str) -> pytest.MarkDecorator:
+    """A fifth of a reader's inputs each time, and the others where there is time for them."""
+    some = INPUTS[name] // 5
+    parts = [range(some), pytest.param(range(some, INPUTS[name]), marks=pytest.mark.long)]
+    return pytest.mark.parametrize("seeds", parts, ids=["some", "the others"])

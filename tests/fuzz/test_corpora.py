@@ -21,7 +21,7 @@ from liescope.common.errors import LiescopeError
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.generate.corpus import check, collected
-from tests.fuzz.inputs import INPUTS
+from tests.fuzz.inputs import seeds
 from tests.fuzz.mutations import damage_file, damaged_json, said
 
 
@@ -91,9 +91,10 @@ def analyse(folder: Path) -> None:
 READERS: tuple[Callable[[Path], None], ...] = (read_tables, read_examples, count, analyse)
 
 
-def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(made: Path, tmp_path: Path) -> None:
+@seeds("corpora")
+def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(made: Path, tmp_path: Path, seeds: range) -> None:
     outcomes: Counter[str] = Counter()
-    for seed in range(INPUTS["corpora"]):
+    for seed in seeds:
         folder = shutil.copytree(made / "corpus", tmp_path / str(seed))
         spoil(folder, Random(seed))
         for reader in (READERS[seed % len(READERS)], *((train,) if seed % 10 == 0 else ())):
@@ -105,4 +106,4 @@ def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(made: Path, t
             else:
                 outcomes["read"] += 1
         shutil.rmtree(folder)
-    assert min(outcomes["refused"], outcomes["read"]) > INPUTS["corpora"] // 10
+    assert min(outcomes["refused"], outcomes["read"]) > len(seeds) // 10

@@ -13,7 +13,7 @@ from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.games.record_checks import check_record
 from liescope.generate.importers import read_games
 from liescope.labeling.label import label_game
-from tests.fuzz.inputs import INPUTS
+from tests.fuzz.inputs import INPUTS, seeds
 from tests.fuzz.mutations import damaged_bytes, damaged_json, json_bytes, said
 from tests.generate.importers import avalon_game, quack_game
 from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game, write_people
@@ -53,16 +53,17 @@ def test_logs(tmp_path: Path) -> None:
     assert min(found["read"], found["refused"]) > INPUTS["logs"] // 10
 
 
-def test_databases(tmp_path: Path) -> None:
+@seeds("databases")
+def test_databases(tmp_path: Path, seeds: range) -> None:
     games = [play_game(seed) for seed in range(3)]
     people = write_people(tmp_path / "people.db", (as_rows(game, number) for number, game in enumerate(games)))
     benchmark = as_benchmark(tmp_path / "benchmark.db", games, as_rows)
     found: Counter[str] = Counter()
-    for seed in range(INPUTS["databases"]):
+    for seed in seeds:
         random = Random(seed)
         (tmp_path / "damaged.db").write_bytes(damaged_bytes((people, benchmark)[seed % 2].read_bytes(), random))
         found += read(tmp_path / "damaged.db")
-    assert min(found["read"], found["refused"]) > INPUTS["databases"] // 10
+    assert min(found["read"], found["refused"]) > len(seeds) // 10
 
 
 def test_packed_logs(tmp_path: Path) -> None:
@@ -75,9 +76,10 @@ def test_packed_logs(tmp_path: Path) -> None:
     assert min(found["read"], found["refused"]) > INPUTS["packed logs"] // 10
 
 
-def test_quack_archives(tmp_path: Path) -> None:
+@seeds("quack")
+def test_quack_archives(tmp_path: Path, seeds: range) -> None:
     found: Counter[str] = Counter()
-    for seed in range(INPUTS["quack"]):
+    for seed in seeds:
         random = Random(seed)
         log = [json_bytes(line) for line in quack_game.log()]
         claims = [json_bytes(line) for line in quack_game.claims()]
@@ -89,7 +91,7 @@ def test_quack_archives(tmp_path: Path) -> None:
         if seed % 3 == 0:
             archive.write_bytes(damaged_bytes(archive.read_bytes(), random))
         found += read(archive, "quack")
-    assert min(found["read"], found["refused"]) > INPUTS["quack"] // 10
+    assert min(found["read"], found["refused"]) > len(seeds) // 10
 
 
 def test_avalon_logs(tmp_path: Path) -> None:

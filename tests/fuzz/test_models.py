@@ -9,14 +9,15 @@ from random import Random
 
 import liescope
 from liescope.common.errors import LiescopeError
-from tests.fuzz.inputs import INPUTS
+from tests.fuzz.inputs import seeds
 from tests.fuzz.mutations import damage_file, said
 
 
-def test_a_damaged_model_scores_or_is_refused_in_one_line(made: Path, tmp_path: Path) -> None:
+@seeds("models")
+def test_a_damaged_model_scores_or_is_refused_in_one_line(made: Path, tmp_path: Path, seeds: range) -> None:
     outcomes: Counter[str] = Counter()
     files = sorted(path.name for path in (made / "model").iterdir() if path.is_file())
-    for seed in range(INPUTS["models"]):
+    for seed in seeds:
         random = Random(seed)
         folder = shutil.copytree(made / "model", tmp_path / str(seed))
         damage_file(folder / random.choice([*files, "model.json", "model.json"]), random)
@@ -29,4 +30,4 @@ def test_a_damaged_model_scores_or_is_refused_in_one_line(made: Path, tmp_path: 
             assert 0 <= scores["score"][0] <= 1
             outcomes["scored"] += 1
         shutil.rmtree(folder)
-    assert min(outcomes["refused"], outcomes["scored"]) > INPUTS["models"] // 10
+    assert min(outcomes["refused"], outcomes["scored"]) > len(seeds) // 10

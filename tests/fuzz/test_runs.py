@@ -29,7 +29,7 @@ from liescope.generate.runs.moment import prompt_of_call
 from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.runner import play, run
 from liescope.labeling.label import label_game
-from tests.fuzz.inputs import INPUTS
+from tests.fuzz.inputs import seeds
 from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said
 
 CELLS: list[Any] = [None, -1, 10**15, "x", b"\xff", 1.5, "", "\x1b[2J"]
@@ -128,9 +128,10 @@ def outcome(reader: Callable[[Path, Random], None], folder: Path, random: Random
     return "read"
 
 
-def test_a_run_that_somebody_changed_gives_a_result_or_one_line(runs: Path, tmp_path: Path) -> None:
+@seeds("runs")
+def test_a_run_that_somebody_changed_gives_a_result_or_one_line(runs: Path, tmp_path: Path, seeds: range) -> None:
     outcomes = []
-    for seed in range(INPUTS["runs"]):
+    for seed in seeds:
         random = Random(seed)
         home = tmp_path / str(seed)
         folder = shutil.copytree(runs / random.choice(["mini", "wolf", "judged"]), home / "run")
@@ -138,4 +139,4 @@ def test_a_run_that_somebody_changed_gives_a_result_or_one_line(runs: Path, tmp_
         outcomes += [outcome(reader, folder, random) for reader in READERS]
         shutil.rmtree(home)
     assert all(str(tmp_path) in words for words in outcomes if words.startswith("BadData"))
-    assert INPUTS["runs"] < outcomes.count("read") < 3 * INPUTS["runs"]
+    assert len(seeds) < outcomes.count("read") < 3 * len(seeds)

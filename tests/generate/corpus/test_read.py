@@ -47,7 +47,9 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str
     return lambda folder, config: datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("config", TABLES)
+@pytest.mark.parametrize(
+    "config", [pytest.param(name, marks=[] if name in ("statements", "games") else pytest.mark.long) for name in TABLES]
+)
 def test_datasets_opens_every_config_with_the_right_features(
     config: str, corpus: Path, load: Callable[[Path, str], Any]
 ) -> None:

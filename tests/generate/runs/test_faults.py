@@ -65,6 +65,7 @@ def calls(folder: Path) -> list[dict[str, Any]]:
         return [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
 
 
+@pytest.mark.long
 def test_with_trouble_at_three_requests_in_ten_every_game_ends_and_every_answer_is_paid_once(
     serve: Serve, tmp_path: Path
 ) -> None:

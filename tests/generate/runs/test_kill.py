@@ -133,6 +133,7 @@ def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return run, server.rest()
 
 
+@pytest.mark.long
 def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -71,13 +70,10 @@ def replies(folder: Path) -> list[object]:
 @pytest.mark.parametrize("headers", [{}, {"retry-after-ms": "300"}])
 def test_a_rate_limit_loses_no_game_and_is_kept_near(serve: Serve, tmp_path: Path, headers: dict[str, str]) -> None:
     server = serve(per_second=30, limited=Fault(429, LIMIT, headers))
-    began = time.monotonic()
     result = run(server, tmp_path / "run", games=8)
-    took = time.monotonic() - began
     assert result.complete
     assert (result.tally.failed, result.tally.retried, result.tally.unrated) == (0, 0, 0)
     assert server.answered == result.tally.calls == 9 * 8
-    assert took < 2.5 * server.answered / 30 + 1
     assert server.refused[429] == result.tally.activity.retries["429"] < server.answered
 
 
@@ -134,10 +130,8 @@ def test_a_fault_that_stays_ends_the_run_at_once_and_fails_no_game(
     serve: Serve, tmp_path: Path, status: int, data: object
 ) -> None:
     server = serve(fault=lambda seconds, body: Fault(status, as_json(data)))
-    began = time.monotonic()
     result = run(server, tmp_path / "run", games=20)
     assert isinstance(result.tally.stop, EndpointRefused)
-    assert time.monotonic() - began < 5
     assert result.tally.failed == 0
     assert sum(server.refused.values()) <= 64
 

@@ -160,9 +160,9 @@ with ReplyCache(Path(sys.argv[1])) as cache:
 def test_many_processes_may_use_it_at_once(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "cache"), str(number)], stderr=subprocess.PIPE)
-        for number in range(4)
+        for number in range(2)
     ]
-    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [(b"", 0)] * 4
+    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [(b"", 0)] * 2
     with ReplyCache(tmp_path / "cache") as cache:
         assert all(str(cache.find(f"key {number}")).startswith("by ") for number in range(200))
 

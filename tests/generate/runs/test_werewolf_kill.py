@@ -17,7 +17,7 @@ import pytest
 from liescope.generate.runs.journal import Journal
 from tests.generate.runs.test_kill import Server, begin, end, state
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 CONCURRENCY = 8
 TABLE = ["--villagers", "2", "--werewolves", "1", "--debate-turns", "1", "--defence-turns", "1", "--assess"]
 
