@@ -13,7 +13,8 @@ PATIENCE_S = 60
 
 
 class Server:
-    """`python -m WORDS`, where a word "{port}" becomes the port; ready once it takes connections.
+    """`python -m WORDS`, where a word "{port}" becomes the port; ready once it takes connections, and has
+    told its links if it is one of ours.
 
     port: 0 for a free one; a server that starts again takes that of the one before. log: gets what it prints.
     """
@@ -22,6 +23,7 @@ class Server:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
+        self._told = "Ctrl-C ends this" if words[0] == "liescope" else ""
         command = [sys.executable, "-m", *(word.format(port=self.port) for word in words)]
         with log.open("ab") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
@@ -54,7 +56,7 @@ class Server:
         while time.monotonic() < until:
             assert self.process.poll() is None, f"the server ended with {self.process.returncode}: {self.said()}"
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0 and self._told in self.said():
                     return
             time.sleep(0.05)
         raise AssertionError(f"no server on port {self.port} within {PATIENCE_S} s: {self.said()}")
