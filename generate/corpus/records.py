@@ -9,7 +9,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -21,10 +20,8 @@ from liescope.games.record_checks import NotARecord
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import (
     Source,
-    collected,
     corpus_folder,
     is_corpus,
-    read,
     read_facts,
     split_game,
     unreadable,
@@ -72,13 +69,6 @@ def holds_corpus(source: Source) -> bool:
     """Whether a source is a corpus, in a folder or on the Hub, and not a run."""
     path = Path(source)
     return is_corpus(path) or (not path.exists() and hub_repo(source) is not None)
-
-
-def record_in(corpus: Path, game_id: str) -> GameRecord | None:
-    """One game of a corpus folder, None if it is not there. Raises BadData."""
-    mine = pl.col("game_id") == game_id
-    games, events = (collected(read(corpus, table).filter(mine), corpus) for table in RECORD_TABLES)
-    return _record(games.row(0, named=True), events.sort("index").iter_rows(named=True), corpus) if len(games) else None
 
 
 def _of_corpus(folder: Path) -> Iterator[RecordedGame]:

@@ -15,9 +15,7 @@ from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Source
 from liescope.generate.runs.game_text import event_words
 
-HEADINGS = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})
-"""Told by the head of a page, or by the heading of a part of it."""
-MEASURED = frozenset(
+_MEASURED = frozenset(
     {
         EventKind.BID,
         EventKind.SELF_REPORT,
@@ -83,7 +81,7 @@ def _untold(event: Event, options: frozenset[str] | None) -> str:
     kind = event.kind.value
     if event.kind is EventKind.ACT:
         return "" if event.text.strip() else f"an {kind} without a text"
-    if event.kind in MEASURED:
+    if event.kind in _MEASURED:
         return "" if event.audience is not None else f"a public {kind}"
     if options is None or event.kind is EventKind.DAY:
         return ""
@@ -91,7 +89,8 @@ def _untold(event: Event, options: frozenset[str] | None) -> str:
     return f"{', '.join(sorted(missing))} of {kind}" if missing else ""
 
 
-_UNSHOWN = HEADINGS | {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}
+_UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # told by headings
+_UNSHOWN |= {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}
 
 
 def words_of(event: Event) -> str:

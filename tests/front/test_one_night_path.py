@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 import liescope
 from liescope import cli
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

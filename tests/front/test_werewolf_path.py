@@ -14,7 +14,7 @@ from liescope import cli
 from liescope.generate.corpus import read
 from tests.common.without_figures import leave_out_figures
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 GAMES = 4  # in each of four cells
 
 

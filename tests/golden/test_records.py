@@ -12,7 +12,7 @@ import liescope
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
 from liescope.games.record import GameRecord, record_to_json
-from liescope.generate.corpus.records import record_in, recorded_games, records
+from liescope.generate.corpus.records import recorded_games, records
 from liescope.labeling.record_rows import game_tables
 from tests.golden.world import CORPORA, World
 
@@ -46,13 +46,6 @@ def test_labels_made_again_from_a_corpus_are_those_that_it_holds(name: str, worl
         held = liescope.read(corpus, table).drop("split").collect()
         again = [json.dumps({key: _plain(getattr(row, key)) for key in held.columns}) for _, row in rows]
         assert sorted(again) == sorted(json.dumps(row) for row in held.iter_rows(named=True))
-
-
-def test_one_game_is_found_by_its_id(world: World) -> None:
-    corpus = world.corpus("fork")
-    for record in records(corpus):
-        assert record_in(corpus, record.game_id) == record
-    assert record_in(corpus, "no such game") is None
 
 
 def _plain(value: object) -> object:

@@ -87,7 +87,7 @@ def open_games(path: str) -> Games:
     if (folder / PLAN_FILE).is_file():
         with Journal.open(folder, checked=True) as journal:
             terms = {name: (own,) for name, own in plan_terms(journal.plan).items()}
-            return Games(journal.name, folder, tuple(journal.numbered().values()), False, terms)
+            return Games(journal.name, folder, journal.game_ids(), False, terms)
     if not folder.exists():
         raise UsageError(f"{plain(path)} does not exist; give a run (runs/NAME), a corpus or a report of `evaluate`")
     if runs := sorted(plan.parent.name for plan in folder.glob(f"*/{PLAN_FILE}")):
