@@ -71,7 +71,7 @@ def claims() -> list[ENTRY]:
         _claim(ben, "accusation", "false", target="Dot", confidence="weak"),
         _claim(ben, "location", "true", subject="Ben", room="hall"),
         _claim(ben, "sighting", "wrong_room", subject="Ben", target="Cid", room="hall"),
-        _claim(ben, "activity", "true", subject="Cid", activity="task", room="hall"),
+        _claim(ben, "activity", "true", start=2, subject="Cid", activity="task", room="hall"),
         _claim(ben, "defense", "unverifiable", subject=""),
     ]
 
@@ -111,12 +111,17 @@ def _chat(player: str, room: str, message: str) -> ENTRY:
 
 
 def _claim(
-    speaker: tuple[str, str, str], kind: str, verdict: str, evidence: ENTRY | None = None, **said: str | None
+    speaker: tuple[str, str, str],
+    kind: str,
+    verdict: str,
+    evidence: ENTRY | None = None,
+    start: int = 0,
+    **said: str | None,
 ) -> ENTRY:
     empty = dict.fromkeys(("subject", "target", "room", "activity", "temporal_ref", "confidence"))
     return {
         "meeting": {"meeting_idx": 0, "meeting_tick": 4},
-        "temporal_window": {"start_tick": 0, "end_tick": 3},
+        "temporal_window": {"start_tick": start, "end_tick": 3},
         "speaker": {"speaker_id": speaker[0], "speaker_name": speaker[1], "team": "goose"},
         "utterance": {"raw": speaker[2]},
         "structured_claim": {"claim_type": kind, **empty, **said},

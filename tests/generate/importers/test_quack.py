@@ -142,7 +142,7 @@ def test_the_evidence_of_a_claim_is_what_those_it_is_about_did_in_its_window(gam
         "act Ben goes from hall to attic",
     ]
     assert proof("Ben", 0) == ["role Ann "]
-    assert proof("Ben", 4) == ["act Cid begins the task Sweep in hall", "act Cid completes the task Sweep in hall"]
+    assert proof("Ben", 4) == ["act Cid completes the task Sweep in hall"], "it began before"
     assert proof("Ben", 5) == []
 
 
@@ -170,7 +170,7 @@ def test_show_says_who_heard_what_and_what_proves_a_claim(game: GameRecord) -> N
     assert "  Cid (to Ben, Dot): Sweeping here." in shown
     assert "  Ann: I walked [1: kitchen -> hall -> attic] and saw Ben" in shown
     assert "activity(Cid)=task in hall" in shown
-    assert "Cid begins the task Sweep in hall; event " in shown
+    assert "Cid completes the task Sweep in hall" in shown
     assert "  Ben votes for nobody" in shown
 
 
