@@ -38,6 +38,8 @@ def test_a_speaker_has_no_suspicion_of_itself(make_ask) -> None:
         "Deceptive: true\nType: omission\nConfidence: 0,8\nSuspicion: 3/5\nReason: He hides a claim.",
         "{'deceptive': True, 'type': 'omission', 'confidence': 0.8, 'suspicion': 0.6, 'reason': 'He hides a claim.',}",
         "**Deceptive:** yes\n**Type:** Omission\nConfidence: 80%\n**Suspicion:** 0.6\n**Reason:** He hides a claim.",
+        "Here it is:\n\n- **Deceptive**: Yes\n- **Type**: `omission`\n- **Confidence**: 8/10\n- **Suspicion**: 60%\n"
+        "- **Reason**: He hides a claim.\n\nLet me know if you need more.",
     ],
 )
 def test_a_lenient_reading_gives_the_same_assessment_and_a_note(make_ask, raw: str) -> None:
@@ -134,7 +136,17 @@ def test_a_flag_and_a_type_that_contradict_each_other_are_kept_with_a_note(make_
 
 
 @pytest.mark.parametrize(
-    "raw", ["", "I think he is honest.", "{}", "[1, 2]", '{"reason": "x"}', '{"deceptive": null}', "{" * 5000]
+    "raw",
+    [
+        "",
+        "I think he is honest.",
+        "{}",
+        "[1, 2]",
+        '{"reason": "x"}',
+        '{"deceptive": null}',
+        "{" * 5000,
+        '{"error": "I can\'t"}',
+    ],
 )
 def test_an_unreadable_assessment_is_a_problem_and_never_honest(make_ask, raw: str) -> None:
     reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)

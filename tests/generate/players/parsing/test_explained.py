@@ -36,14 +36,9 @@ def test_the_name_and_the_reason_are_read(make_ask, text: str, choice: str, reas
     assert (reply.choice, reply.text, reply.problem) == (choice, reason, "")
 
 
-def test_what_follows_the_quoted_reason_stays_private(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), 'Bob\n"He dodged."\nHe is my partner, but nobody knows.')
-    assert reply.text == "He dodged."
-    assert reply.private["reasoning"] == "He is my partner, but nobody knows."
-
-
-def test_what_follows_a_reason_behind_its_label_stays_private(make_ask) -> None:
-    text = "Bob\nReason: He dodged.\n\nHe is my partner, but nobody knows."
+@pytest.mark.parametrize("reason", ['"He dodged."', "Reason: He dodged.\n", "He dodged.\n"])
+def test_what_follows_the_first_paragraph_of_the_reason_stays_private(make_ask, reason: str) -> None:
+    text = f"Bob\n{reason}\nHe is my partner, but nobody knows."
     reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
     assert reply.text == "He dodged."
     assert reply.private["reasoning"] == "He is my partner, but nobody knows."
@@ -79,13 +74,6 @@ def test_a_reason_in_its_place_without_quotation_marks_is_read_with_a_note(make_
     reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
     assert (reply.choice, reply.text, reply.problem) == ("Bob", reason, "")
     assert UNQUOTED in reply.notes
-
-
-def test_only_the_first_paragraph_without_quotation_marks_is_the_reason(make_ask) -> None:
-    text = "Bob\nHe dodged my question.\n\nHe is my partner, but nobody knows."
-    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
-    assert reply.text == "He dodged my question."
-    assert reply.private["reasoning"] == "He is my partner, but nobody knows."
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ end tokens, boxes, fences, labels, stage directions, apologies and other languag
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from liescope.games.core import AskKind
@@ -161,44 +159,3 @@ def test_a_refusal_or_a_negation_in_any_language_is_no_vote(make_ask, raw: str) 
 def test_a_message_is_read_without_what_stands_around_it(make_ask, raw: str) -> None:
     reply = read_reply(make_ask(AskKind.SPEAK), raw)
     assert (reply.text, reply.problem) == ("I trust Bob.", "")
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        "I trust Bob.",
-        "**Diana:** I trust Bob.",
-        "I'm the mafioso, so I should accuse Bob now.",
-        "I'm sorry, but I can't help with deceiving others.",
-        "It's Bob's turn, isn't it? 'I trust him', said Alice.",
-        '{"thoughts": "I am the mafioso."}',
-    ],
-)
-def test_a_message_without_quotation_marks_is_a_flagged_silence(make_ask, raw: str) -> None:
-    """Players know this rule, and thoughts often stand where the message should: nothing is guessed."""
-    reply = read_reply(make_ask(AskKind.SPEAK), raw)
-    assert (reply.text, reply.problem) == (None, "no quoted message")
-
-
-# Assessments
-
-
-def test_an_assessment_in_prose_and_markdown_is_read(make_ask) -> None:
-    raw = (
-        "Here is my assessment:\n\n- **Deceptive**: Yes\n- **Type**: `omission`\n- **Confidence**: 7/10\n"
-        "- **Suspicion**: 70%\n- **Reason**: He hides a claim.\n\nLet me know if you need more."
-    )
-    assessment = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw).assessment
-    assert assessment is not None
-    assert (assessment.deceptive, assessment.type, assessment.confidence, assessment.suspicion) == (
-        True,
-        "omission",
-        0.7,
-        0.7,
-    )
-
-
-def test_a_refusal_to_assess_is_a_problem(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({"error": "I can't judge other people."}))
-    assert reply.assessment is None
-    assert reply.problem

@@ -12,7 +12,7 @@ from itertools import count
 
 import pytest
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import BadData
 from liescope.games import (
     Ask,
     AskKind,
@@ -247,14 +247,6 @@ def test_all_seats_share_rules_and_log_in_the_prompts_about_one_statement(whole_
             assert len({prompt.stem for prompt in peers}) == 1
 
 
-def test_each_stem_begins_with_the_seats_last_one() -> None:
-    for seed in (0, 2, 3):
-        last: defaultdict[str, str] = defaultdict(str)
-        for shown in play(seed):
-            assert shown.prompt.text.startswith(last[shown.ask.seat].rstrip("\n"))
-            last[shown.ask.seat] = shown.prompt.stem
-
-
 # What the rules say
 
 
@@ -336,8 +328,3 @@ def test_a_question_that_a_game_has_not_is_refused_by_name() -> None:
     ask = replace(session.asks[0], kind=AskKind.BID)
     with pytest.raises(BadData, match="no question for bid"):
         prompts("mafia").render(ask, session.game.view(ask.seat))
-
-
-def test_a_set_that_a_game_has_not_is_refused_with_those_it_has() -> None:
-    with pytest.raises(UsageError, match="werewolf has no prompts 'minimal'; use full, or a folder"):
-        load_prompts("minimal", "werewolf")
