@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -162,6 +162,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     plan = plan_games(played, own, table, kept)
     ended, answers, spent = _so_far(out, plan.to_json())
     script, cells, sampled = ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game), range(len(plan.cells)), 0
+    left = Counter(number % len(cells) for number in plan.numbers if plan.game_id(number) not in ended)
     shares = defaultdict[tuple[str, bool, str], float](float)  # games by spec, whether the cell learns, and role
     prompts: dict[bool, Prompts] = {}
     for learns in {plan.learning_in(place) for place in cells}:
@@ -173,9 +174,8 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
             _play(Session(one), one.roles, partial(_said, script), game, kept, found)
         prompts[learns], sampled = found, sampled + len(turns)
         for place in alike:
-            left = sum(plan.game_id(number) not in ended for number in range(place, len(plan), len(cells)))
             for role, spec in zip(plan.roles, plan.cells[place], strict=True):
-                shares[spec, learns, role] += left / len(turns)
+                shares[spec, learns, role] += left[place] / len(turns)
     asked = [(spec, role, share, prompts[learns]) for (spec, learns, role), share in shares.items()]
     asks = _asks(asked, plan.files, limits_of(own), answers)
     about = {"game": game, "plan": plan.hash[:8], "cells": len(cells)}
@@ -196,7 +196,7 @@ def forecast_label(
     """
     own = resolve(LabelSettings, settings)
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
-    job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder)
+    job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder, own["part"])
     ended, answers, spent = _so_far(folder, job.plan.to_json())
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
     games = [planned for (planned, *_) in job.chains(set())]

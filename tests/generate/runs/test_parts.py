@@ -134,6 +134,15 @@ def test_a_part_is_its_own_run_and_says_which(parts: list[Path], tmp_path: Path)
         Journal.open(spoilt)
 
 
+def test_a_forecast_is_of_the_part(parts: list[Path], whole: Path) -> None:
+    forecasts = [
+        liescope.forecast("mini-mafia", part=part, **WORDS).to_json()["games"] for part in (None, "1/3", "2/3")
+    ]
+    assert [games["planned"] for games in forecasts] == [liescope.status(run).done for run in (whole, *parts[:2])]
+    found = liescope.forecast_label(whole, "scripted:steady", part="1/2").to_json()["games"]
+    assert found["left"] == liescope.status(whole).done // 2
+
+
 @pytest.mark.long
 def test_a_part_that_is_killed_goes_on_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     server = Server(0.02)
