@@ -36,7 +36,7 @@ def view(
     from liescope.web.view.game_file import view as run
 
     written = run(path, *(games or ()), out=out, **given)
-    for notice in written.notices if out is not None else ():
+    for notice in written.notices:
         typer.echo(f"note: {notice}", err=True)
     typer.echo(f"{plain(str(written.path))}: {written.contents}")
 

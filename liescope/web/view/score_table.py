@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -116,15 +116,9 @@ def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 def _of_file(path: Path) -> ScoreTable:
     if not path.is_file():
         raise UsageError(f"{path} is neither a report's folder nor a file of scores; check the path of --scores")
-    if path.suffix == ".parquet":
-        table = _read(path)
-    elif path.name.endswith((".jsonl", ".csv")):
-        try:
-            table = pl.read_ndjson(path) if path.suffix == ".jsonl" else pl.read_csv(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise BadData(f"{path} cannot be read as scores ({str(error).splitlines()[0]})") from error
-    else:
-        raise UsageError(f"{path} has none of the endings .parquet, .jsonl, .csv; make it with: liescope score --out")
+    if path.suffix not in _READERS:
+        raise UsageError(f"{path} has none of the endings {', '.join(_READERS)}; make it with: liescope score --out")
+    table = _read(path)
     if not {"statement_id", "score"} <= set(table.columns):
         raise BadData(f"{path} lacks the columns statement_id and score; score rows that have a statement_id")
     try:
@@ -136,6 +130,13 @@ def _of_file(path: Path) -> ScoreTable:
     return ScoreTable("", (ShownDetector(path.stem, "role", _HALF),), _by_statement(table))
 
 
+_READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".jsonl": pl.read_ndjson,
+    ".csv": pl.read_csv,
+}
+
+
 def _by_statement(table: pl.DataFrame) -> Scores:
     found: dict[str, dict[str, float]] = {}
     for statement, detector, score in table.select("statement_id", "detector", "score").iter_rows():
@@ -145,6 +146,6 @@ def _by_statement(table: pl.DataFrame) -> Scores:
 
 def _read(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return _READERS[path.suffix](path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise BadData(f"{path} is damaged ({str(error).splitlines()[0][:100]}); evaluate again") from error
+        raise BadData(f"{path} is damaged ({str(error).splitlines()[0][:100]}); make it again") from error

@@ -104,9 +104,10 @@ def test_a_report_is_shown_with_the_corpus_that_it_names_and_its_mistakes(mini_m
 def test_a_file_of_scores_is_read_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("statement_id,score\na:1,0.75\n")
     assert read_scores(tmp_path / "mine.csv").scores == {"a:1": {"mine": 0.75}}
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
-    with pytest.raises(BadData, match="damaged"):
-        read_scores(tmp_path / "bad.parquet")
+    for name in ("bad.parquet", "bad.jsonl"):
+        (tmp_path / name).write_bytes(b"PAR1")
+        with pytest.raises(BadData, match="damaged"):
+            read_scores(tmp_path / name)
     (tmp_path / "other.csv").write_text("text\nhello\n")
     with pytest.raises(BadData, match="statement_id and score"):
         read_scores(tmp_path / "other.csv")
