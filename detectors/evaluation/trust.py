@@ -199,10 +199,11 @@ def _not_tried(evaluation: EvaluationResult, best: MetricRow) -> str:
     tasks = table["task"].drop_nulls().n_unique()
     own = file is not None and file["corpus"]["name"] == evaluation.corpus
     left = ["any other corpus"] if own else []
-    left += [f"tasks other than {'this one' if tasks == 1 else f'these {tasks:,}'}"] if tasks else []
+    left += ["other tasks"] if tasks else []
     left += ["models that it did not hear in training"] if _models(table) and not evaluation.plan.hold_out else []
     left += [] if Source.HUMAN.value in evaluation.sources else ["what people say"]
-    return f"Not tried on {'; '.join(left)}." if left else "Corpora other than this one are not tried."
+    *first, last = left or ["other corpora than this one"]
+    return f"It was not tried on {', '.join(first)}{' or ' if first else ''}{last}."
 
 
 def _lean(rows: Sequence[MetricRow], best: MetricRow) -> str:
