@@ -147,6 +147,7 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         lambda game: swap(game, "the detective.", "the villager.", "detective"),
         "in their own",
     ),
+    "an arrest forgotten": (lambda game: forget_arrest(game, free(game)), "the arrest differently"),
     "another arrest remembered": (lambda game: rename_arrest(game, free(game)), "the log has"),
     "another arrest flagged": (lambda game: flag(game, free(game)), "the log has"),
 }
@@ -164,6 +165,11 @@ def free(game: Log) -> str:
 def flag(game: Log, name: str) -> Log:
     """The game with another player flagged as arrested."""
     return {**game, "players": [{**player, "imprisoned": player["name"] == name} for player in game["players"]]}
+
+
+def forget_arrest(game: Log, name: str) -> Log:
+    """The game in which one player, who was there, does not remember who was arrested."""
+    return remembering(game, lambda who, line: None if who == name and line.endswith("was arrested") else line)
 
 
 def rename_arrest(game: Log, name: str) -> Log:
