@@ -27,15 +27,14 @@ GAMES = 6
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two nodes, one of them the head."""
+    """Two nodes, one of them the head, through which this process is connected: it dies with its node."""
     import ray
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        cluster = Cluster(initialize_head=True, connect=True, head_node_args={"num_cpus": 1})
         cluster.add_node(num_cpus=1)
-        patch.setenv("RAY_ADDRESS", cluster.address)
         yield cluster
         ray.shutdown()
         cluster.shutdown()
@@ -87,9 +86,6 @@ def test_play_label_build_and_score_are_as_by_one_process(
 def test_a_part_whose_process_or_node_dies_goes_on_elsewhere_and_asks_nothing_twice(
     cluster: Any, server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
-    import ray
-
-    ray.init(cluster.address, log_to_driver=False)  # by a node that lives
     node = cluster.add_node(num_cpus=1)
     seen = Counter[str]()
 
@@ -106,7 +102,6 @@ def test_a_part_whose_process_or_node_dies_goes_on_elsewhere_and_asks_nothing_tw
     killer.start()
     folders = parallel.play("mini-mafia", out=str(tmp_path / "big"), parts=3, **words(server))
     killer.join()
-    ray.shutdown()
     seen.update(server.rest())
     assert Counter(whole[1]) - seen == Counter()
     assert (seen - Counter(whole[1])).total() <= 2 * 2 * CONCURRENCY  # under way in what died, or just answered
@@ -137,6 +132,9 @@ def test_what_stops_a_part_is_said_and_the_rest_is_kept(cluster: Any, server: Se
 
 
 def test_a_missing_cluster_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    ray.shutdown()
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(UsageError, match="RAY_ADDRESS"):
         parallel.play("mini-mafia", out=str(tmp_path / "run"), parts=2)
