@@ -21,6 +21,7 @@ from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Player, Shared
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Playing
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
@@ -29,17 +30,18 @@ from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, 
 from liescope.web.play.tables_file import SeatKept, State, TableKept, TablesFile, has_left, now, withdraw_from
 
 OPEN_S = 5.0  # after a page has last asked for news, it counts as closed
+_KEPT_S = 0.01  # between two looks whether an answer is in the journal
 
 
 @dataclass(slots=True)
 class PersonSeat:
     """A person's seat. asked: when a page of it last asked for news (`time.monotonic`); answered: the key of the last
-    form that was taken from it.
+    form that was taken from it, with its ask.
     """
 
     kept: SeatKept
     asked: float = 0.0
-    answered: str = ""
+    answered: tuple[str, Ask] | None = None
 
     @property
     def name(self) -> str:
@@ -140,7 +142,7 @@ class PeopleTable:
         self.round += 1
         self.session = self._record = None
         for seat in self.seats.values():
-            seat.answered = ""
+            seat.answered = None
         self._begin(self._new_plan())
 
     def resume(self) -> None:
@@ -226,17 +228,27 @@ class PeopleTable:
         hosts = self._progress.activity.hosts if self._progress is not None else {}
         return "; ".join(f"{name}: {host.wait[1]}" for name, host in hosts.items() if host.wait is not None)
 
-    def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
-        """Take what a person has sent for the form with this key. A form that is sent twice counts once. key_of: the
-        key of the form for an ask. Raises UsageError, in words for the person, for what cannot be taken.
+    async def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
+        """Take what a person has sent for the form with this key; returns once the journal holds it. A form that is
+        sent twice counts once. key_of: the key of the form for an ask. Raises UsageError, in words for the person, for
+        what cannot be taken.
         """
         seat, waiting = self.seats[name], self.desk.waiting(self.person(name))
         if waiting is not None and not waiting.reply.done() and key_of(waiting.ask) == key:
             reply = read_form(waiting.ask, given)
-            seat.answered = key
+            seat.answered = key, waiting.ask
             self.desk.answer(self.person(name), reply)
-        elif seat.answered != key:
+        elif seat.answered is None or seat.answered[0] != key:
             raise UsageError("That question is closed: the time was up, or it was answered on another page of yours.")
+        _, ask = seat.answered
+        under_way, run = True, self.run
+        while under_way:
+            under_way = self._under_way
+            with Journal.open(run, checked=True) as journal:
+                if (ask.step, ask.seat) in journal.answers(ask.game):
+                    return
+            await asyncio.sleep(_KEPT_S)
+        raise UsageError("The game has stopped before your answer was kept; it is asked again when the game goes on.")
 
     def end(self) -> None:
         """Close the table for good; what was played stays in its run. Raises UsageError if it is closed."""

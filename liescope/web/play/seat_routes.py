@@ -94,7 +94,8 @@ class SeatPage:
             stage, until = table.stage() or (None, now)
             asks = table.session.asks if table.session is not None else ()
             keys = [self.key_of(ask) for ask in asks if ask.seat == self.name]
-            sent = table.seats[self.name].answered in keys
+            answered = table.seats[self.name].answered
+            sent = answered is not None and answered[0] in keys
             out = any(chair.out for chair in chairs(table.view(self.name), self.name) if chair.name == self.name)
             seen = (table.round, stage.key if stage else "", table.state.value, out, sent)
             values |= {"key": self.forms.key(self.secret, seen), "stage": stage, "sent": sent, "out": out}
@@ -235,7 +236,7 @@ async def answer(at: Held, given: Sent) -> Response:
     fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
     partly = "HX-Request" in at.request.headers
     try:
-        at.table.answer(at.name, str(given.get("key", "")), fields, at.key_of)
+        await at.table.answer(at.name, str(given.get("key", "")), fields, at.key_of)
     except UsageError as error:
         asked = at.asked(str(error), given)
         return at.page("ask.html", 422, **asked) if partly else at.whole(asked, 422)

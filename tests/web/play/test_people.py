@@ -30,6 +30,7 @@ from tests.web.play.person import sheets
 from tests.web.server import Server
 
 MARK, OTTER = "xyzzy", "Blue Otter"
+SHARES = {"suspicion": "50", "confidence": "50"}
 
 
 def held(folder: Path) -> bytes:
@@ -138,6 +139,51 @@ def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp
     asyncio.run(game())
     assert MARK.encode() not in held(tmp_path)
     assert OTTER.encode() not in held(tmp_path)
+
+
+async def asked(table: PeopleTable, name: str) -> tuple[Ask, dict[str, str]]:
+    """What a person is asked next, and fields for its form."""
+    while (waiting := table.desk.waiting(table.person(name))) is None:
+        await asyncio.sleep(0.005)
+    return waiting.ask, {"text": MARK, "choice": str(next(iter(waiting.ask.options), "")), "deceptive": "no", **SHARES}
+
+
+def key_of(ask: Ask) -> str:
+    return f"{ask.step}"
+
+
+def test_an_answer_that_was_taken_is_in_the_journal(tmp_path: Path) -> None:
+    async def game() -> None:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, consent_hash(CONSENT))
+        ask, fields = await asked(table, name)
+        taken = [asyncio.create_task(table.answer(name, key_of(ask), fields, key_of)) for _ in range(2)]
+        for one in asyncio.as_completed(taken):
+            await one
+            with Journal.open(table.run) as journal:
+                assert (ask.step, name) in journal.answers(ask.game)
+        await hub.close()
+
+    asyncio.run(game())
+
+
+def test_an_answer_that_could_not_be_kept_is_not_said_to_be_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UsageError("the disk is full")
+
+    async def game() -> None:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, consent_hash(CONSENT))
+        ask, fields = await asked(table, name)
+        monkeypatch.setattr(Journal, "log_reply", full)
+        with pytest.raises(UsageError, match="before your answer was kept"):
+            await table.answer(name, key_of(ask), fields, key_of)
+        assert table.state is State.PAUSED
+        await hub.close()
+
+    asyncio.run(game())
 
 
 def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ended(tmp_path: Path) -> None:
