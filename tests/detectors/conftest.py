@@ -23,7 +23,6 @@ from liescope.detectors.examples import Example
 from liescope.detectors.view.transcript import GameMoment
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.read import FORMAT, data_file
-from liescope.generate.players.openai import patience
 from tests.generate.players.openai.stub import Script, Stub
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
@@ -279,7 +278,7 @@ def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], Stub]]:
     """serve(script): an endpoint on loopback, which is asked again at once when it fails."""
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
     running: list[Stub] = []
 
     def start(script: Script) -> Stub:

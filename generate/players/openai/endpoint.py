@@ -1,29 +1,69 @@
 """One endpoint: pace, patience and accounts around the wire.
 
 Every request passes through here: it is found in the cache, or it waits for its turn, is sent, and sent again after
-trouble, for as long as the run's patience lasts.
+trouble. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the run's patience
+lasts; then the run pauses, and no game has failed. Only refusals, which would come again, are counted.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from liescope.common.errors import EndpointRefused, PlayerFailed
+from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
-from liescope.generate.players.openai.patience import Patience, Trials
 from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import Price
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before one request is sent again
+ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
+# Answers in a row without a word after which a model is not asked again: at first, and once one had words.
+FIRST_WORDLESS, MOST_WORDLESS = 8, 20
+PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
+
+
+def pause(failures: int) -> float:
+    """Seconds to wait after so many failures of one request while others succeed: doubled each time up to LONGEST_WAIT,
+    and spread, so that requests that failed together do not come back together.
+    """
+    return min(FIRST_WAIT * 2.0 ** min(failures - 1, 30), LONGEST_WAIT) * random.uniform(0.5, 1.0)
+
+
+@dataclass(slots=True)
+class Trials:
+    """How one model is doing at an endpoint, or one request to it. Times are `time.monotonic`.
+
+    answered_at: the last answer; since: the first failure after it; failures, refusals: in a row; wordless: answers in
+    a row without a word; spoke: whether one had words.
+    """
+
+    answered_at: float | None = None
+    since: float | None = None
+    failures: int = 0
+    refusals: int = 0
+    wordless: int = 0
+    spoke: bool = False
+
+    def answered(self) -> None:
+        self.answered_at, self.since, self.refusals = time.monotonic(), None, 0
+
+    def failing_for(self) -> float:
+        """Seconds since the first failure, which may be this one."""
+        now = time.monotonic()
+        self.since = now if self.since is None else self.since
+        return now - self.since
 
 
 class FormatRefused(PlayerFailed):
@@ -57,7 +97,7 @@ class Endpoint:
         self._accounts = Accounts(self.host, context, self._secrets)
         self._context = context
         self._activity = context.activity.at(self.host)
-        self._patience = Patience(base_url, key, self._pace, context.halt, context.limits.give_up_after)
+        self._models = defaultdict[str, Trials](Trials)
         self._wire = Wire(base_url, _headers(key, self.host), context.limits.concurrency)
 
     def __repr__(self) -> str:
@@ -97,20 +137,62 @@ class Endpoint:
 
     async def _asked(self, request: Request) -> Completion:
         """A new answer."""
-        model, own = self._patience.of(request.model), Trials()
+        model, own = self._models[request.model], Trials()
         while True:
             verdict, turn = await self._attempt(request, self._context.limits.timeout)
             if isinstance(verdict, Completion):
-                self._patience.read(verdict, model)
+                self._read(verdict, model)
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
                     raise FormatRefused(verdict.problem, request.number)
-                await self._patience.refused(verdict, own, model)
+                await self._after_refusal(verdict, own, model)
             else:
-                await self._patience.troubled(verdict, own, model, turn)
+                await self._after_trouble(verdict, own, model, turn)
             self._activity.retries[in_short(verdict.problem)] += 1
             request = replace(request, number=request.number + 1)
+
+    def _read(self, answer: Completion, model: Trials) -> None:
+        """An answer came. Raises EndpointRefused if it is one of many in a row without a word: they are paid for, and
+        the rules would have to replace every one.
+        """
+        model.answered()
+        model.wordless = model.wordless + 1 if answer.wordless else 0
+        model.spoke = model.spoke or not answer.wordless
+        if model.wordless >= (MOST_WORDLESS if model.spoke else FIRST_WORDLESS):
+            raise EndpointRefused(f"{self.base_url}: {model.wordless} answers in a row hold no word; {answer.wordless}")
+
+    async def _after_refusal(self, refusal: Refusal, own: Trials, model: Trials) -> None:
+        """Wait before sending the request again, or raise. own: of this request."""
+        own.refusals += 1
+        if refusal.scope is Scope.PLAYER:
+            model.refusals += 1
+            if model.answered_at is None or model.refusals >= PLAYER_TRIES:
+                raise self.refused(refusal)
+        elif own.refusals >= ASK_TRIES:
+            raise PlayerFailed(refusal.problem)
+        await self._context.halt.sleep(pause(own.refusals))
+
+    async def _after_trouble(self, trouble: Trouble, own: Trials, model: Trials, turn: RequestTurn) -> None:
+        """Notify the pace and wait before sending the request again; raise if patience has run out."""
+        patience = self._context.limits.give_up_after  # seconds
+        if (silence := model.failing_for()) >= patience:
+            silent = EndpointSilent(
+                f"{self.base_url} has given no answer for {silence:.0f} s; the last time, {trouble.problem} "
+                "(--give-up-after says how long to wait)",
+                self.host,
+            )
+            self._pace.give_up(silent)
+            raise silent
+        if trouble.limited:
+            self._pace.limited(turn, trouble.asked, trouble.problem)
+            return
+        self._pace.failed(turn, trouble.asked, trouble.problem, trouble.overloaded)
+        if (alone := own.failing_for()) >= patience and model.answered_at is not None:
+            raise PlayerFailed(f"no answer to one request in {alone:.0f} s: {trouble.problem}")
+        if not self._pace.down:
+            own.failures += 1
+            await self._context.halt.sleep(pause(own.failures))
 
     async def ask_once(self, request: Request, seconds: float) -> tuple[Verdict, float | None]:
         """What comes of one request, which is not sent again, and the milliseconds that took: None if the answer had
@@ -126,7 +208,7 @@ class Endpoint:
         verdict, turn = await self._attempt(request, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
-            self._patience.of(request.model).answered()
+            self._models[request.model].answered()
             if cache is not None:
                 keep_completion(cache, key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
@@ -143,7 +225,10 @@ class Endpoint:
 
     def refused(self, refusal: Refusal) -> EndpointRefused:
         """The error that says what to do about a refusal of every request."""
-        return self._patience.no_use(refusal)
+        check = "name the variable that holds its key with ?key_env=VARIABLE"
+        if self._key.variable:
+            check = f"check the environment variable {self._key.variable}"
+        return EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or check}")
 
     async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn]:
         """Make one request; return its outcome and its turn. limit: seconds."""

@@ -1,9 +1,9 @@
 """When requests may be sent to one host: one line of waiting requests for all players that share it.
 
-Three things hold a request back: the window (how many may be in flight), the quotas that the host reports, and a pause.
-A host that asks to wait (Retry-After) is waited for by all, within reason. A complaint without such a wish makes the
-window smaller; only where the next request is refused too, before any was answered, all pause, longer each time.
-Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
+Three things hold a request back: the window (how many may be in flight), the quotas that the host reports in headers,
+and a pause. A host that asks to wait (Retry-After) is waited for by all, within reason. A complaint without such a
+wish makes the window smaller; only where the next request is refused too, before any was answered, all pause, longer
+each time. Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a pause that was
 too short.
@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import fmean
 
 from liescope.common.errors import EndpointSilent
-from liescope.generate.players.openai.quotas import Quotas, Sent, read_limits
+from liescope.generate.players.openai.verdict import seconds_until
 from liescope.generate.players.player_protocol import Activity, Halt
 
 FIRST = 16  # requests in flight at the start
@@ -39,15 +41,21 @@ LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
 OUTAGE = 8  # failures in a row after which a host is considered down
 FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
 _SHORTEST, _LOOK_AGAIN = 0.001, 1.0  # seconds of a wait; what is waited for may change meanwhile
+BELIEVED = 60.0  # seconds for which a report is believed without another
+SPARE = 1.25  # times the estimated tokens must be left, since estimates are not exact
+_HEADER = re.compile(r"(?:x-|anthropic-)?(rate|token)limit-(?:([a-z_-]+)-)?(limit|remaining|reset)(?:-([a-z_-]+))?")
+_LARGEST = 1e12
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RequestTurn:
-    """One request's turn. at: when it was sent; in_flight: requests then, with it; sent: all so far, with it."""
+    """One request's turn. at: when it was sent; in_flight: requests then, with it; sent: all so far, with it, and their
+    tokens by estimate.
+    """
 
     at: float
     in_flight: int
-    sent: Sent
+    sent: tuple[int, float]
 
 
 class Window:
@@ -95,6 +103,96 @@ class Window:
             again = abs(turn.in_flight - self._limit) <= 1
             self._hold = min(2 * self._hold, LONGEST_HOLD) if again else HOLD
             self._limit, self._hold_until = max(turn.in_flight, 2), now + self._hold
+
+
+@dataclass(slots=True)
+class ReportedLimit:
+    """One limit as a host reported it. name: the host's; tokens: whether it counts tokens or requests; limit: the most
+    there can be; remaining: how much of it is left; reset: seconds until all of it is there again.
+
+    Of the last report that counted: left: now and then less; at: when it came; as_of: of which request.
+    """
+
+    name: str
+    tokens: bool
+    limit: float
+    remaining: float
+    reset: float
+    left: float = 0.0
+    at: float = 0.0
+    as_of: int = 0
+
+    def wait(self, tokens: float, now: float) -> float:
+        """Seconds until a request of so many tokens fits in."""
+        missing = min(SPARE * tokens if self.tokens else 1.0, max(self.limit, 1.0)) - self.left
+        used = max(self.limit - self.remaining, self.limit / 1000, 1e-3)
+        return missing * max(self.reset, 1e-3) / used - (now - self.at) if missing > 0 else 0.0
+
+
+def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> list[ReportedLimit]:
+    """The limits in a response's headers (by lower-case name), in each provider's spelling; those that make no sense
+    are left out.
+
+        x-ratelimit-{limit,remaining,reset}-{requests,tokens}          OpenAI, Groq, Azure, LiteLLM, vLLM gateways
+        x-ratelimit-{limit,remaining,reset}-{requests-day,tokens-minute}   Cerebras; -{req,tokens}-minute: Mistral
+        anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}   Anthropic
+        x-ratelimit-{limit,remaining,reset}, x-tokenlimit-…            Together; the first also OpenRouter
+        ratelimit-{limit,remaining,reset}                              the IETF's draft
+
+    A reset is a span (6m0s, 12ms), seconds, a timestamp in seconds or milliseconds, or a date (RFC 3339).
+    """
+    found: dict[str, dict[str, str]] = {}
+    for header, value in headers.items():
+        if match := _HEADER.fullmatch(header):
+            kind, before, role, after = match.groups()
+            found.setdefault("-".join(filter(None, (kind, before, after))), {})[role] = value.strip()
+    moment = now or datetime.now(UTC)
+    return [limit for name, values in found.items() if (limit := _limit(name, values, moment)) is not None]
+
+
+def _limit(name: str, values: Mapping[str, str], now: datetime) -> ReportedLimit | None:
+    try:  # what is left alone (Azure) says nothing about when there is more
+        limit, remaining = float(values["limit"]), float(values["remaining"])
+    except (KeyError, ValueError):
+        return None
+    if not (0 <= limit < _LARGEST and 0 <= remaining < _LARGEST):  # Azure says -1 for a limit that it does not tell
+        return None
+    reset = seconds_until(values.get("reset", ""), now)
+    return ReportedLimit(name, "token" in name, max(limit, remaining), remaining, BELIEVED if reset is None else reset)
+
+
+class Quotas:
+    """The limits of one host. Times are seconds, monotonic.
+
+    Between two reports, what is sent is taken off and what refills is added, steadily (as OpenAI, Groq and Anthropic
+    do). Requests that were sent after the reported one are taken off the report, since the host has not counted them.
+    """
+
+    def __init__(self) -> None:
+        self._sent = (0, 0.0)
+        self._limits: dict[str, ReportedLimit] = {}
+
+    def wait(self, tokens: float, now: float) -> float:
+        """Seconds until a request of so many tokens may be sent; not above 0 if it may be now."""
+        believed = (limit for limit in self._limits.values() if now - limit.at < BELIEVED)
+        return min(max((limit.wait(tokens, now) for limit in believed), default=0.0), BELIEVED)
+
+    def sent(self, tokens: float) -> tuple[int, float]:
+        """A request is sent; returns what has been sent with it."""
+        requests, before = self._sent
+        self._sent = requests + 1, before + tokens
+        for limit in self._limits.values():
+            limit.left -= tokens if limit.tokens else 1.0
+        return self._sent
+
+    def reported(self, limits: Iterable[ReportedLimit], sent: tuple[int, float], now: float) -> None:
+        """What the response to a request says. sent: as returned when it was sent."""
+        for limit in limits:
+            known = self._limits.get(limit.name)
+            if known is None or known.as_of <= sent[0]:
+                later = self._sent[limit.tokens] - sent[limit.tokens]
+                limit.left, limit.at, limit.as_of = limit.remaining - later, now, sent[0]
+                self._limits[limit.name] = limit
 
 
 class Pace:
@@ -170,29 +268,28 @@ class Pace:
         self._is_up()
         self.window.refused(turn, now, self._activity.under_way)
         self._resized()
-        news = turn.at > self._heard_at
-        asked = None if asked is not None and asked < SHORTEST_ASKED else asked
-        if news:
+        seconds = asked if asked and asked >= SHORTEST_ASKED else 0.0
+        if turn.at > self._heard_at:
             self._heard_at = now
-            self._complaints = max(self._complaints + 1, 2 if asked is not None and asked > CREDIBLE else 0)
-            if asked is None and self._complaints > 1:
-                asked = min(FIRST_PAUSE * LONGER ** min(self._complaints - 2, 20), LONGEST_PAUSE)
-        self._pause(now, asked, reason)
+            self._complaints = max(self._complaints + 1, 2 if seconds > CREDIBLE else 0)
+            if not seconds and self._complaints > 1:
+                seconds = min(FIRST_PAUSE * LONGER ** min(self._complaints - 2, 20), LONGEST_PAUSE)
+        self._pause(now, seconds, reason)
 
     def failed(self, turn: RequestTurn, asked: float | None, reason: str, overloaded: bool = False) -> None:
         """The request of this turn got no usable answer. overloaded: it may be because of too many at once."""
-        now = self._clock()
+        now, seconds = self._clock(), asked or 0.0
         news = turn.at >= self._pause_until
         self._failures += news
         if overloaded and not self.down:
             self.window.refused(turn, now, self._activity.under_way)
             self._resized()
         if self.down and news:
-            asked = max(asked or 0.0, min(FIRST_PROBE * 2.0 ** min(self._failures - OUTAGE, 10), LONGEST_PROBE))
+            seconds = max(seconds, min(FIRST_PROBE * 2.0 ** min(self._failures - OUTAGE, 10), LONGEST_PROBE))
             if not self._activity.paused:
                 self._activity.paused = True
                 self._tell("paused", host=self.host, reason=reason)
-        self._pause(now, asked, reason)
+        self._pause(now, seconds, reason)
 
     def give_up(self, error: EndpointSilent) -> None:
         """Nobody waits for the host any longer, unless it answers after all."""
@@ -231,13 +328,11 @@ class Pace:
         self._activity.limit = self.window.size
         self._room.set()
 
-    def _pause(self, now: float, seconds: float | None, reason: str) -> None:
-        """Send nothing for so long, if a length is given."""
-        if seconds is None:
-            return
+    def _pause(self, now: float, seconds: float, reason: str) -> None:
+        """Send nothing for so long."""
         if seconds > CREDIBLE:
             reason = f"{reason} (it asks for {seconds:,.0f} s, and is tried earlier)"
             seconds = min(EARLY * 2.0 ** min(max(self._complaints - 2, 0), 10), LONGEST_ASKED)
-        if now + seconds > self._pause_until:
+        if seconds and now + seconds > self._pause_until:
             self._pause_until = now + seconds
             self._activity.wait = (self._pause_until, reason)

@@ -13,14 +13,13 @@ import pytest
 from liescope import cli
 from liescope.generate.corpus import build, read
 from liescope.generate.corpus.corpus_facts import count_claims
-from liescope.generate.players.openai import patience
 from liescope.generate.runs.label_reports import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
 
     def answer(request: Request, number: int) -> Answer:
         """Takes every "I am ROLE" for a claim, and sometimes makes things up, as models do."""

@@ -82,10 +82,10 @@ def test_no_trouble_that_passes_loses_a_game_or_changes_one(
     serve: Serve, tmp_path: Path, troubles: Sequence[Fault], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
-    monkeypatch.setattr("liescope.generate.players.openai.patience.FIRST_WAIT", 0.01)
-    monkeypatch.setattr("liescope.generate.players.openai.patience.LONGEST_WAIT", 0.1)
-    monkeypatch.setattr("liescope.generate.players.openai.patience.ASK_TRIES", 12)
-    monkeypatch.setattr("liescope.generate.players.openai.patience.PLAYER_TRIES", 40)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.ASK_TRIES", 12)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.PLAYER_TRIES", 40)
     kinds = cycle(troubles)
     chance = by_chance(0.3, troubles[0])
     server = serve(fault=lambda seconds, body: next(kinds) if server.answered and chance(seconds, body) else None)

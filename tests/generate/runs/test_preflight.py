@@ -16,8 +16,8 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import EndpointRefused
-from liescope.generate.players.openai import openai_player, pace, patience
-from liescope.generate.players.openai.patience import FIRST_WORDLESS, MOST_WORDLESS
+from liescope.generate.players.openai import openai_player, pace
+from liescope.generate.players.openai.endpoint import FIRST_WORDLESS, MOST_WORDLESS
 from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, label, play
@@ -29,7 +29,7 @@ PLACE = {"content": [{"token": "{", "logprob": -0.1, "top_logprobs": [{"token": 
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(openai_player, "AGAIN", 0.2)
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import BadData, UsageError
-from liescope.generate.players.openai import patience
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import make_plan
@@ -26,7 +25,7 @@ from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, 
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.common.errors import EndpointSilent
 from liescope.games.record import Status
-from liescope.generate.players.openai import pace, patience
+from liescope.generate.players.openai import pace
 from liescope.generate.players.player_protocol import Activity
 from liescope.generate.runs.job import MOST_ASIDE, Scheduler
 from liescope.generate.runs.journal import Journal
@@ -37,7 +37,7 @@ def serve() -> Iterator[Serve]:
 def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "FIRST_PROBE", 0.05)
     monkeypatch.setattr(pace, "LONGEST_PROBE", 0.2)
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.01)
 
 
 def run(out: Path, *servers: LimitedServer, **options: object) -> RunResult:

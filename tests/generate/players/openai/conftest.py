@@ -27,7 +27,7 @@ from liescope.games import (
     record,
     start,
 )
-from liescope.generate.players.openai import pace, patience
+from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
 from liescope.generate.players.run_limits import Limits
@@ -60,7 +60,7 @@ def serve(stubs: ModuleType) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.005)
     for name in ("FIRST_PROBE", "LONGEST_PROBE"):
         monkeypatch.setattr(pace, name, 0.005)

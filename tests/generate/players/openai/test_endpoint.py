@@ -13,10 +13,9 @@ import pytest
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import AskKind
-from liescope.generate.players.openai import patience
 from liescope.generate.players.openai.completion import read_completion
+from liescope.generate.players.openai.endpoint import ASK_TRIES, FIRST_WAIT, LONGEST_WAIT, PLAYER_TRIES, pause
 from liescope.generate.players.openai.openai_player import open_openai
-from liescope.generate.players.openai.patience import ASK_TRIES, LONGEST_WAIT, PLAYER_TRIES, pause
 from liescope.generate.players.openai.verdict import retry_after
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
 from liescope.generate.players.run_limits import Limits, Price
@@ -486,5 +485,5 @@ def test_waits_double_are_spread_and_have_a_bound(monkeypatch) -> None:
     monkeypatch.undo()
     for failures in range(1, 100):
         waits = [pause(failures) for _ in range(100)]
-        longest = min(patience.FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
+        longest = min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
         assert longest / 2 <= min(waits) < max(waits) <= longest
