@@ -2,7 +2,7 @@
 
 Calibration maps scores to probabilities, fitted on held-out games. temperature: log-odds divided by one number (Platt
 1999 without the offset; Guo et al. 2017, "On calibration of modern neural networks"), which keeps the ranking and the
-0.5. isotonic: the best non-decreasing map (Zadrozny and Elkan 2002).
+0.5. isotonic: the best non-decreasing map (Zadrozny and Elkan 2002). Players of a game have a temperature of their own.
 
 Sets of labels hold the true one as often as promised, for each class (Vovk 2012), whatever the detector is worth.
 Conformal prediction (Vovk, Gammerman and Shafer 2005) needs exchangeable units: games, not their statements. Each of a
@@ -13,6 +13,7 @@ at random is covered with at least this probability. With too few games to promi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -23,6 +24,7 @@ from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.statistics import Bools, Floats
+from liescope.detectors.view.joint_posterior import seated
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
 """The coverages that a model keeps a limit for; one in between is answered by the next above."""
@@ -35,6 +37,8 @@ _SAVED = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 Share = Annotated[float, Field(ge=0, le=1)]
 Temperature = Annotated[float, Field(ge=1 / _HOTTEST, le=_HOTTEST)]
+Players = Mapping[str, float]
+"""The probability that each player of a game deceives."""
 
 
 def level_of(coverage: float) -> int:
@@ -147,12 +151,8 @@ def fit_calibration(method: str, score: Floats, y: Bools) -> Calibration | None:
     if method == NONE or not len(y) or y.all() or not y.any():
         return None
     if method == TEMPERATURE:
-        from scipy.optimize import minimize_scalar
-
-        odds, reach = _log_odds(score), np.log(_HOTTEST)
-        found = minimize_scalar(lambda at: _loss(odds / np.exp(at), y), bounds=(-reach, reach), method="bounded")
-        best = min(1.0, float(np.exp(found.x)), key=lambda one: _loss(odds / one, y))
-        return Calibration(temperature=best)
+        odds = _log_odds(score)
+        return Calibration(temperature=_best_temperature(lambda one: _loss(odds / one, y)))
     from sklearn.isotonic import IsotonicRegression
 
     edge = 1 / (len(y) + 2)  # no finite number of games makes a lie certain
@@ -174,6 +174,23 @@ def cross_fitted(method: str, score: Floats, y: Bools, fold: NDArray[np.int64]) 
     return found, fit_calibration(method, score, y)
 
 
+def fit_players(games: Sequence[Players], counts: Sequence[int | None], lies: Bools) -> float:
+    """The temperature of players' log-odds under which the true sets of deceivers are most likely; 1 for no game.
+    counts: how many are known to deceive; lies: (players of all games,), who do.
+    """
+    tables, logits = seated(games, counts)
+    return _best_temperature(lambda one: tables.loss(logits / one, lies, ~lies)[0] / max(len(games), 1))
+
+
+def _best_temperature(loss: Callable[[float], float]) -> float:
+    """The temperature with the least loss; 1 unless another is better."""
+    from scipy.optimize import minimize_scalar
+
+    reach = float(np.log(_HOTTEST))
+    found = minimize_scalar(lambda at: loss(float(np.exp(at))), bounds=(-reach, reach), method="bounded")
+    return min(1.0, float(np.exp(found.x)), key=loss)
+
+
 def _loss(log_odds: Floats, y: Bools) -> float:
     return float(-log_expit(np.where(y, log_odds, -log_odds)).mean())
 
@@ -183,17 +200,26 @@ def _log_odds(score: Floats) -> Floats:
 
 
 class Confidence(BaseModel):
-    """statements: the map of statements' scores; labels: what a score allows; suspects: by coverage in `LEVELS`, how
-    probable a player is who cannot be ruled out in a whole game. None for what the training could not tell, or was not
-    asked for.
+    """statements: the map of statements' scores; players: what players' log-odds are divided by; labels: what a score
+    allows; suspects: by coverage in `LEVELS`, how probable a player is who cannot be ruled out in a whole game. None
+    for what the training could not tell, or was not asked for.
     """
 
     model_config = _SAVED
 
     statements: Calibration | None = None
+    players: Temperature | None = None
     labels: LabelSets | None = None
     suspects: Limits | None = None
 
     def of_scores(self, score: Floats) -> Floats:
         """(n,): calibrated probabilities of statements."""
         return self.statements(score) if self.statements else score
+
+    def of_players(self, games: Sequence[Players], counts: Sequence[int | None]) -> list[Players]:
+        """Calibrated probabilities of players, by game. counts: how many are known to deceive."""
+        if self.players is None:
+            return list(games)
+        tables, logits = seated(games, counts)
+        found = iter(tables.posterior(logits / self.players).tolist())
+        return [{name: next(found) for name in players} for players in games]

@@ -225,15 +225,16 @@ class LoadedDetector:
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent
     ) -> list[Mapping[str, float]]:
-        """By moment, the probability that each player of the game deceives."""
-        return self.detector.player_posteriors(moments, progress)
+        """By moment, the calibrated probability that each player of the game deceives."""
+        found = self.detector.player_posteriors(moments, progress)
+        return self.file.confidence.of_players(found, [moment.transcript.deceivers for moment in moments])
 
     def predict_game(
         self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
     ) -> GamePrediction:
-        """What the detector makes of a game after its first `upto` turns (None: all). A whole game has suspects: in as
-        many games like the validation games as `coverage` says, nobody who deceives is missing among them.
-        `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
+        """What the detector makes of a game after its first `upto` turns (None: all), calibrated. A whole game has
+        suspects: in as many games like the validation games as `coverage` says, nobody who deceives is missing among
+        them. `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
         """
         if self.file.target != ROLE:
             found = self.detector.predict_game(transcript, upto, self.file.target)

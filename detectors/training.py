@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
-from liescope.detectors.calibrate import METHODS, TEMPERATURE, Confidence, LabelSets, cross_fitted, limits
+from liescope.detectors.calibrate import (
+    METHODS,
+    NONE,
+    TEMPERATURE,
+    Confidence,
+    LabelSets,
+    Players,
+    cross_fitted,
+    fit_players,
+    limits,
+)
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.detector_registry import detector_class, make, versions_of
 from liescope.detectors.detector_settings import TrainSettings
@@ -33,7 +43,7 @@ from liescope.detectors.evaluation.score_rows import (
     score_table,
 )
 from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
-from liescope.detectors.examples import Labelled, check_trainable, summary, target_column, usual_target
+from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.asking import ATTEMPTS
@@ -44,13 +54,17 @@ from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig, checked_view
-from liescope.detectors.view.transcript import GameMoment
+from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
 
 
 def is_first() -> bool:
     """Whether this is the only process of a training, or the first of several."""
     return os.environ.get("RANK", "0") == "0"
+
+
+Judged = tuple[Transcript, Players]
+"""A whole game, and how its players are judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,15 +273,15 @@ def _train_on(
     name, tables, confidence = out.name, list[pl.DataFrame](), Confidence()
     calibration: CalibrationGames | None = None
     if recipe.folds:
-        fold, score = cross_validate(recipe, data, progress)
+        fold, score, judged = cross_validate(recipe, data, progress)
         score, found = cross_fitted(recipe.calibrate, score, data.y, fold)
-        confidence = Confidence(statements=found)
+        confidence = Confidence(statements=found, players=_temperature(recipe.calibrate, judged, truth))
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
     detector.fit(data.examples, data.y, data.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         labels = LabelSets.of(others.y, score, others.groups)
-        suspects = _suspects(detector, others, truth, progress)
+        suspects = _suspects(confidence, _judge(detector, others.examples, progress), truth)
         confidence = confidence.model_copy(update={"labels": labels, "suspects": suspects})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
@@ -312,9 +326,13 @@ def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
     )
 
 
-def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) -> tuple[Rows, NDArray[np.float64]]:
-    """(fold, score), each (n,): every statement is scored by a detector that saw no statement of its game."""
-    fold = fold_of(data.y, data.groups, recipe.folds, recipe.seed)
+def cross_validate(
+    recipe: Recipe, data: Labelled, progress: Progress = silent
+) -> tuple[Rows, NDArray[np.float64], Sequence[Judged]]:
+    """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
+    of the game.
+    """
+    fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
@@ -322,21 +340,37 @@ def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) 
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         others = [data.examples[i] for i in held_out]
         score = detector.predict_proba(others, progress)[:, 1]
+        judged.extend(_judge(detector, others, progress))
         progress("cross-validation", number + 1, recipe.folds)
         return score
 
-    return fold, out_of_fold(fold, fit_predict)
+    return fold, out_of_fold(fold, fit_predict), judged
+
+
+def _judge(detector: Detector, examples: Sequence[Example], progress: Progress) -> list[Judged]:
+    """The whole games of some examples, and how the detector judges their players; none for other targets than ROLE."""
+    games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
+    found = detector.player_posteriors([GameMoment(game) for game in games.values()], progress)
+    return list(zip(games.values(), found, strict=True))
+
+
+def _temperature(method: str, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]) -> float | None:
+    """What the log-odds of players are divided by; None for nothing, and without a method of calibration."""
+    known = [(game, players) for game, players in judged if game.game_id in truth] if method != NONE else []
+    lies = np.array([name in truth[game.game_id] for game, players in known for name in players], dtype=bool)
+    found = fit_players([players for _, players in known], [game.deceivers for game, _ in known], lies)
+    return None if found == 1 else found
 
 
 def _suspects(
-    detector: Detector, others: Labelled, truth: Mapping[str, frozenset[str]], progress: Progress
+    confidence: Confidence, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]
 ) -> tuple[float | None, ...] | None:
     """The limits of who is suspected, chosen on the least suspected deceiver of each of the whole games."""
-    games = {e.game_id: e.seen.transcript for e in others.examples if e.seen and e.target == ROLE}
-    known = [game for key, game in games.items() if truth.get(key)]
-    found = detector.player_posteriors([GameMoment(game) for game in known], progress)
-    least = np.array([min(one[name] for name in truth[game.game_id]) for game, one in zip(known, found, strict=True)])
-    return limits(least, np.arange(len(least))) if len(least) else None
+    known = [(game, players) for game, players in judged if truth.get(game.game_id)]
+    found = confidence.of_players([players for _, players in known], [game.deceivers for game, _ in known])
+    who = [truth[game.game_id] for game, _ in known]
+    least = np.array([min(one[name] for name in lie) for one, lie in zip(found, who, strict=True)])
+    return limits(least, np.arange(len(least))) if known else None
 
 
 def _calibration_games(

@@ -6,12 +6,12 @@ With a known number k of deceivers, the players' labels are independent Bernoull
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -107,3 +107,33 @@ def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
         join[:, 1:] = sums[:, i, :-1] + ins[:, i, None]
         sums[:, i + 1] = np.logaddexp(stay, join)
     return sums
+
+
+_EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
+
+
+def seated(games: Sequence[Mapping[str, float]], deceivers: Sequence[int | None]) -> tuple[SeatedCandidates, Floats]:
+    """The tables of some games, and (rows,) the scores of their players whose posterior is what the games say, up to a
+    constant of each table that changes nothing; probabilities of 0 and 1 are moved in by a millionth. Found as Chen,
+    Dempster and Liu (1994, "Weighted finite population sampling to maximize entropy", section 4) do, by raising the
+    odds of whoever comes out too improbable; here by half the log-odds missing.
+    """
+    tables = SeatedCandidates.of([len(players) for players in games], deceivers)
+    inside = np.clip([chance for players in games for chance in players.values()], _EDGE, 1 - _EDGE)
+    wanted: Floats = np.asarray(logit(inside), dtype=np.float64)
+    alone, several = _rows(tables, tables.deceivers == 1), _rows(tables, tables.deceivers > 1)
+    logits = wanted.copy()
+    logits[alone] = np.log(inside[alone])
+    for _ in range(_ROUNDS if len(several) else 0):
+        gap = (wanted - logit(np.clip(tables.posterior(logits), _EDGE, 1 - _EDGE)))[several]
+        logits[several] += gap / 2
+        if np.abs(gap).max() < _NEAR:
+            break
+    return tables, logits
+
+
+def _rows(tables: SeatedCandidates, which: Bools) -> NDArray[np.int64]:
+    """The rows of the players of some tables, without those at which everybody deceives."""
+    size = (tables.place >= 0).sum(axis=1)
+    place = tables.place[which & (tables.deceivers < size)]
+    return np.asarray(place[place >= 0], dtype=np.int64)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.statistics import Bools, Floats
@@ -21,13 +21,16 @@ from liescope.detectors.calibrate import (
     METHODS,
     TEMPERATURE,
     Calibration,
+    Confidence,
     LabelSets,
     cross_fitted,
     fit_calibration,
+    fit_players,
     level_of,
     limits,
     suspected,
 )
+from liescope.detectors.view.joint_posterior import SeatedCandidates
 
 
 def scored(seed: int, n: int, temperature: float) -> tuple[Floats, Bools]:
@@ -106,6 +109,31 @@ def test_without_both_classes_there_is_no_map_and_an_unknown_method_is_named(y: 
 def test_a_saved_map_that_is_none_is_refused(saved: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Calibration.model_validate(saved)
+
+
+@pytest.mark.parametrize("count", [1, 2, None])
+def test_the_temperature_of_players_is_found_and_undone(count: int | None) -> None:
+    rng, temperature = np.random.default_rng(6), 2.5
+    sets = np.array([[i >> j & 1 for j in range(5)] for i in range(32)], dtype=bool)
+    sets = sets if count is None else sets[sets.sum(axis=1) == count]
+    table = SeatedCandidates.of([5], [count])
+    games, lies, logits = [], [], rng.normal(0, 1.5, (1500, 5))
+    for one in logits:
+        likely = np.exp([one[who].sum() for who in sets])
+        lies.append(sets[rng.choice(len(sets), p=likely / likely.sum())])
+        games.append(dict(zip("abcde", table.posterior(one * temperature).tolist(), strict=True)))
+    found = fit_players(games, [count] * len(games), np.concatenate(lies))
+    assert found == pytest.approx(temperature, rel=0.15)
+    (undone,) = Confidence(players=temperature).of_players(games[:1], [count])
+    assert list(undone.values()) == pytest.approx(table.posterior(logits[0]), abs=0.01)
+
+
+def test_without_games_or_a_temperature_players_keep_their_probabilities() -> None:
+    assert fit_players([], [], np.empty(0, dtype=bool)) == 1
+    assert Confidence(players=2.0).of_players([], []) == []
+    players = {"a": 0.7, "b": 0.2, "c": 0.1}
+    assert Confidence().of_players([players], [1]) == [players]
+    assert logit(Confidence(players=2.0).of_players([players], [None])[0]["a"]) == pytest.approx(logit(0.7) / 2)
 
 
 def drawn(rng: np.random.Generator, games: int, tell: float = 1.0) -> tuple[Bools, Floats, np.ndarray]:

@@ -76,6 +76,10 @@ def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: P
     followed = model.predict_game(game, 3)
     assert followed.suspects is None  # nothing is promised before the end
     assert all(chance == followed.players[game.turns[at].player] for at, chance in followed.statements.items())
+    whole, raw = (one.predict_game(game).players for one in (model, model.detector))
+    assert sorted(whole, key=whole.__getitem__) == sorted(raw, key=raw.__getitem__)
+    assert sum(whole.values()) == pytest.approx(1, abs=1e-3)
+    assert whole != raw  # calibrated
     assert [(one.suspects, one.unlike) for one in model.predict_games([*games.values()])] == [
         (suspects, False) for suspects in found.values()
     ]
@@ -130,7 +134,7 @@ def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path)
 
 def test_without_calibration_scores_are_the_detectors_own(talk: Path, tmp_path: Path) -> None:
     model = load(train("tfidf", talk, out=tmp_path / "m", folds=2, calibrate="none").model)
-    assert model.file.confidence.statements is None
+    assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
     assert model.file.confidence.labels is not None
     with pytest.raises(UnknownName, match="method of calibration"):
         train("tfidf", talk, out=tmp_path / "n", calibrate="magic")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.detectors.view.joint_posterior import SeatedCandidates, posterior
+from liescope.detectors.view.joint_posterior import SeatedCandidates, posterior, seated
 
 scores = st.lists(st.floats(-8, 8), min_size=2, max_size=7).map(np.array)
 
@@ -38,6 +38,17 @@ def test_tables_of_different_sizes_do_not_touch_each_other() -> None:
     together = SeatedCandidates.of([4, 3, 5], [1, None, 2]).posterior(logits)
     apart = [posterior(logits[:4], 1), posterior(logits[4:7], None), posterior(logits[7:], 2)]
     assert together == pytest.approx(np.concatenate(apart))
+
+
+@given(st.lists(st.floats(-8, 8), min_size=2, max_size=9), st.data())
+def test_scores_are_found_again_from_their_posterior(odds: list[float], data: st.DataObject) -> None:
+    """Of two tables at once, whether or not it is known how many deceive."""
+    counts = [data.draw(st.sampled_from([None, *range(len(odds) + 1)])) for _ in range(2)]
+    expected = SeatedCandidates.of([len(odds)] * 2, counts).posterior(np.array(odds * 2))
+    tables, found = seated(
+        [dict(zip("abcdefghi", one.tolist(), strict=False)) for one in np.split(expected, 2)], counts
+    )
+    assert tables.posterior(found) == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_loss_has_the_gradient_that_small_steps_show_and_sums_over_players_without_a_label() -> None:
