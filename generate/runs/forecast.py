@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from liescope.common.console import emit, put
 from liescope.common.settings import resolve, split, takes
-from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
-from liescope.games.session import Session
+from liescope.games.session import Session, drive
 from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
-from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import file_text
-from liescope.generate.players.prompts import Templates, load_prompts
+from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Limits, limits_of, price_of
-from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
+from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import plan_games, templates_for
@@ -62,8 +59,8 @@ SAMPLED = 8  # games of each way to play
 _DOUBTED = (0.9, 1.0, 1.1)  # a sample of games may be shorter or longer than all
 _PROFILE = "steady"
 
-Prompts = dict[tuple[str, AskKind], list[str]]
-"""Every prompt of some games, by the role (or the judge's spec) and the kind of ask."""
+Found = dict[tuple[Hashable, AskKind], list[str]]
+"""Every prompt of some games, by who is asked (seats that are asked alike) and the kind of ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,8 @@ class Forecast:
     @property
     def cost(self) -> Range | None:
         """Of the models with a price; None if none has one."""
-        return _sum([ask.cost for ask in self.asks if ask.cost is not None])
+        costs = [ask.cost for ask in self.asks if ask.cost is not None]
+        return Range(*map(sum, zip(*costs, strict=True))) if costs else None
 
     @property
     def unpriced(self) -> list[str]:
@@ -120,10 +118,6 @@ class Forecast:
 
     def __repr__(self) -> str:
         return f"<Forecast {self.about['game']}: {self.left:,} games, {self.calls:,.0f} calls>"
-
-
-def _sum(ranges: Sequence[Range]) -> Range | None:
-    return Range(*map(sum, zip(*ranges, strict=True))) if ranges else None
 
 
 def _named(value: Range | None) -> dict[str, float] | None:
@@ -161,23 +155,22 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     kept = templates_for(own["prompts"], game, None if out is None else Path(out))
     plan = plan_games(played, own, table, kept)
     ended, answers, spent = _so_far(out, plan.to_json())
-    script, cells, sampled = ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game), range(len(plan.cells)), 0
+    prompts, script = load_prompts(kept, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
+    cells, sampled = range(len(plan.cells)), 0
     left = Counter(number % len(cells) for number in plan.numbers if plan.game_id(number) not in ended)
-    shares = defaultdict[tuple[str, bool, str], float](float)  # games by spec, whether the cell learns, and role
-    prompts: dict[bool, Prompts] = {}
+    shares, found = defaultdict[tuple[str, Hashable], float](float), Found()
     for learns in {plan.learning_in(place) for place in cells}:
         alike = [place for place in cells if plan.learning_in(place) == learns]
-        found: Prompts = defaultdict(list)
         turns = _spread(len(alike) * plan.games)
         for turn, place in (divmod(at, len(alike)) for at in turns):
             one = plan.make(plan.planned(turn * len(cells) + alike[place]))
-            _play(Session(one), one.roles, partial(_said, script), game, kept, found)
-        prompts[learns], sampled = found, sampled + len(turns)
+            seats = {name: (role, learns) for name, role in one.roles.items()}
+            _play(Session(one), seats, partial(_said, script), prompts, found)
+        sampled += len(turns)
         for place in alike:
             for role, spec in zip(plan.roles, plan.cells[place], strict=True):
-                shares[spec, learns, role] += left[place] / len(turns)
-    asked = [(spec, role, share, prompts[learns]) for (spec, learns, role), share in shares.items()]
-    asks = _asks(asked, plan.files, limits_of(own), answers)
+                shares[spec, (role, learns)] += left[place] / len(turns)
+    asks = _asks(shares, found, plan.files, limits_of(own), answers)
     about = {"game": game, "plan": plan.hash[:8], "cells": len(cells)}
     return Forecast(about, len(plan), len(plan) - len(ended), sampled, asks, own["currency"], spent)
 
@@ -198,16 +191,15 @@ def forecast_label(
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
     job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder, own["part"])
     ended, answers, spent = _so_far(folder, job.plan.to_json())
-    script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
-    games = [planned for (planned, *_) in job.chains(set())]
-    found: Prompts = defaultdict(list)
+    prompts, script = load_prompts(job.templates, job.game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], job.game)
+    games, found = [planned for (planned, *_) in job.chains(set())], Found()
     turns = _spread(len(games))
     for place in turns:
         judged = job.begin(games[place], {asked: script})
-        _play(judged, job.seats(games[place], judged.game), _silent, job.game, job.templates, found)
+        _play(judged, job.seats(games[place], judged.game), _silent, prompts, found)
     left = len(job) - len(ended)
-    shares = [(one, one, left / max(len(turns), 1), found) for one in job.plan.specs]
-    asks = _asks(shares, job.plan.files, limits_of(own), answers)
+    shares = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
+    asks = _asks(shares, found, job.plan.files, limits_of(own), answers)
     about = {"game": job.game, "judged": str(run), "judge": asked}
     return Forecast(about, len(job), left, len(turns), asks, own["currency"], spent)
 
@@ -221,16 +213,14 @@ def _spread(count: int) -> list[int]:
 Answer = Callable[[Ask, Sequence[Event]], Reply]
 
 
-def _play(
-    session: Session, groups: Mapping[str, str], answer: Answer, game: str, prompts: Templates, found: Prompts
-) -> None:
-    """Play one game and keep its prompts. groups: of each seat."""
-    templates = load_prompts(prompts, game)
-    while session.asks:
-        views = [session.game.view(ask.seat) for ask in session.asks]
-        for ask, view in zip(session.asks, views, strict=True):
-            found[groups[ask.seat], ask.kind].append(templates.render(ask, view).text)
-        session.send(tuple(map(answer, session.asks, views)))
+def _play(session: Session, who: Mapping[str, Hashable], answer: Answer, prompts: Prompts, found: Found) -> None:
+    """Play one game and keep its prompts. who: is asked in each seat."""
+
+    def asked(ask: Ask, view: Sequence[Event]) -> Reply:
+        found.setdefault((who[ask.seat], ask.kind), []).append(prompts.render(ask, view).text)
+        return answer(ask, view)
+
+    drive(session, asked)
 
 
 def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
@@ -259,18 +249,19 @@ def _so_far(
 
 
 def _asks(
-    shares: Sequence[tuple[str, str, float, Prompts]],
+    shares: Mapping[tuple[str, Hashable], float],
+    prompts: Found,
     files: Mapping[str, str],
     limits: Limits,
     answers: Mapping[str, float],
 ) -> tuple[AskForecast, ...]:
-    """The asks to models at endpoints. shares: specs with the group that they play and how often the prompts of the
-    sample count; answers: mean tokens by kind, where known.
+    """The asks to models at endpoints. shares: how often the prompts of a sample count, by the spec of the player and
+    who it is asked as; answers: mean tokens by kind, where known.
     """
     texts = defaultdict[tuple[str, AskKind], list[tuple[float, str]]](list)
-    for spec, group, share, prompts in shares:
+    for (spec, who), share in shares.items():
         for (asked, kind), rendered in prompts.items():
-            if asked == group and spec.startswith("openai:"):
+            if asked == who and spec.startswith("openai:"):
                 texts[spec, kind] += [(share, text) for text in rendered]
     rows = []
     for (spec, kind), found in texts.items():
@@ -293,45 +284,3 @@ def _asks(
         cost = None if price is None else Range(*costs)
         rows.append(AskForecast(model.label, kind.value, calls, prompt, answer, cost, longest, mean is not None))
     return tuple(row for row in rows if row.calls)
-
-
-_NAME = 26
-
-
-def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
-    """Print a forecast. prompts: also a whole prompt of each kind."""
-    if as_json:
-        emit(found.to_json())
-        return
-    for line in forecast_lines(found):
-        put(line)
-    longest = {ask.kind: ask.prompt for ask in sorted(found.asks, key=lambda ask: len(ask.prompt))}
-    for kind, text in longest.items() if prompts else ():
-        put(f"\n--- {kind}: a whole prompt ---\n{plain(text)}")
-
-
-def forecast_lines(found: Forecast) -> Iterator[str]:
-    """The summary: one screen."""
-    already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
-    games = "game" if found.left == 1 else "games"
-    yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
-    yield f"From {found.sample} of the games, played by scripts. No model was called, nothing written."
-    if not found.asks:
-        yield "No player in this run costs anything."
-        return
-    for name in ("kind", "model"):
-        yield f"\n{f'by {name}':{_NAME}}{'calls':>9}{'tokens':>13}{f'{found.currency} (from, to)':>32}"
-        for one in dict.fromkeys(getattr(ask, name) for ask in found.asks):
-            asks = [ask for ask in found.asks if getattr(ask, name) == one]
-            tokens = sum(ask.prompt_tokens.likely + ask.completion_tokens.likely for ask in asks)
-            cost = _sum([ask.cost for ask in asks if ask.cost is not None])
-            words = "no price known" if cost is None else "{1:,.2f} ({0:,.2f}, {2:,.2f})".format(*cost)
-            short = one if len(one) < _NAME else f"{one[: _NAME - 3]}…"
-            yield f"{plain(short):{_NAME}}{sum(ask.calls for ask in asks):>9,.0f}{tokens:>13,.0f}{words:>32}"
-    counted = "as long as those so far in this run" if any(ask.measured for ask in found.asks) else "of usual length"
-    low, likely, high = CHARACTERS_A_TOKEN
-    yield f"\nTokens are estimated: {likely:g} characters each ({low:g} to {high:g}); answers are"
-    yield f"{counted}, without reasoning that is not bounded,"
-    yield "which may cost many times as much. Nothing is taken as cached."
-    if found.unpriced:
-        yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."

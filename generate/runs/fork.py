@@ -14,29 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.settings import Setting, resolve, saved, takes
 from liescope.common.text import plain
-from liescope.games.core import EventKind
-from liescope.games.record import GameRecord, Source
+from liescope.games.core import AskKind, EventKind
+from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.generate.players.player_registry import files_of, player_names
-from liescope.generate.players.prompts import Templates
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.journal_reader import number_in
-from liescope.generate.runs.moment import (
-    MOST_CONTINUATIONS,
-    Branch,
-    ForkPlan,
-    Moment,
-    batch_of,
-    check_group,
-    forced,
-    lessons_of,
-    made,
-    moment_of,
-    planned_game,
-    rebuild,
-)
+from liescope.generate.runs.moment import MOST_CONTINUATIONS, ForkPlan, answered, beginning
 from liescope.generate.runs.plan_games import stored_templates, templates_for
 from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import RunConfig, handed_on
@@ -144,91 +129,6 @@ class ForkResult(RunResult):
 
 
 _PERSON = "human:"  # the beginning of the specs of people
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A recorded game, stopped at a moment. specs: of every seat; facts: what the plan of its continuations has of it;
-    files: of its own plan; templates: those that it was played with.
-    """
-
-    moment: Moment
-    session: Session
-    specs: Mapping[str, str]
-    facts: Mapping[str, Any]
-    files: Mapping[str, str]
-    templates: Templates
-
-    @classmethod
-    def read(cls, journal: Journal, game_id: str, step: int) -> Recorded:
-        """Raises UsageError if nothing is asked at that step, or the recorded replies end before it; BadData for a run
-        that was not played here.
-        """
-        session, of = rebuild(journal, game_id), journal.plan
-        if ForkPlan.KEY in of:
-            fork = ForkPlan.parse(of, journal.path)
-            planned = fork.planned(number_in(game_id) or 0)
-            assert planned.group is not None
-            branches = (Branch(fork.step, game_id, planned.seed),)
-            begin = moment_of(journal, fork).then(forced(planned.group), branches)
-            root, learning, specs, people = fork.root, fork.learning, fork.seats(planned, {}), fork.people
-        else:
-            plan, first = planned_game(journal, game_id)
-            begin, learning, root = made(plan, first, lessons_of(journal, first)), first.learning, game_id
-            specs = plan.seats(first, session.game.roles)
-            people = _people(journal, game_id, specs)
-        if step < begin.step:
-            raise UsageError(f"game {plain(game_id)} goes on from step {begin.step} of {plain(root)}; fork that game")
-        answers, replies = journal.answers(game_id), []
-        while session.asks and session.asks[0].step < step:
-            replies.append(batch_of(session, answers, game_id))
-            session.send(replies[-1])
-        if not session.asks:
-            raise UsageError(f"game {plain(game_id)} is over after step {begin.step + len(replies) - 1}")
-        moment = begin.then(tuple(replies))
-        facts = {
-            **{name: of[name] for name in ("game", "options", "seating")},
-            **{"fork": journal.name, "origin": short_hash(of), "of": game_id, "root": root},
-            **{"step": moment.step, "moment": moment.hash, "learning": learning, "people": dict(people)},
-            **handed_on(of),
-        }
-        return cls(moment, session, specs, facts, of.get("files", {}), stored_templates(journal))
-
-    def seat(self, name: str) -> str:
-        """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
-        asked = [ask.seat for ask in self.session.asks]
-        if name and name not in self.specs:
-            raise UnknownName("seat", name, self.specs)
-        if not name and len(asked) > 1:
-            raise UsageError(f"{len(asked)} seats are asked at once ({', '.join(asked)}); name one with --seat")
-        return name or asked[0]
-
-    def plan(self, seat: str, groups: Sequence[Group], others: str, templates: Templates, **drawn: int) -> ForkPlan:
-        """The plan of continuations. drawn: their times and seed."""
-        specs = {name: others or spec for name, spec in self.specs.items() if name != seat}
-        for name, spec in [*((seat, group.player) for group in groups), *specs.items()]:
-            if spec.startswith(_PERSON):
-                raise UsageError(
-                    f"{plain(name)} was played by a person ({plain(spec.removeprefix(_PERSON))}), who cannot be asked "
-                    f"again; name who plays on with {'--player' if name == seat else '--others'}"
-                )
-        files = files_of([*(group.player for group in groups), *specs.values()])
-        for name in files.keys() & self.files.keys():
-            if files[name] != self.files[name]:
-                run = plain(self.facts["fork"])
-                raise UsageError(f"{plain(name)} has changed since {run} was played; name another file")
-        prompts = {"prompts": templates.name, "templates": templates.hash}
-        who = {"seat": seat, "groups": tuple(groups), "others": specs, "files": files}
-        return ForkPlan.model_validate({**self.facts, **who, **prompts, **drawn})
-
-
-def _people(journal: Journal, game_id: str, specs: Mapping[str, str]) -> dict[str, str]:
-    """The persons in the seats of a game played from its start, by seat."""
-    if game_id not in journal.game_ids():
-        return {seat: spec.removeprefix(_PERSON) for seat, spec in specs.items() if spec.startswith(_PERSON)}
-    return {seat.name: seat.model for seat in journal.record(game_id).seats if seat.source is Source.HUMAN}
-
-
 _SHOWN = 200  # characters of a statement in the name of its group
 
 
@@ -298,22 +198,86 @@ def fork(
     """
     source, own = Path(run), resolve(ForkSettings, settings)
     with Journal.open(source) as journal:
-        recorded = Recorded.read(journal, journal.find(game), step)
-    of = recorded.facts["of"]
+        of, name, recorded = journal.find(game), journal.name, journal.plan
+        begin, kept = beginning(journal, of), stored_templates(journal)
+        session, before = begin.session(), begin.plan
+        specs = before.seats(begin.planned, session.game.roles)
+        root, people = of, {seat: spec.removeprefix(_PERSON) for seat, spec in specs.items() if _person(spec)}
+        if isinstance(before, ForkPlan):
+            root, people = before.root, before.people
+        first = session.asks[0].step if session.asks else step
+        if step < first:
+            raise UsageError(f"game {plain(of)} goes on from step {first} of {plain(root)}; fork that game")
+        moment = begin.then(answered(journal, of, session, step))
+    if not session.asks:
+        raise UsageError(f"game {plain(of)} is over after step {first + len(moment.replies) - 1}")
     folder = Path(out) if out is not None else default_folder(source, of, step)
     if folder.resolve() == source.resolve():
         raise UsageError("the continuations need a folder of their own; choose another --out")
-    asked = recorded.seat(own["seat"])
-    groups = _groups(_once(own["players"]) or [recorded.specs[asked]], _once(own["say"]))
-    for group in groups:
-        check_group(recorded.session, asked, group)
-    templates = templates_for(own["prompts"], recorded.facts["game"], folder) if own["prompts"] else recorded.templates
-    plan = recorded.plan(asked, groups, own["others"], templates, times=own["times"], seed=own["seed"])
+    seat = _seat(own["seat"], session, specs)
+    groups = _groups(_once(own["players"]) or [specs[seat]], _once(own["say"]))
+    if own["say"] and [(ask.seat, ask.kind) for ask in session.asks] != [(seat, AskKind.SPEAK)]:
+        asked = ", ".join(f"{ask.seat} to {ask.kind.value}" for ask in session.asks)
+        raise UsageError(f"--say needs a step at which {seat} alone speaks; this one asks {asked}")
+    others = {name: own["others"] or spec for name, spec in specs.items() if name != seat}
+    templates = templates_for(own["prompts"], before.game, folder) if own["prompts"] else kept
+    plan = ForkPlan(
+        game=before.game,
+        options=before.options,
+        seating=before.seating,
+        fork=name,
+        origin=short_hash(recorded),
+        of=of,
+        root=root,
+        step=step,
+        moment=moment.hash,
+        learning=begin.planned.learning,
+        people=people,
+        seat=seat,
+        groups=groups,
+        others=others,
+        files=_files([*((seat, group.player) for group in groups), *others.items()], seat, before.files, name),
+        prompts=templates.name,
+        templates=templates.hash,
+        times=own["times"],
+        seed=own["seed"],
+        **handed_on(recorded),
+    )
     options = {"run": source, "game": of, "step": step, **saved(ForkSettings, own)}
-    about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
-    job = Forking(plan, recorded.moment, templates)
-    done = run_job(job, folder, own, about, RunConfig("fork", options), progress)
+    about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": seat}
+    done = run_job(Forking(plan, moment, templates), folder, own, about, RunConfig("fork", options), progress)
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
+
+
+def _person(spec: str) -> bool:
+    return spec.startswith(_PERSON)
+
+
+def _seat(name: str, session: Session, specs: Mapping[str, str]) -> str:
+    """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
+    asked = [ask.seat for ask in session.asks]
+    if name and name not in specs:
+        raise UnknownName("seat", name, specs)
+    if not name and len(asked) > 1:
+        raise UsageError(f"{len(asked)} seats are asked at once ({', '.join(asked)}); name one with --seat")
+    return name or asked[0]
+
+
+def _files(players: Sequence[tuple[str, str]], anew: str, known: Mapping[str, str], run: str) -> dict[str, str]:
+    """The files that the players read. players: seats and specs; anew: the seat that is played anew; known: files of
+    the run. Raises UsageError for a person, and for a file that has changed.
+    """
+    for seat, spec in players:
+        if _person(spec):
+            raise UsageError(
+                f"{plain(seat)} was played by a person ({plain(spec.removeprefix(_PERSON))}), who cannot be asked "
+                f"again; name who plays on with {'--player' if seat == anew else '--others'}"
+            )
+    files = files_of([spec for _, spec in players])
+    for file in files.keys() & known.keys():
+        if files[file] != known[file]:
+            raise UsageError(f"{plain(file)} has changed since {plain(run)} was played; name another file")
+    return files
 
 
 def default_folder(run: Path, game_id: str, step: int) -> Path:

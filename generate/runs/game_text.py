@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
-from pathlib import Path
+from itertools import pairwise
 from statistics import fmean
-from typing import Any
 
 from rich.text import Text
 
@@ -16,8 +13,6 @@ from liescope.common.text import plain
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
-from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.run_plan import TABLE
 from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 
@@ -293,69 +288,3 @@ def _ending(game: GameRecord) -> Text:
 def _text(words: str, style: str = "") -> Text:
     """A line of a transcript; all text from a model or a file reaches the terminal through here."""
     return Text(plain(words), style)
-
-
-@dataclass(frozen=True, slots=True)
-class RunListing:
-    """What `show` lists. data: plain JSON data; lines: the same as text."""
-
-    data: dict[str, Any]
-    lines: Iterator[Text]
-
-
-def list_games(journal: Journal) -> RunListing:
-    """The games of a run that have ended, in the run's order, then those that have begun (under way, or unfinished when
-    the run stopped). Raises BadData for a damaged journal.
-    """
-    rows, about = list[dict[str, Any]](), list[str]()
-    for game in journal.records():
-        winner = None if game.outcome is None else game.outcome.winner
-        rows.append({"game_id": game.game_id, "cell": game.cell, "winner": winner, "status": game.status.value})
-        about.append("; ".join(filter(None, (" ".join(game.failure.split()), _players(game)))))
-    for game_id, replies in sorted(journal.begun_replies().items()):
-        rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
-        about.append(f"{replies} replies so far")
-    lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
-    return RunListing({"run": journal.name, "games": rows}, lines)
-
-
-def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
-    """A line for each game, then the total. ahead: games of the plan that have not begun."""
-    wide = max([len(plain(row["game_id"])) for row in rows] + [4])
-    yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
-    for row, what in zip(rows, about, strict=True):
-        yield Text(plain(f"{row['game_id']:{wide}}  {row['status']:6}  {row['winner'] or '–':10}  {what}"))
-    counts = ", ".join(f"{number} {status}" for status, number in sorted(Counter(r["status"] for r in rows).items()))
-    still = f", {ahead} still to play" if ahead else ""
-    yield Text(f"{counts or 'no game has begun yet'}{still}; one game in full:")
-    yield Text(plain(f"liescope show {run} GAME_ID"), no_wrap=True)
-
-
-def _players(game: GameRecord) -> str:
-    """The players of a game, those of one role after those of another; with the roles, where each seat was held."""
-    names = game.cell.split(" | ")
-    if game.cell == TABLE:
-        names = sorted(f"{seat.role}: {seat.model}" for seat in game.seats)
-    runs = [(len(list(same)), name) for name, same in groupby(names)]
-    return " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
-
-
-def list_calls(journal: Journal, game_id: str) -> RunListing:
-    """The calls of one game in the order of play, with the columns of the corpus's calls. Raises BadData for a damaged
-    journal.
-    """
-    calls = journal.calls(game_id)
-    return RunListing({"game_id": game_id, "calls": calls}, _call_lines(calls))
-
-
-def _call_lines(calls: Sequence[dict[str, Any]]) -> Iterator[Text]:
-    """A line for each request: its place in the game, its kind, and whether it could be used."""
-    yield Text(f"{'step':>4}  {'seat':12}  {'try':>3}  {'kind':15}  {'tokens':>11}  problem", "bold")
-    for call in calls:
-        tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"
-        problem = " ".join(call["problem"].split())
-        if call["via"] is not None:
-            problem = "; ".join(filter(None, (f"from the {call['via']}", problem)))
-        where = f"{call['step']:>4}  {call['seat']:12}  {call['attempt']:>3}  {call['kind'] or '–':15}"
-        yield Text(plain(f"{where}  {tokens:>11}  {problem}"))
-    yield Text(f"{len(calls)} calls; the prompt of one: --prompt STEP SEAT")

@@ -29,7 +29,7 @@ from liescope.generate.players.player_registry import files_of
 from liescope.generate.players.prompts import Templates
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
-from liescope.generate.runs.moment import FILE, ForkPlan, Moment, continued, planned_game
+from liescope.generate.runs.moment import FILE, ForkPlan, Moment, beginning
 from liescope.generate.runs.plan_games import templates_for
 from liescope.generate.runs.run_folder import PART, handed_on
 from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
@@ -240,7 +240,7 @@ class Forking(Job):
         return {self.moment.hash: {FILE: self.moment.text}}
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
-        return continued(self.moment, planned)
+        return self.moment.continued(planned)
 
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
@@ -260,7 +260,7 @@ class Forking(Job):
         if plan.people:
             fork["people"] = plan.people
         meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
-        if plan.learning:
+        if planned.learning:
             meta["learning"] = True
         return record(game, outcome, _who(players), label, failure, meta)
 
@@ -378,6 +378,6 @@ def _speakers(journal: Journal) -> tuple[str, ...]:
 
 def _asked(journal: Journal, game: GameRecord) -> dict[str, str]:
     """The specs of the seats of a game whose players can be asked."""
-    plan, planned = planned_game(journal, game.game_id)
-    specs = plan.seats(planned, {seat.name: seat.role for seat in game.seats})
+    made = beginning(journal, game.game_id)
+    specs = made.plan.seats(made.planned, {seat.name: seat.role for seat in game.seats})
     return {name: spec for name, spec in specs.items() if not spec.startswith(_SILENT)}

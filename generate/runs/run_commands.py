@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,7 @@ from liescope.common.text import plain
 from liescope.games.game_registry import GAMES, game_lines, table_options
 from liescope.generate.players.player_registry import player_names
 from liescope.generate.players.run_limits import RunSettings
-from liescope.generate.runs.forecast import forecast, forecast_label, say_forecast
+from liescope.generate.runs.forecast import CHARACTERS_A_TOKEN, Forecast, forecast, forecast_label
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
@@ -31,8 +33,6 @@ from liescope.generate.runs.run_folder import PLAN_FILE
 
 if TYPE_CHECKING:
     from liescope.common.report.contents import Report
-
-    pass
 
 
 def summarise(result: RunResult, as_json: bool) -> None:
@@ -111,6 +111,47 @@ def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
         total = [sum_ + (value or 0.0) for sum_, value in zip(total, values, strict=True)]
         put(f"{kind:20}" + "".join(f"{'–' if value is None else f'{value:,.1f}':>15}" for value in values))
     put(f"{'all':20}" + "".join(f"{value:>15,.1f}" for value in total))
+
+
+_WIDE = 26
+
+
+def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
+    """Print a forecast. prompts: also a whole prompt of each kind."""
+    if as_json:
+        emit(found.to_json())
+        return
+    for line in _forecast_lines(found):
+        put(line)
+    longest = {ask.kind: ask.prompt for ask in sorted(found.asks, key=lambda ask: len(ask.prompt))}
+    for kind, text in longest.items() if prompts else ():
+        put(f"\n--- {kind}: a whole prompt ---\n{plain(text)}")
+
+
+def _forecast_lines(found: Forecast) -> Iterator[str]:
+    """The summary: one screen."""
+    already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
+    games = "game" if found.left == 1 else "games"
+    yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
+    yield f"From {found.sample} of the games, played by scripts. No model was called, nothing written."
+    if not found.asks:
+        yield "No player in this run costs anything."
+        return
+    for name in ("kind", "model"):
+        yield f"\n{f'by {name}':{_WIDE}}{'calls':>9}{'tokens':>13}{f'{found.currency} (from, to)':>32}"
+        for one in dict.fromkeys(getattr(ask, name) for ask in found.asks):
+            part = replace(found, asks=tuple(ask for ask in found.asks if getattr(ask, name) == one))
+            tokens = sum(ask.prompt_tokens.likely + ask.completion_tokens.likely for ask in part.asks)
+            words = "no price known" if part.cost is None else "{1:,.2f} ({0:,.2f}, {2:,.2f})".format(*part.cost)
+            short = one if len(one) < _WIDE else f"{one[: _WIDE - 3]}…"
+            yield f"{plain(short):{_WIDE}}{part.calls:>9,.0f}{tokens:>13,.0f}{words:>32}"
+    counted = "as long as those so far in this run" if any(ask.measured for ask in found.asks) else "of usual length"
+    low, likely, high = CHARACTERS_A_TOKEN
+    yield f"\nTokens are estimated: {likely:g} characters each ({low:g} to {high:g}); answers are"
+    yield f"{counted}, without reasoning that is not bounded,"
+    yield "which may cost many times as much. Nothing is taken as cached."
+    if found.unpriced:
+        yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
 
 
 def show_first(run: Path, games: int) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,10 +18,13 @@ from rich.text import Text
 
 from liescope.common.console import emit, print_pages
 from liescope.common.errors import UsageError
-from liescope.games.record import record_to_json
-from liescope.generate.runs.game_text import list_calls, list_games, transcript
+from liescope.common.text import plain
+from liescope.games.record import GameRecord, record_to_json
+from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import prompt_of_call
+from liescope.generate.runs.journal_reader import KeptRequest
+from liescope.generate.runs.moment import RENDERED, SENT, answered, rebuild, templates_of
+from liescope.generate.runs.run_plan import TABLE
 from liescope.generate.runs.run_progress import WIDTH, RunStatus, cut
 from liescope.generate.runs.run_progress import status as status_of
 from liescope.generate.runs.withdraw import withdraw as withdraw_words
@@ -51,24 +59,137 @@ def show(
     with Journal.open(run) as journal:
         if game is None:
             listing = list_games(journal)
+        elif prompt is not None:
+            listing = prompt_of_call(journal, journal.find(game), *prompt)
+        elif calls:
+            listing = list_calls(journal, journal.find(game))
+        else:
+            listing, record = None, journal.record(journal.find(game))
+        if listing is not None:
             emit(listing.data) if as_json else print_pages(listing.lines)
             return
-        game_id = journal.find(game)
-        if prompt is not None:
-            shown = prompt_of_call(journal, game_id, *prompt)
-            emit(shown.to_json()) if as_json else print_pages(shown.lines())
-            return
-        if calls:
-            made = list_calls(journal, game_id)
-            emit(made.data) if as_json else print_pages(made.lines)
-            return
-        record = journal.record(game_id)
     if as_json:
         emit(record_to_json(record))
         return
     from liescope.labeling.label import label_game
 
     print_pages(transcript(record, label_game(record), brackets=not Console().is_terminal))
+
+
+@dataclass(frozen=True, slots=True)
+class RunListing:
+    """What `show` lists. data: plain JSON data; lines: the same as text."""
+
+    data: dict[str, Any]
+    lines: Iterator[Text]
+
+
+def list_games(journal: Journal) -> RunListing:
+    """The games of a run that have ended, in the run's order, then those that have begun (under way, or unfinished when
+    the run stopped). Raises BadData for a damaged journal.
+    """
+    rows, about = list[dict[str, Any]](), list[str]()
+    for game in journal.records():
+        winner = None if game.outcome is None else game.outcome.winner
+        rows.append({"game_id": game.game_id, "cell": game.cell, "winner": winner, "status": game.status.value})
+        about.append("; ".join(filter(None, (" ".join(game.failure.split()), _players(game)))))
+    for game_id, replies in sorted(journal.begun_replies().items()):
+        rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
+        about.append(f"{replies} replies so far")
+    lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
+    return RunListing({"run": journal.name, "games": rows}, lines)
+
+
+def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
+    """A line for each game, then the total. ahead: games of the plan that have not begun."""
+    wide = max([len(plain(row["game_id"])) for row in rows] + [4])
+    yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
+    for row, what in zip(rows, about, strict=True):
+        yield Text(plain(f"{row['game_id']:{wide}}  {row['status']:6}  {row['winner'] or '–':10}  {what}"))
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(Counter(r["status"] for r in rows).items()))
+    still = f", {ahead} still to play" if ahead else ""
+    yield Text(f"{counts or 'no game has begun yet'}{still}; one game in full:")
+    yield Text(plain(f"liescope show {run} GAME_ID"), no_wrap=True)
+
+
+def _players(game: GameRecord) -> str:
+    """The players of a game, those of one role after those of another; with the roles, where each seat was held."""
+    names = game.cell.split(" | ")
+    if game.cell == TABLE:
+        names = sorted(f"{seat.role}: {seat.model}" for seat in game.seats)
+    runs = [(len(list(same)), name) for name, same in groupby(names)]
+    return " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
+
+
+def list_calls(journal: Journal, game_id: str) -> RunListing:
+    """The calls of one game in the order of play, with the columns of the corpus's calls. Raises BadData for a damaged
+    journal.
+    """
+    calls = journal.calls(game_id)
+    return RunListing({"game_id": game_id, "calls": calls}, _call_lines(calls))
+
+
+def _call_lines(calls: Sequence[dict[str, Any]]) -> Iterator[Text]:
+    """A line for each request: its place in the game, its kind, and whether it could be used."""
+    yield Text(f"{'step':>4}  {'seat':12}  {'try':>3}  {'kind':15}  {'tokens':>11}  problem", "bold")
+    for call in calls:
+        tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"
+        problem = " ".join(call["problem"].split())
+        if call["via"] is not None:
+            problem = "; ".join(filter(None, (f"from the {call['via']}", problem)))
+        where = f"{call['step']:>4}  {call['seat']:12}  {call['attempt']:>3}  {call['kind'] or '–':15}"
+        yield Text(plain(f"{where}  {tokens:>11}  {problem}"))
+    yield Text(f"{len(calls)} calls; the prompt of one: --prompt STEP SEAT")
+
+
+def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> RunListing:
+    """The prompt of the call to a seat at a step of a game: as it was sent, with the requests that the run kept and
+    their parameters, or rendered again.
+
+    Raises UsageError if the game has no such call, BadData if nothing was kept and the templates are gone.
+    """
+    requests = tuple(journal.requests(game_id, step, seat))
+    origin, templates = SENT, None
+    sent = next((request.body for request in reversed(requests) if request.body is not None), None)
+    if sent is not None:
+        kinds = {call["kind"] for call in journal.calls(game_id) if (call["step"], call["seat"]) == (step, seat)}
+        kind = str(next(iter(kinds - {None}), "?"))
+        text = "\n\n".join(str(message.get("content") or "") for message in sent.get("messages", ()))
+    else:
+        session = rebuild(journal, game_id)
+        answered(journal, game_id, session, step)
+        asked = {ask.seat: ask for ask in session.asks if ask.step == step}
+        if seat not in asked:
+            who = f"at step {step}, those asked are {', '.join(asked)}" if asked else f"it has no step {step}"
+            raise UsageError(f"game {plain(game_id)} asks {plain(seat)} nothing: {plain(who)}; --calls lists the calls")
+        origin, templates, kind = RENDERED, str(journal.plan["templates"]), asked[seat].kind.value
+        prompts = templates_of(journal, str(journal.plan["game"]))
+        text = prompts.render(asked[seat], session.game.view(seat)).text
+    data = {"game_id": game_id, "step": step, "seat": seat, "kind": kind, "origin": origin, "prompt": text}
+    made = [{"request" if name == "body" else name: value for name, value in asdict(one).items()} for one in requests]
+    return RunListing({**data, "templates": templates, "requests": made}, _prompt_lines(data, templates, requests))
+
+
+def _prompt_lines(data: dict[str, Any], templates: str | None, requests: Sequence[KeptRequest]) -> Iterator[Text]:
+    """The prompt as text, under lines that say where it comes from."""
+    yield Text(plain("{game_id}, step {step}, {seat}: {kind}".format(**data)), "bold")
+    if templates is not None:
+        yield Text(
+            f"No request was kept. Rendered again from the journal with the templates {templates}; "
+            "a player that asks no endpoint never saw it.",
+            "yellow",
+        )
+    for request in requests:
+        served = f", served by {request.served_model}" if request.served_model else ""
+        name = f", response {request.response_id}" if request.response_id else ""
+        problem = f": {' '.join(request.problem.split())}" if request.problem else ""
+        via = f", from the {request.via}" if request.via else ""
+        yield Text(plain(f"Request {request.attempt} to {request.model}{served}{name}{via}{problem}"), "dim")
+    if requests and requests[-1].body:
+        rest = {name: value for name, value in requests[-1].body.items() if name != "messages"}
+        yield Text(plain(f"Parameters: {json.dumps(rest, ensure_ascii=False)}"), "dim")
+    yield Text("")
+    yield Text(plain(data["prompt"]))
 
 
 _AGAIN = 2.0  # seconds

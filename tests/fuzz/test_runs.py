@@ -21,13 +21,13 @@ from liescope.common.errors import LiescopeError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.corpus import build
 from liescope.generate.players.player_protocol import Attempt
-from liescope.generate.runs.game_text import list_calls, list_games, transcript
+from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import NAMES, checksum
-from liescope.generate.runs.moment import prompt_of_call
 from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.runner import play, run
+from liescope.generate.runs.show_commands import list_calls, list_games, prompt_of_call
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import seeds
 from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said
@@ -95,7 +95,7 @@ def show(folder: Path, random: Random) -> None:
             lines += calls.lines
             if calls.data["calls"] and random.random() < 0.2:
                 call = random.choice(calls.data["calls"])
-                lines += prompt_of_call(journal, game.game_id, call["step"], call["seat"]).lines()
+                lines += prompt_of_call(journal, game.game_id, call["step"], call["seat"]).lines
     shown = "\n".join(line.plain for line in lines)
     assert not any(sign in shown for sign in ESCAPES)
 

@@ -18,8 +18,8 @@ from liescope.generate.exports.exporter_protocol import open_source
 from liescope.generate.exports.preferences import Speeches
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import prompt_of_call
 from liescope.generate.runs.play import play
+from liescope.generate.runs.show_commands import prompt_of_call
 from liescope.labeling.label import label_game
 
 
@@ -69,8 +69,8 @@ def test_a_prompt_is_what_the_speaker_was_sent_and_a_completion_its_whole_reply(
                     prompt_of_call(journal, game.game_id, call["step"], call["seat"]),
                 )
                 made.add(said.statement_id)
-                assert row["prompt_origin"] == prompt.origin == "as it was sent"
-                assert "\n\n".join(message["content"] for message in row["prompt"]) == prompt.text
+                assert row["prompt_origin"] == prompt.data["origin"] == "as it was sent"
+                assert "\n\n".join(message["content"] for message in row["prompt"]) == prompt.data["prompt"]
                 assert row["completion"] == [{"role": "assistant", "content": call["raw"]}]
                 assert row["label"] == (not said.label_claim)
     assert made == found.keys() != set()

@@ -18,7 +18,8 @@ from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
 from liescope.generate.runs.fork import Endings, effects
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import SAID, ForkPlan, prompt_of_call, rebuild
+from liescope.generate.runs.moment import SAID, ForkPlan, rebuild
+from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint
 
 TABLES: dict[str, dict[str, Any]] = {
@@ -162,8 +163,8 @@ def test_a_continuation_can_be_continued(run: Path, game: GameRecord, tmp_path: 
             assert tuple(session.events) == child.events
         seat = child.events[-3].actor or child.seats[0].name
         asked = next((step, seat) for step, seat in journal.answers(child.game_id))
-        assert "First." in prompt_of_call(journal, child.game_id, *asked).text
-        assert "Second." in prompt_of_call(journal, child.game_id, *asked).text
+        assert "First." in prompt_of_call(journal, child.game_id, *asked).data["prompt"]
+        assert "Second." in prompt_of_call(journal, child.game_id, *asked).data["prompt"]
         assert seat
 
 

@@ -17,8 +17,8 @@ from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import prompt_of_call
 from liescope.generate.runs.play import label, play
+from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 from tests.generate.runs.people import play_with_people, table
 
@@ -72,7 +72,7 @@ def test_the_same_command_goes_on_with_the_prompts_of_before(
     with Journal.open(run) as journal:
         after = [record.game_id for record in journal.records()]
         call = journal.calls(after[-1])[0]
-        assert "NEW WORDS" not in prompt_of_call(journal, after[-1], call["step"], call["seat"]).text
+        assert "NEW WORDS" not in prompt_of_call(journal, after[-1], call["step"], call["seat"]).data["prompt"]
     assert before <= set(after)
     assert len({game_id.partition("-")[0] for game_id in after}) == 1
     play(game, out=run.with_name("new"), players=["fake:a"], games=1, **SMALL[game])

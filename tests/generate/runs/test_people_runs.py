@@ -18,9 +18,9 @@ from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
 from liescope.games.session import replay
 from liescope.generate.exports.exporter_registry import EXPORTERS
-from liescope.generate.runs.game_text import list_games
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import batch_of, rebuild
+from liescope.generate.runs.moment import answered, rebuild
+from liescope.generate.runs.show_commands import list_games
 from tests.generate.runs.people import FOX, HELD, OTTER, play_with_people, table
 
 
@@ -41,9 +41,7 @@ def test_the_recorded_replies_make_the_same_events(run: Path) -> None:
     with Journal.open(run) as journal:
         (record,) = journal.records()
         session = rebuild(journal, record.game_id)
-        answers = journal.answers(record.game_id)
-        while session.asks:
-            session.send(batch_of(session, answers, record.game_id))
+        answered(journal, record.game_id, session, 10_000)
         assert tuple(session.events) == record.events
         plan = table()
         again = replay(lambda: plan.make(plan.planned(0)), journal.replies(record.game_id))

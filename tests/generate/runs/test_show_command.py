@@ -19,9 +19,10 @@ from liescope.games.core import Ask
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.players.prompts import template_folder
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import RENDERED, SENT, prompt_of_call
+from liescope.generate.runs.moment import RENDERED, SENT
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import play
+from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint
 
 Say = Callable[..., tuple[int, str, str]]
@@ -150,15 +151,15 @@ def test_every_call_of_a_scripted_game_has_a_prompt_rendered_from_its_own_view(s
     with Journal.open(wolves) as journal:
         calls = journal.calls(game_id)
         shown = [prompt_of_call(journal, game_id, call["step"], call["seat"]) for call in calls[::150]]
-    assert {prompt.origin for prompt in shown} == {RENDERED}
+    assert {prompt.data["origin"] for prompt in shown} == {RENDERED}
     for call, prompt in zip(calls[::150], shown, strict=True):
-        assert prompt.kind == call["kind"]
-        assert f"You are {call['seat']}" in prompt.text
+        assert prompt.data["kind"] == call["kind"]
+        assert f"You are {call['seat']}" in prompt.data["prompt"]
     call = calls[0]
     code, out, _ = say("show", wolves, game_id, "--prompt", call["step"], call["seat"])
     assert code == 0
     assert "Rendered again from the journal" in out
-    assert " ".join(shown[0].text.split()) in " ".join(out.split())
+    assert " ".join(shown[0].data["prompt"].split()) in " ".join(out.split())
 
 
 def test_a_prompt_that_was_sent_is_shown_as_it_was_sent(say: Say, wolves: Path) -> None:
@@ -171,7 +172,7 @@ def test_a_prompt_that_was_sent_is_shown_as_it_was_sent(say: Say, wolves: Path) 
         journal.log_attempt(Attempt(*where, 1, "raw", "", request=request, response_id="r-1", served_model="m-2026"))
     with Journal.open(wolves) as journal:
         shown = prompt_of_call(journal, *where)
-    assert (shown.origin, shown.text) == (SENT, messages[0]["content"])
+    assert (shown.data["origin"], shown.data["prompt"]) == (SENT, messages[0]["content"])
     code, out, _ = say("show", wolves, game_id, "--prompt", call["step"], call["seat"])
     assert code == 0
     assert "\x1b" not in out
@@ -215,7 +216,7 @@ def test_a_judges_prompts_are_rendered_too(say: Say, run: Path, tmp_path: Path) 
     with Journal.open(judged) as journal:
         for call in journal.calls(game_id):
             shown = prompt_of_call(journal, game_id, call["step"], call["seat"])
-            assert (shown.origin, shown.kind) == (RENDERED, call["kind"])
+            assert (shown.data["origin"], shown.data["kind"]) == (RENDERED, call["kind"])
 
 
 def test_templates_of_ones_own_are_kept_whole_and_used_again(say: Say, run: Path, tmp_path: Path) -> None:
@@ -231,4 +232,4 @@ def test_templates_of_ones_own_are_kept_whole_and_used_again(say: Say, run: Path
     game_id = only_game(run)
     with Journal.open(run) as journal:
         (call, *_) = journal.calls(game_id)
-        assert "MY OWN speak" in prompt_of_call(journal, game_id, call["step"], call["seat"]).text
+        assert "MY OWN speak" in prompt_of_call(journal, game_id, call["step"], call["seat"]).data["prompt"]
