@@ -198,7 +198,7 @@ def forecast_label(
         judged = job.begin(games[place], {asked: script})
         _play(judged, job.seats(games[place], judged.game), _silent, prompts, found)
     left = len(job) - len(ended)
-    shares = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
+    shares: dict[tuple[str, Hashable], float] = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
     asks = _asks(shares, found, job.plan.files, limits_of(own), answers)
     about = {"game": job.game, "judged": str(run), "judge": asked}
     return Forecast(about, len(job), left, len(turns), asks, own["currency"], spent)
