@@ -162,9 +162,9 @@ def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> RunL
         if seat not in asked:
             who = f"at step {step}, those asked are {', '.join(asked)}" if asked else f"it has no step {step}"
             raise UsageError(f"game {plain(game_id)} asks {plain(seat)} nothing: {plain(who)}; --calls lists the calls")
-        origin, templates, kind = RENDERED, str(journal.plan["templates"]), asked[seat].kind.value
         prompts = templates_of(journal, str(journal.plan["game"]))
         text = prompts.render(asked[seat], session.game.view(seat)).text
+        origin, templates, kind = RENDERED, str(journal.plan["templates"]), asked[seat].kind.value
     data = {"game_id": game_id, "step": step, "seat": seat, "kind": kind, "origin": origin, "prompt": text}
     made = [{"request" if name == "body" else name: value for name, value in asdict(one).items()} for one in requests]
     return RunListing({**data, "templates": templates, "requests": made}, _prompt_lines(data, templates, requests))
