@@ -184,6 +184,13 @@ def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return make
 
 
+def elsewhere(rows: Rows, name: str = "other") -> None:
+    """Make the games those of another corpus, under ids of its own."""
+    for table in rows.values():
+        for row in table:
+            row |= {key: f"{name}-{row[key]}" for key in ("game_id", "statement_id") if key in row}
+
+
 def after_the_game(detector: Detector, examples: Sequence[Example]) -> NDArray[np.float64]:
     """(n,): what it says at the end of each statement's game of its speaker."""
     games = {one.game_id: GameMoment(one.seen.transcript) for one in examples if one.seen}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,40 +20,11 @@ from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.controls import CONTROLS
-from liescope.detectors.evaluation.score_rows import MetricRow
-
-Corpus = Callable[..., Path]
+from tests.detectors.conftest import Corpus
 
 
 def run(*words: str) -> str:
     return CliRunner().invoke(app, list(words), catch_exceptions=False).stdout
-
-
-def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus: Path, tmp_path: Path) -> None:
-    model, report = tmp_path / "m", tmp_path / "r"
-    trained = json.loads(
-        run("train", "tfidf", "--corpus", str(corpus), "--out", str(model), "--context", "2", "--json")
-    )
-    assert trained["kind"] == "tfidf"
-    assert trained["text"]["context"] == 2
-    assert {row["split"] for row in trained["rows"]} == {"train", "validation"}
-    evaluated = json.loads(
-        run(
-            "evaluate",
-            str(model),
-            "--corpus",
-            str(corpus),
-            "--observers",
-            "--draws",
-            "50",
-            "--out",
-            str(report),
-            "--json",
-        )
-    )
-    assert set(evaluated) == {"split", "judges", "without_label", "rows", "copies", "notes"}
-    assert all(set(row) == set(MetricRow.__slots__) for row in evaluated["rows"])
-    assert (report / "report.md").is_file()
 
 
 @pytest.fixture(scope="module")

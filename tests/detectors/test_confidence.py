@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors import LoadedDetector, evaluate, load, train
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.verdicts import PROMISED
 from liescope.detectors.examples import labelled, make_examples, read_statements
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
+from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
 
 
 @pytest.fixture(scope="module")
-def talk(make_corpus: Callable[..., Path]) -> Path:
+def talk(make_corpus: Corpus) -> Path:
     return make_corpus(games=400, tell=0.5)
 
 
@@ -42,7 +40,6 @@ def model(folder: Path) -> LoadedDetector:
 def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, talk: Path) -> None:
     """Its own scores of validation are those that it gives anew, and not the raw ones."""
     confidence = model.file.confidence
-    assert confidence.statements is not None
     assert confidence.statements.temperature != 1
     statements = read_statements(talk, ["validation"])
     raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
@@ -88,12 +85,18 @@ def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: P
 
 
 def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_says_so(
-    model: LoadedDetector, talk: Path, make_corpus: Callable[..., Path], tmp_path: Path
+    model: LoadedDetector, talk: Path, make_corpus: Corpus, tmp_path: Path
 ) -> None:
     statements = read_statements(talk, ["test"])
     model.score(statements)
     assert model.notes == ()
-    odd = make_corpus(games=60, tell=0.5, change=_elsewhere)
+
+    def in_other_words(rows: Rows) -> None:
+        elsewhere(rows)
+        for row in rows["statements"]:
+            row["text"] = f"zebra quilt {row['text']} lantern"
+
+    odd = make_corpus(games=60, tell=0.5, change=in_other_words)
     rows = read_statements(odd).select("statement_id", "game_id", "speaker", "names", "text").to_dicts()
     found = model.score(rows)
     assert found["verdict"].null_count() == found["abstains"].null_count() == found.height
@@ -111,15 +114,6 @@ def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_
     assert f"{model.name}: {sentence}" in result.notes
     assert not [row for row in result.rows if PROMISED in row.split]
     assert [row for row in result.rows if row.metric == "top1"]
-
-
-def _elsewhere(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """The same games under other ids, in other words."""
-    for config in rows.values():
-        for row in config:
-            row["game_id"] = f"other-{row['game_id']}"
-    for row in rows["statements"]:
-        row |= {"statement_id": f"other-{row['statement_id']}", "text": f"zebra quilt {row['text']} lantern"}
 
 
 def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path) -> None:
@@ -146,16 +140,6 @@ def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
     statements = read_statements(talk, ["test"])
     raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
     assert (np.diff(model.score(statements)["score"].to_numpy()[np.argsort(raw)]) >= 0).all()
-
-
-def test_a_damaged_confidence_is_refused(folder: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad"
-    shutil.copytree(folder, bad)
-    data = json.loads((bad / "model.json").read_text(encoding="utf-8"))
-    data["confidence"]["labels"]["honest"] = [0.5]
-    (bad / "model.json").write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(BadData, match="honest"):
-        load(bad)
 
 
 def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(talk: Path, tmp_path: Path) -> None:

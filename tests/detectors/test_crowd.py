@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,8 @@ from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.evaluation.observers import crowd_of, observer_rows
 from liescope.detectors.evaluation.score_rows import ScoringPlan, score_table
 from liescope.detectors.examples import read_statements
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.corpus import collected, read
+from tests.detectors.conftest import Corpus, Rows
 
 RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])
 FALSE = np.array([0.1, 0.3, 0.5, 0.2, 0.3])
@@ -108,8 +106,8 @@ def test_observers_who_always_answer_alike_do_not_make_others_more_independent()
     assert np.isnan(effective(np.array([3.0]), np.array([-0.5]))[0])
 
 
-def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus: Callable[..., Path]) -> None:
-    def two_ballots(rows: dict[str, list[dict[str, object]]]) -> None:
+def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus: Corpus) -> None:
+    def two_ballots(rows: Rows) -> None:
         rows["votes"] += [{**row, "ballot": 2} for row in rows["votes"]]
         for row in rows["statements"]:
             row["phase"] = "defence" if row["round"] == 2 else "discussion"
@@ -123,14 +121,13 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
     assert dict(means.group_by("ballot").agg(pl.col("mean").mean()).iter_rows()) == {1: 0.0, 2: 0.5}
 
 
-def test_votes_and_ratings_stand_beside_a_detector(corpus: Path, tmp_path: Path) -> None:
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
-    rows = evaluate(tmp_path / "m", corpus, observers=True, draws=20).rows
+def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) -> None:
+    rows = evaluate(model, corpus, observers=True, draws=20).rows
     found = {(r.detector, r.split, r.metric, r.against): r for r in rows}
     rated, voted = "test:rated-by-all", "test:voted-on"
     for split, who in ((rated, "observers:one_coin"), (voted, "observers:votes")):
-        ours, theirs = found["m", split, "auroc", None], found[who, split, "auroc", None]
-        difference = found["m", split, "auroc_difference", who]
+        ours, theirs = found["tfidf", split, "auroc", None], found[who, split, "auroc", None]
+        difference = found["tfidf", split, "auroc_difference", who]
         assert difference.value == pytest.approx(ours.value - theirs.value)
         assert difference.lo <= difference.value <= difference.hi
     observers = {
@@ -141,12 +138,9 @@ def test_votes_and_ratings_stand_beside_a_detector(corpus: Path, tmp_path: Path)
     assert 1 <= found["observers:all", rated, "effective_observers", None].value <= 2.6
 
 
-def test_without_votes_and_ratings_nothing_is_said_of_observers(
-    make_corpus: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_without_votes_and_ratings_nothing_is_said_of_observers(model: Path, make_corpus: Corpus) -> None:
     corpus = make_corpus(change=lambda rows: (rows["votes"].clear(), rows["ratings"].clear()))
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
-    found = evaluate(tmp_path / "m", corpus, observers=True, draws=10)
+    found = evaluate(model, corpus, observers=True, draws=10)
     assert not [row for row in found.rows if row.detector.startswith("observer")]
     assert any("was rated by another player" in note for note in found.notes)
 

@@ -88,12 +88,6 @@ def test_an_encoder_that_cannot_be_had_is_a_usage_error(kind: str, data: Labelle
         make(kind, TextConfig(), {"encoder": str(tmp_path)}).fit(data.examples, data.y, data.groups)
 
 
-@pytest.mark.parametrize("options", [{"words": 0}, {"strength": -1.0}, {"colour": "red"}])
-def test_an_option_that_cannot_be_is_a_usage_error(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="tfidf"):
-        make("tfidf", TextConfig(), options)
-
-
 @pytest.mark.parametrize(("kind", "package"), [("embedding", "sentence-transformers"), ("encoder", "torch")])
 def test_a_package_that_is_not_installed_is_named_with_its_extra(
     kind: str, package: str, monkeypatch: pytest.MonkeyPatch

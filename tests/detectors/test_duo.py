@@ -53,11 +53,7 @@ def learned(corpus: Path) -> Labelled:
 @pytest.fixture(scope="module")
 def three(learned: Labelled) -> tuple[DuoDetector, LinearDetector, TfidfDetector]:
     made = [make(kind, TextConfig(), {}) for kind in ("duo", "linear", "tfidf")]
-    duo, linear, tfidf = (one.fit(learned.examples, learned.y, learned.groups) for one in made)
-    assert isinstance(duo, DuoDetector)
-    assert isinstance(linear, LinearDetector)
-    assert isinstance(tfidf, TfidfDetector)
-    return duo, linear, tfidf
+    return tuple(one.fit(learned.examples, learned.y, learned.groups) for one in made)
 
 
 def test_players_are_judged_by_what_linear_and_tfidf_make_of_the_table(

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,23 +32,12 @@ from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe
 from liescope.generate.corpus import read
-
-Corpus = Callable[..., Path]
-Rows = dict[str, list[dict[str, Any]]]
+from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 
 @pytest.fixture(scope="module")
 def evaluation(model: Path, corpus: Path) -> EvaluationResult:
     return evaluate([model], corpus, observers=True, draws=100)
-
-
-def renamed(rows: Rows) -> None:
-    """Make the games those of another corpus."""
-    for config in rows.values():
-        for row in config:
-            row["game_id"] = "other-" + row["game_id"]
-            if "statement_id" in row:
-                row["statement_id"] = "other-" + row["statement_id"]
 
 
 def value(rows: Sequence[MetricRow], detector: str, metric: str, split: str = "test") -> float | None:
@@ -246,7 +234,7 @@ def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed
 
 
 def test_a_corpus_that_no_model_was_trained_on_is_evaluated_as_a_whole(model: Path, make_corpus: Corpus) -> None:
-    evaluation = evaluate([model], make_corpus(models=["model-x", "model-a"], change=renamed), draws=10)
+    evaluation = evaluate([model], make_corpus(models=["model-x", "model-a"], change=elsewhere), draws=10)
     assert evaluation.plan.split == "all"
     assert set(evaluation.statements["split"]) == {"train", "validation", "test"}
     games = {row.split: row.games for row in evaluation.rows if row.metric == "brier" and row.detector == "tfidf"}
@@ -276,10 +264,9 @@ def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_
     make_corpus: Corpus, tmp_path: Path
 ) -> None:
     def unsaid(rows: Rows) -> None:
-        for row in (*rows["statements"], *rows["games"]):
-            row["game_id"] = f"new-{row['game_id']}"
+        elsewhere(rows)
         for row in rows["statements"]:
-            row["statement_id"], row["label_self"] = f"new-{row['statement_id']}", None
+            row["label_self"] = None
 
     corpus, foreign = make_corpus(games=60), make_corpus(games=12, change=unsaid)
     for target in ("self", "role"):
@@ -307,19 +294,6 @@ def test_two_detectors_are_compared_on_the_same_resamples(corpus: Path) -> None:
     assert {(r.value, r.lo, r.hi) for r in same} == {(0.0, 0.0, 0.0)}
     assert found["good", "guess", "auroc_difference"].lo > 0
     assert found["good", "guess", "matched_recall_5pct_difference"].lo > 0
-
-
-def test_detectors_that_scored_different_statements_are_compared_on_those_that_both_scored(corpus: Path) -> None:
-    statements = read_statements(corpus, ["test"])
-    noise = np.random.default_rng(1).random(statements.height)
-    half = statements.head(statements.height // 2)
-    tables = [
-        score_table(statements["statement_id"], noise, "all", "role"),
-        score_table(half["statement_id"], noise[: half.height], "half", "role"),
-    ]
-    rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=20)).rows
-    (difference,) = [r for r in rows if r.metric == "auroc_difference"]
-    assert (difference.statements, difference.value) == (half.height, 0.0)
 
 
 def test_a_score_shifted_for_one_model_loses_no_rank_among_players_of_a_game(corpus: Path) -> None:
@@ -477,18 +451,6 @@ def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Pat
     assert value(rows, "d", "names_mafioso", "all") == 0.5
 
 
-def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
-    make_corpus: Corpus, tmp_path: Path
-) -> None:
-    corpus = make_corpus(games=80, source="scripted")
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
-    files = write(report(evaluate([tmp_path / "m"], corpus, observers=True, draws=20)), tmp_path / "r")
-    assert all(path.stat().st_size for path in files)
-    assert {path.name for path in files} >= {"report.md", "report.json", "report.csv", "scores.parquet"}
-    assert any(path.suffix == ".png" for path in files)
-    assert scripted_warning(["scripted"]) in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-
-
 def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus: Corpus) -> None:
     with pytest.raises(UnknownName, match="all, test, train, validation"):
         evaluate([model], make_corpus(games=10), split="tests")
@@ -503,14 +465,8 @@ def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus:
 
 
 def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: Corpus, tmp_path: Path) -> None:
-    def renamed(rows: dict[str, list[dict[str, Any]]]) -> None:
-        for row in [*rows["statements"], *rows["games"], *rows["votes"], *rows["ratings"]]:
-            row["game_id"] = f"other-{row['game_id']}"
-        for row in [*rows["statements"], *rows["ratings"]]:
-            row["statement_id"] = f"other-{row['statement_id']}"
-
     learned = make_corpus(games=60, models=("gpt-4.1-mini", "grok-3"))
-    other = make_corpus(games=60, models=("openai/gpt-4.1_mini", "llama-3.1"), change=renamed)
+    other = make_corpus(games=60, models=("openai/gpt-4.1_mini", "llama-3.1"), change=elsewhere)
     model = train("tfidf", learned, out=tmp_path / "m", folds=0).model
     result = evaluate(model, other, draws=10)
     assert result.plan.hold_out == ("llama-3.1",)

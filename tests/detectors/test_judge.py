@@ -21,20 +21,11 @@ from liescope.detectors.detector import silent
 from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.judge.asking import ATTEMPTS, ask_judge
 from liescope.detectors.judge.prompt import read_prompt
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.players.openai import openai_player
 from liescope.generate.players.reply_cache import FILE
 from liescope.generate.players.run_limits import Limits
 from tests.detectors.judge_stub import material, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, fails, says
-
-
-@pytest.fixture(scope="module")
-def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("judged") / "tfidf"
-    train_recipe(corpus, out, Recipe("tfidf", "role", TextConfig(context=1), {}, 0))
-    return out
 
 
 def auroc(evaluation: Any, judge: str) -> Any:
@@ -89,23 +80,6 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
         assert auroc(found, "judge:wise (stated confidence)").value > 0.8
         # One request found out that there are none; all others ask for a number.
         assert sum("logprobs" in request.body for request in stub.requests) == 1
-
-
-def test_statements_that_the_judge_fails_on_are_counted_and_compared_on_what_both_scored(
-    serve: Any, model: Path, corpus: Path, tmp_path: Path
-) -> None:
-    def script(request: Request, number: int) -> Answer:
-        return says("I cannot say.") if len(material(request)) % 5 == 4 else with_logprobs(request, number)
-
-    stub = serve(script)
-    found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
-    (facts,) = found.judges
-    lost = sum(facts.failed.values())
-    assert 0 < lost < facts.statements
-    (pair,) = [r for r in found.rows if r.against == "judge:wise" and r.metric == "auroc_difference"]
-    assert pair.statements == auroc(found, "judge:wise").statements == facts.statements - lost
-    assert auroc(found, "tfidf").statements == facts.statements
-    assert any("have no score" in note for note in found.notes)
 
 
 def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
@@ -163,16 +137,14 @@ def test_a_signal_keeps_what_came(
     assert found.judges[0].found == made
 
 
-def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
-        evaluate(model, corpus, judge="scripted:bold", draws=10)
+def test_a_damaged_cache_is_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / FILE).write_text("This is no database. " * 100, encoding="utf-8")
     with pytest.raises(BadData, match="delete it, or choose another folder"):
         evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c", draws=10)
 
 
-def test_a_reply_that_cannot_be_read_is_kept_and_the_question_asked_again(
+def test_what_the_judge_fails_on_is_counted_left_out_of_comparisons_kept_and_asked_again(
     serve: Any, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
     ill = {"on": True}
@@ -184,8 +156,13 @@ def test_a_reply_that_cannot_be_read_is_kept_and_the_question_asked_again(
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
-    (first,) = evaluate(model, corpus, **options).judges
+    found = evaluate(model, corpus, **options)
+    (first,) = found.judges
     lost = sum(first.failed.values())
+    (pair,) = [r for r in found.rows if r.against == "judge:wise" and r.metric == "auroc_difference"]
+    assert pair.statements == auroc(found, "judge:wise").statements == first.statements - lost
+    assert auroc(found, "tfidf").statements == first.statements
+    assert any("have no score" in note for note in found.notes)
     asked = Counter(material(request) for request in stub.requests)
     assert lost > 0
     assert {asked[words] for words in asked} == {1, ATTEMPTS}
@@ -216,16 +193,29 @@ def test_a_dead_server_is_said_at_once_and_what_is_kept_needs_none(
     assert ask_judge(f"openai:m@{stub.url}", asked, limits, silent).answers == found
 
 
-def test_what_is_missing_is_said_before_the_corpus_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("model", "options", "error", "words"),
+    [
+        ("", {}, UsageError, "no chat model is named; give one such as openai:"),
+        ("scripted:bold", {}, UsageError, "a judge is a chat model such as openai:"),
+        ("gpt-4.1-mini", {}, UsageError, "a judge is a chat model such as openai:"),
+        ("openai:gpt-4.1-mini", {}, MissingKey, "OPENAI_API_KEY"),
+        ("openai:m@http://127.0.0.1:9/v1", {"max_cost": 1.0}, UsageError, "--price m=PROMPT,COMPLETION"),
+    ],
+)
+def test_what_is_no_judge_or_cannot_be_asked_is_said_before_the_corpus_is_opened(
+    model: str,
+    options: dict[str, Any],
+    error: type[Exception],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-    def train(model: str, **options: Any) -> None:
-        liescope.train("judge", tmp_path / "no corpus", out=tmp_path / "model", model=model, **options)
-
-    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
-        train("openai:gpt-4.1-mini")
-    with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
-        train("openai:m@http://127.0.0.1:9/v1", max_cost=1.0)
-    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
-        liescope.evaluate([], corpus=tmp_path / "no corpus", judge="openai:gpt-4.1-mini", out=tmp_path / "report")
+    nowhere = tmp_path / "no corpus"
+    with pytest.raises(error, match=words):
+        liescope.train("judge", nowhere, out=tmp_path / "model", model=model, **options)
+    if model:
+        with pytest.raises(error, match=words):
+            liescope.evaluate([], corpus=nowhere, judge=model, out=tmp_path / "report", **options)

@@ -52,9 +52,8 @@ def data(corpus: Path) -> Mapping[str, Labelled]:
 
 def fitted(stub: Stub, data: Mapping[str, Labelled], **options: Any) -> JudgeDetector:
     train = data["train"]
-    found = make("judge", TextConfig(), {"model": f"openai:wise@{stub.url}", "fit_limit": 30, **options})
-    assert isinstance(found, JudgeDetector)
-    return found.fit(train.examples, train.y, train.groups)
+    judge = make("judge", TextConfig(), {"model": f"openai:wise@{stub.url}", "fit_limit": 30, **options})
+    return judge.fit(train.examples, train.y, train.groups)
 
 
 def test_a_judge_is_trained_by_the_command_that_says_before_what_it_will_ask(
@@ -85,7 +84,7 @@ def test_a_judge_is_trained_by_the_command_that_says_before_what_it_will_ask(
 
 @pytest.mark.parametrize("script", [with_logprobs, stating])
 def test_answers_are_calibrated_on_a_few_statements_and_rank_those_of_other_games(
-    script: Script, serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+    script: Script, serve: Serve, data: Mapping[str, Labelled]
 ) -> None:
     stub = serve(script)
     judge = fitted(stub, data, fit_limit=60)
@@ -93,11 +92,6 @@ def test_answers_are_calibrated_on_a_few_statements_and_rank_those_of_other_game
     test = data["test"]
     score = judge.predict_proba(test.examples)[:, 1]
     assert roc_auc_score(test.y, score) > 0.75
-    judge.save(tmp_path)
-    again = JudgeDetector.load(tmp_path, judge.text, judge.options)
-    made = len(stub.requests)
-    assert np.array_equal(again.predict_proba(test.examples)[:, 1], score)
-    assert len(stub.requests) == made
 
 
 def test_without_a_limit_nothing_is_asked_in_training(serve: Serve, data: Mapping[str, Labelled]) -> None:
@@ -193,7 +187,6 @@ def test_a_whole_game_takes_one_request_and_names_who_deceives(
     assert len(stub.requests) == 20 + test.games
     assert roc_auc_score(test.y, whole) > 0.85
     game = test.examples[0].seen
-    assert game is not None
     (players,) = judge.player_posteriors([GameMoment(game.transcript)])
     assert set(players) == set(game.transcript.names)
     # Online, each statement is judged with what was said by then.
@@ -294,17 +287,24 @@ def test_a_prompt_of_ones_own_is_used_and_saved_word_for_word(
     assert "covertly work" in prompt_of(stub.requests[-1])
 
 
+@pytest.mark.parametrize(
+    ("without", "view", "options", "lacking"),
+    [
+        ("# For `liescope train judge --shots`", "words", {"shots": 2}, "examples.one"),
+        ("# For `liescope train judge --whole`", "words", {"whole": True}, "whole.prompt"),
+        ("[whole.views]", "both", {"whole": True}, "whole.views.both"),
+        ("[views]", "reasoning", {}, "views.reasoning"),
+    ],
+)
 def test_a_prompt_without_a_part_that_is_needed_is_refused(
-    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+    without: str, view: str, options: dict[str, Any], lacking: str, data: Mapping[str, Labelled], tmp_path: Path
 ) -> None:
     path = tmp_path / "old.toml"
-    path.write_text(DEFAULT.read_text(encoding="utf-8").partition("# For `liescope train judge --shots`")[0])
-    stub = serve(with_logprobs)
-    fitted(stub, data, prompt=str(path))
-    with pytest.raises(BadData, match=r"examples\.one"):
-        fitted(stub, data, prompt=str(path), shots=2)
-    with pytest.raises(BadData, match=r"whole\.prompt"):
-        fitted(stub, data, prompt=str(path), whole=True)
+    path.write_text(DEFAULT.read_text(encoding="utf-8").partition(without)[0], encoding="utf-8")
+    given = {"model": "openai:wise@http://127.0.0.1:9/v1", "prompt": str(path), **options}
+    train = data["train"]
+    with pytest.raises(BadData, match=f" {lacking};"):
+        make("judge", TextConfig(view=view), given).fit(train.examples, train.y, train.groups)
 
 
 def test_a_budget_holds_for_the_whole_training_and_the_same_command_goes_on(
@@ -319,19 +319,6 @@ def test_a_budget_holds_for_the_whole_training_and_the_same_command_goes_on(
     found = liescope.train("judge", corpus, max_cost=1000.0, **options)
     assert found.file.options["price"] == ["wise=1000,1000"]
     assert len({json.dumps(request.body) for request in stub.requests}) == len(stub.requests) > made
-
-
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ("", "no chat model is named; give one such as openai:"),
-        ("scripted:bold", "a judge is a chat model such as openai:"),
-        ("gpt-4.1-mini", "a judge is a chat model such as openai:"),
-    ],
-)
-def test_what_is_no_chat_model_is_refused(spec: str, words: str, corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=words):
-        liescope.train("judge", corpus, out=tmp_path / "m", model=spec)
 
 
 def test_a_saved_judge_sends_nothing_to_an_address_that_only_its_folder_names(

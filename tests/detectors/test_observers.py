@@ -139,10 +139,15 @@ def played(draw: random.Random, number: int, honest: float, deceptive: float) ->
     return a_game(turns, names, 2, f"g{number}"), lying
 
 
-def fitted(games: Sequence[tuple[Transcript, set[str]]]) -> tuple[ObserversDetector, list[Example], np.ndarray]:
+def told(games: Sequence[tuple[Transcript, set[str]]]) -> tuple[list[Example], np.ndarray]:
+    """What was said in games, and whether whoever said it deceives."""
     examples = [example for game, _ in games for example in examples_of(GameMoment(game), 0).values()]
     lying = {game.game_id: names for game, names in games}
-    y = np.array([example.speaker in lying[example.game_id] for example in examples])
+    return examples, np.array([example.speaker in lying[example.game_id] for example in examples])
+
+
+def fitted(games: Sequence[tuple[Transcript, set[str]]]) -> tuple[ObserversDetector, list[Example], np.ndarray]:
+    examples, y = told(games)
     groups = np.array([example.game_id for example in examples])
     return ObserversDetector(TextConfig(), ObserversOptions()).fit(examples, y, groups), examples, y
 
@@ -152,10 +157,7 @@ def test_habits_that_were_planted_are_found_and_name_who_deceives_in_games_not_s
     detector, _, _ = fitted([played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400)])
     assert detector._habits.honest == pytest.approx(1.0, abs=0.2)
     assert detector._habits.deceptive == pytest.approx(-1.5, abs=0.5)
-    others = [played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400, 500)]
-    examples = [example for game, _ in others for example in examples_of(GameMoment(game), 0).values()]
-    lying = {game.game_id: names for game, names in others}
-    y = np.array([example.speaker in lying[example.game_id] for example in examples])
+    examples, y = told([played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400, 500)])
     whole = after_the_game(detector, examples)
     assert whole[y].mean() > whole[~y].mean() + 0.15
     # What is said before the votes is scored before the votes.

@@ -15,7 +15,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import liescope
-from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.audit.audit_findings import PLAIN, SERIOUS, AuditResult, AuditRow
 from liescope.detectors.audit.reasoning import without_own_role
 from liescope.detectors.detector import Detector
@@ -26,7 +26,6 @@ from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import MetricRow
 from liescope.detectors.evaluation.views import SIDE_BY_SIDE
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.prompt import DEFAULT
 from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
@@ -189,9 +188,7 @@ def test_judges_are_shown_what_is_asked_for_and_told_so(
         assert ("The statement itself is not shown" in asked) == ("speaker: " not in shown and "think" in shown)
 
 
-def test_a_judge_learns_from_what_it_is_shown_and_a_prompt_must_say_what_that_is(
-    serve: Any, planted: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_judge_learns_from_what_it_is_shown(serve: Any, planted: dict[str, Path], tmp_path: Path) -> None:
     stub = serve(reads_thoughts)
     options = {"model": f"openai:wise@{stub.url}", "fit_limit": 20, "cache": str(tmp_path / "cache")}
     liescope.train("judge", planted["told"], target="role", view="reasoning", out=tmp_path / "m", **options)
@@ -201,14 +198,6 @@ def test_a_judge_learns_from_what_it_is_shown_and_a_prompt_must_say_what_that_is
         cache=tmp_path / "cache",
     )["score"]
     assert lie > 0.5 > truth
-    own = tmp_path / "own.toml"
-    own.write_text(DEFAULT.read_text().partition("[views]")[0])
-    with pytest.raises(BadData, match=r"views\.reasoning"):
-        liescope.train("judge", planted["told"], view="reasoning", out=tmp_path / "n", prompt=str(own), **options)
-    own.write_text(DEFAULT.read_text().partition("[whole.views]")[0])
-    options |= {"prompt": str(own), "whole": True}
-    with pytest.raises(BadData, match=r"whole\.views\.both"):
-        liescope.train("judge", planted["told"], view="both", out=tmp_path / "n", **options)
 
 
 def knows_seats(request: Request, _number: int) -> Answer:
@@ -298,20 +287,6 @@ def test_a_game_shows_what_the_judged_player_thought_up_to_the_moment_and_no_fur
     assert game_text(GameMoment(GAME, upto), TextConfig(view=view), "Bob")[0].splitlines() == lines
 
 
-def test_kept_replies_to_one_view_answer_no_question_of_another(
-    serve: Any, planted: dict[str, Path], tmp_path: Path
-) -> None:
-    stub = serve(knows_seats)
-    for view in VIEWS:
-        before = len(stub.requests)
-        learned_seats(stub, planted["told"], tmp_path, view)
-        made = len(stub.requests)
-        assert made > before
-        learned_seats(stub, planted["told"], tmp_path, view)
-        assert len(stub.requests) == made
-    assert len({prompt_of(request) for request in stub.requests}) == len(stub.requests)
-
-
 def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
     serve: Any, planted: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -345,13 +320,11 @@ def test_reasoning_that_gives_the_lie_away_is_found_and_the_words_are_not_blamed
     assert (within["words"].lo or 1.0) < 0.5 < (within["words"].hi or 0.0)
     for metric in (WITHIN, "matched_recall_1pct", "matched_recall_5pct"):
         lead = side_by_side(told, metric + DIFFERENCE, "reasoning", "words")
-        assert lead.lo is not None
         assert lead.lo > 0.2
 
 
 def test_reasoning_that_is_noise_loses_to_the_words(evaluated: dict[str, EvaluationResult]) -> None:
     lead = side_by_side(evaluated["noise"], WITHIN + DIFFERENCE, "reasoning", "words")
-    assert lead.hi is not None
     assert lead.hi < -0.1
     alone = side_by_side(evaluated["noise"], WITHIN, "reasoning")
     assert (alone.lo or 1.0) < 0.5 < (alone.hi or 0.0)
@@ -439,10 +412,6 @@ def test_an_audit_does_not_blame_reasoning_that_gives_away_more_than_the_role(pl
     assert not [one for one in audited.findings if one.check == "reasoning" and one.severity != PLAIN]
     kept = read_statements(planted["told"])["reasoning"].count()
     assert found["reasoning"].statements == kept
-
-
-def test_an_audit_of_a_corpus_without_reasoning_says_nothing_of_it(corpus: Path) -> None:
-    assert not figures(liescope.audit(corpus, target="role", split="out-of-fold", draws=20))
 
 
 def chat(lies: bool, number: int, field: str = "reasoning_content") -> list[dict[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ import liescope
 from liescope import cli
 from liescope.detectors.examples import Example
 from liescope.detectors.learned_from import LearnedStatements
+from tests.detectors.conftest import Corpus, Rows, elsewhere
 
-Rows = dict[str, list[dict[str, Any]]]
-Corpus = Callable[..., Path]
 Change = Callable[[Rows], None]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -85,19 +83,13 @@ def test_copies_in_another_corpus_are_found_under_other_ids(
 ) -> None:
     model = trained(make_corpus(100, change=gibberish), tmp_path / "tfidf")
 
-    learned: Rows = {}
-
     def other(rows: Rows) -> None:
         gibberish(rows)
-        learned["train"] = [dict(row) for row in rows["statements"] if row["split"] == "train"]
+        learned = [row["text"] for row in rows["statements"] if row["split"] == "train"]
         gibberish(rows, seed=2)
-        for row, source in zip(rows["statements"][:180], learned["train"], strict=False):
-            row["text"] = change(source["text"])
-        for table in rows.values():
-            for row in table:
-                row["game_id"] = f"new-{row['game_id']}"
-                if "statement_id" in row:
-                    row["statement_id"] = f"new-{row['statement_id']}"
+        for row, text in zip(rows["statements"][:180], learned, strict=False):
+            row["text"] = change(text)
+        elsewhere(rows)
 
     (found,) = liescope.evaluate(model, make_corpus(100, change=other), draws=50).remembered
     assert found.statements == 600
@@ -126,9 +118,7 @@ def test_sketches_tell_near_copies_from_others_after_a_trip_to_disk(tmp_path: Pa
 
     LearnedStatements.of(examples(texts), np.array([str(at // 4) for at in range(400)])).write(tmp_path)
     learned = LearnedStatements.read(tmp_path)
-    assert learned is not None
     copies = learned.copies(examples(asked))
     assert not copies.exact.any()
     assert copies.near[:200].mean() > 0.97
     assert not copies.near[200:].any()
-    shutil.rmtree(tmp_path)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -25,17 +22,13 @@ from typer.testing import CliRunner
 
 import liescope
 from liescope.common.errors import BadData, UsageError
-from liescope.common.statistics import game_weights
 from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.metrics import Scored, decision_metrics
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.statement_inputs import NO_TEXT
 from liescope.generate.corpus import read
 from liescope.labeling.label import LOST_TEXT
-
-Corpus = Callable[..., Path]
-Rows = dict[str, list[dict[str, Any]]]
+from tests.detectors.conftest import Corpus, Rows
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
 CERTAIN = "I checked Bob last night, the evidence is certain."
@@ -163,16 +156,6 @@ def test_a_score_at_the_threshold_is_not_flagged_and_the_next_above_is(model: Lo
     assert not validation.filter(pl.col("score") == at)["flag_at_5pct_fpr"].any()
 
 
-def test_recall_and_realised_rate_count_what_is_above_the_threshold_only() -> None:
-    y, value = np.array([True, True, False, False]), np.array([0.5, 0.7, 0.5, 0.3])
-    data = Scored(y, value, np.arange(4), 4)
-    found = decision_metrics(data, {"1pct": 0.5, "5pct": 0.4}, game_weights(4, 0, 0))
-    assert found["recall_at_1pct_fpr"][0] == 0.5
-    assert found["realised_fpr_at_1pct"][0] == 0
-    assert found["recall_at_5pct_fpr"][0] == 1
-    assert found["realised_fpr_at_5pct"][0] == 0.5
-
-
 def test_lost_texts_are_left_out_of_training_and_evaluation_and_counted(make_corpus: Corpus, tmp_path: Path) -> None:
     def lose(rows: Rows) -> None:
         for row in rows["statements"][::10]:
@@ -216,27 +199,18 @@ def test_the_command_reads_standard_input_a_line_at_a_time(folder: Path) -> None
     assert "\x1b" not in found[2]
 
 
-def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_back(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".parquet":
-        return pl.read_parquet(path).to_dicts()
-    if path.suffix == ".gz":
-        return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
-    if path.suffix == ".jsonl":
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [
-        {**row, "score": float(row["score"])} for row in csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-    ]
+WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".jsonl": lambda rows, path: rows.write_ndjson(path),
+    ".csv": lambda rows, path: rows.write_csv(path),
+    ".parquet": lambda rows, path: rows.write_parquet(path),
+    ".gz": lambda rows, path: path.write_bytes(gzip.compress(rows.write_ndjson().encode())),
+}
+READ: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".jsonl": pl.read_ndjson,
+    ".csv": pl.read_csv,
+    ".parquet": pl.read_parquet,
+    ".gz": lambda path: pl.read_ndjson(gzip.decompress(path.read_bytes())),
+}
 
 
 @pytest.mark.parametrize(
@@ -253,17 +227,13 @@ def test_files_of_every_kind_are_scored_in_batches(
 ) -> None:
     monkeypatch.setattr("liescope.detectors.saved.WINDOW", 7)
     rows = [{"text": f'{CALM}, {number} "x"\nnext', "speaker": "Bob"} for number in range(20)]
-    write = {
-        **{".jsonl": write_jsonl, ".csv": write_csv, ".parquet": lambda p, r: pl.DataFrame(r).write_parquet(p)},
-        ".gz": lambda p, r: (write_jsonl(p, r), p.write_bytes(gzip.compress(p.read_bytes()))),
-    }
-    write[Path(into).suffix](tmp_path / into, rows)
+    WRITE[Path(into).suffix](pl.DataFrame(rows), tmp_path / into)
     said = run("score", str(folder), "--in", str(tmp_path / into), "--out", str(tmp_path / out))
     assert "20 statements scored" in said
     expected = model.score(rows)
-    found = read_back(tmp_path / out)
-    assert [row["text"] for row in found] == expected["text"].to_list()
-    assert np.allclose([row["score"] for row in found], expected["score"].to_numpy())
+    found = READ[Path(out).suffix](tmp_path / out)
+    assert found["text"].to_list() == expected["text"].to_list()
+    assert np.allclose(found["score"].to_numpy(), expected["score"].to_numpy())
 
 
 def test_context_goes_on_over_the_border_of_a_batch(
@@ -293,7 +263,7 @@ def test_the_scores_of_the_parts_are_those_of_the_whole(
 
 
 def test_a_part_needs_a_file_that_has_it(folder: Path, tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "said.jsonl", [{"text": CALM}])
+    pl.DataFrame({"text": [CALM]}).write_ndjson(tmp_path / "said.jsonl")
     for words, part, why in (
         (("--in", str(tmp_path / "said.jsonl"), "--out", str(tmp_path / "out.csv")), "1/2", "1 windows of 4,096"),
         (("--in", str(tmp_path / "said.jsonl")), "1/1", "--in and --out"),
@@ -301,6 +271,8 @@ def test_a_part_needs_a_file_that_has_it(folder: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=why):
             run("score", str(folder), *words, "--part", part)
+    with pytest.raises(UsageError, match="not both"):
+        run("score", str(folder), CALM, "--in", str(tmp_path / "said.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -367,7 +339,7 @@ def test_progress_estimates_how_many_there_are_from_how_much_was_read(
     monkeypatch.setattr("liescope.detectors.saved.WINDOW", 500)
     seen = []
     monkeypatch.setattr("liescope.detectors.scoring.shown", lambda _: nullcontext(lambda *told: seen.append(told[1:])))
-    write_jsonl(tmp_path / "in.jsonl", [{"text": CALM}] * 4000)
+    pl.DataFrame({"text": [CALM] * 4000}).write_ndjson(tmp_path / "in.jsonl")
     score_file(folder, tmp_path / "in.jsonl", out=tmp_path / "out.csv", progress=True)
     assert [done for done, _ in seen] == list(range(500, 4001, 500))
     assert all(3500 <= total <= 4500 for done, total in seen[2:])
@@ -388,11 +360,6 @@ def test_a_file_of_scores_is_not_overwritten_unless_told(folder: Path, tmp_path:
     assert out.read_text(encoding="utf-8") == "years of work"
     run("score", str(folder), "=HYPERLINK(evil)", "--out", str(out), "--overwrite")
     assert "'=HYPERLINK" in out.read_text(encoding="utf-8")
-
-
-def test_texts_and_a_file_at_once_are_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not both"):
-        run("score", str(folder), CALM, "--in", str(tmp_path / "x.jsonl"))
 
 
 def test_the_snippets_on_the_model_card_run(

@@ -35,6 +35,12 @@ def copy(model: Path, to: Path) -> Path:
     return Path(shutil.copytree(model, to / "stranger"))
 
 
+@pytest.fixture
+def folder(model: Path, tmp_path: Path) -> Path:
+    """A model that a test may spoil."""
+    return copy(model, tmp_path)
+
+
 def change(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **changes}), encoding="utf-8")
 
@@ -66,11 +72,12 @@ def refused(folder: Path) -> str:
         {"text": {"context": -1}},
         {"training": {"statements": "many"}},
         {"versions": {"liescope": 1}},
+        {"confidence": {"labels": {"honest": [0.5], "deceptive": [0.5], "games": [1, 1]}}},
+        {"confidence": {"players": 0}},
         {"unheard": "of"},
     ],
 )
-def test_an_odd_model_file_is_one_line(changes: dict[str, Any], model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_an_odd_model_file_is_one_line(changes: dict[str, Any], folder: Path) -> None:
     change(folder / "model.json", **changes)
     refused(folder)
 
@@ -78,21 +85,18 @@ def test_an_odd_model_file_is_one_line(changes: dict[str, Any], model: Path, tmp
 @pytest.mark.parametrize(
     "content", [b"", b"null", b"[]", b"[" * 200_000, b"{" * 100_000, b"\xff\xfe", b'{"kind": "\\ud800"}']
 )
-def test_a_model_file_that_holds_no_model_is_one_line(content: bytes, model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_a_model_file_that_holds_no_model_is_one_line(content: bytes, folder: Path) -> None:
     (folder / "model.json").write_bytes(content)
     refused(folder)
 
 
-def test_a_huge_model_file_is_not_read(model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_a_huge_model_file_is_not_read(folder: Path) -> None:
     with (folder / "model.json").open("r+b") as stream:
         stream.truncate(100_000_000)
     assert "100,000,000 bytes" in refused(folder)
 
 
-def test_an_unknown_kind_is_one_line(model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_an_unknown_kind_is_one_line(folder: Path) -> None:
     change(folder / "model.json", kind="os.system")
     with pytest.raises(UsageError, match="unknown kind of detector"):
         load(folder)
@@ -140,39 +144,35 @@ def odd_vocabulary() -> Pipeline:
         other_size,
         not_numbers,
         odd_vocabulary,
+        lambda: Path.home,
     ],
 )
-def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], folder: Path) -> None:
     skops.io.dump(saved(), folder / "pipeline.skops")
     assert "pipeline.skops" in refused(folder)
 
 
-def test_a_skops_file_with_types_that_no_detector_has_is_one_line(model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
-    skops.io.dump(Path.home, folder / "pipeline.skops")
-    assert "pipeline.skops" in refused(folder)
+NODE = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "__id__": 1, "content": ['
 
 
-def test_a_deeply_nested_skops_file_is_one_line(model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
-    node = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "__id__": 1, "content": ['
-    schema = node * 20_000 + "]}" * 20_000
-    with zipfile.ZipFile(folder / "pipeline.skops", "w") as archive:
-        archive.writestr("schema.json", schema)
-    refused(folder)
+@pytest.mark.parametrize(
+    ("schema", "times", "packed", "words"),
+    [
+        (NODE * 20_000 + "]}" * 20_000, 1, zipfile.ZIP_STORED, ""),
+        (" ", 200_000_000, zipfile.ZIP_DEFLATED, "unpacks to"),
+    ],
+    ids=["deeply nested", "gigabytes"],
+)
+def test_a_skops_file_too_deep_or_too_large_is_one_line(
+    schema: str, times: int, packed: int, words: str, folder: Path
+) -> None:
+    with zipfile.ZipFile(folder / "pipeline.skops", "w", packed) as archive:
+        archive.writestr("schema.json", schema * times)
+    assert words in refused(folder)
 
 
-def test_a_skops_file_that_unpacks_to_gigabytes_is_not_unpacked(model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
-    with zipfile.ZipFile(folder / "pipeline.skops", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("schema.json", b" " * 200_000_000)
-    assert "unpacks to" in refused(folder)
-
-
-def test_settings_of_a_skops_file_take_no_effect(model: Path, tmp_path: Path) -> None:
+def test_settings_of_a_skops_file_take_no_effect(folder: Path) -> None:
     """Read as it stands, this vectorizer would open the file that a statement names."""
-    folder = copy(model, tmp_path)
     before = load(folder).score(WORDS)
     saved = skops.io.load(folder / "pipeline.skops", trusted=[])
     saved["text"].transformer_list[0][1].set_params(input="filename", token_pattern="(a+)+$")
@@ -181,8 +181,7 @@ def test_settings_of_a_skops_file_take_no_effect(model: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("score", [float("nan"), 2.0, None, "other columns", "no Parquet"])
-def test_scores_that_are_no_probabilities_are_one_line(score: float | str | None, model: Path, tmp_path: Path) -> None:
-    folder = copy(model, tmp_path)
+def test_scores_that_are_no_probabilities_are_one_line(score: float | str | None, folder: Path) -> None:
     path = folder / "scores.parquet"
     if score == "no Parquet":
         path.write_bytes(b"PAR1")

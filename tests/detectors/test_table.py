@@ -47,12 +47,6 @@ def test_a_habit_learned_in_one_game_is_recognised_in_another_whose_words_are_ot
     assert roc_auc_score(other.y, after_the_game(detector, other.examples)) > 0.75
 
 
-def test_roles_that_were_dealt_at_random_are_not_found() -> None:
-    train, test = planted(1, dealt=True)
-    score = after_the_game(fitted("table", train, strength=1.0), test.examples)
-    assert abs(roc_auc_score(test.y, score) - 0.5) < 0.1
-
-
 def test_who_accuses_whom_is_read_from_plain_words() -> None:
     found = seats(
         game(("Ada", "I think Bo is lying. Cy seems honest."), ("Bo", "Ada is suspicious!"), ("Cy", "Hm, okay."))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +20,13 @@ from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan
 from liescope.detectors.evaluation.verdicts import estimates
+from tests.detectors.conftest import Corpus, elsewhere
 
 Found = dict[tuple[str, str], MetricRow]
 
 
 @pytest.fixture(scope="module")
-def corpus(make_corpus: Callable[..., Path]) -> Path:
+def corpus(make_corpus: Corpus) -> Path:
     return make_corpus(games=300, tell=0.6)
 
 
@@ -36,8 +36,8 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def evaluation(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> EvaluationResult:
-    return evaluate([model], corpus, draws=100, out=tmp_path_factory.mktemp("r") / "report")
+def evaluation(model: Path, corpus: Path) -> EvaluationResult:
+    return evaluate([model], corpus, draws=100)
 
 
 def shown(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str], **values: float) -> str:
@@ -78,9 +78,7 @@ def by_place(rows: Sequence[MetricRow]) -> Found:
 
 
 def value(found: Found, split: str, metric: str) -> float:
-    number = found[split, metric].value
-    assert number is not None
-    return number
+    return found[split, metric].value
 
 
 def test_each_class_is_covered_about_as_often_as_promised(evaluation: EvaluationResult) -> None:
@@ -88,7 +86,6 @@ def test_each_class_is_covered_about_as_often_as_promised(evaluation: Evaluation
     for promised in (0.8, 0.9, 0.95):
         for metric in ("deceptive_covered", "honest_covered"):
             row = found[f"test:promised={promised:.0%}", metric]
-            assert row.hi is not None
             assert row.hi >= promised
     abstained = [value(found, f"test:promised={promised}%", "abstained") for promised in (80, 90, 95)]
     assert abstained == sorted(abstained)
@@ -106,7 +103,6 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
     assert suspects[0] >= 1
     for promised in (80, 90, 95):
         row = found[f"test:players:promised={promised}%", "players_covered"]
-        assert row.hi is not None
         assert row.hi >= promised / 100
 
 
@@ -120,22 +116,6 @@ def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -
         assert chapters[target].startswith(f"Target {target}: ")
 
 
-def test_reports_have_a_section_for_each(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]) -> None:
-    report = next(path for path in evaluation.files if path.name == "report.md").read_text(encoding="utf-8")
-    html = next(path for path in evaluation.files if path.name == "report.html").read_text(encoding="utf-8")
-    for title in ("Verdicts, and abstaining", "Suspects", "Answering only where it is sure"):
-        assert f"### {title}" in report
-        assert title in html
-    assert "In the villager's seat" not in report
-    data = json.loads(next(path for path in evaluation.files if path.name == "report.json").read_text(encoding="utf-8"))
-    assert any(row["metric"] == "players_covered" for row in data["rows"])
-    show_evaluation(evaluation)
-    shown = capsys.readouterr().out
-    assert "verdicts: how often a class is covered" in shown
-    assert "the player suspected most deceives" in shown
-    assert max(map(len, shown.splitlines())) <= 80
-
-
 def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(model: Path, corpus: Path) -> None:
     rows = evaluate([model], corpus, split="validation", draws=10)
     assert not [row for row in rows.rows if "promised=" in row.split]
@@ -145,24 +125,14 @@ def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(model: Path, corpus: 
     assert any("players of train are not judged" in note for note in out_of_fold.notes)
 
 
-def test_models_that_were_not_heard_have_rows_of_their_own(
-    model: Path, make_corpus: Callable[..., Path], corpus: Path
-) -> None:
-    other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=_elsewhere)
-    found = by_place(evaluate([model], other, draws=10).rows)
+def test_models_that_were_not_heard_have_rows_of_their_own(model: Path, make_corpus: Corpus) -> None:
+    other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=elsewhere)
+    evaluation = evaluate([model], other, draws=10)
+    found, games = by_place(evaluation.rows), 0
     for population in ("held-out", "others-in-their-games"):
         assert (f"all:{population}:promised=90%", "abstained") in found
-    assert found["all:held-out:players:answered=100%", "top1"].games + found[
-        "all:others-in-their-games:players:answered=100%", "top1"
-    ].games == len({row["game_id"] for row in evaluate([model], other, draws=10).statements.iter_rows(named=True)})
-
-
-def _elsewhere(rows: dict[str, list[dict[str, object]]]) -> None:
-    for config in rows.values():
-        for row in config:
-            row["game_id"] = f"other-{row['game_id']}"
-            if "statement_id" in row:
-                row["statement_id"] = f"other-{row['statement_id']}"
+        games += found[f"all:{population}:players:answered=100%", "top1"].games
+    assert games == evaluation.statements["game_id"].n_unique()
 
 
 def test_games_count_alike_however_much_is_said() -> None:

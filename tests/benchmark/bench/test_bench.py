@@ -68,6 +68,12 @@ def suite_file(folder: Path, text: str) -> Path:
     return path
 
 
+def benched_on(rows: Sequence[Mapping[str, Any]], folder: Path, methods: Any = "tfidf", **options: Any) -> BenchResult:
+    """On one data set in a folder."""
+    written(rows, folder / "chats.jsonl")
+    return liescope.bench(methods, suite=suite_file(folder, ONE), draws=50, **options)
+
+
 ONE = '[[data]]\nname = "chats"\nformat = "chat"\nfile = "chats.jsonl"\nlicence = "MIT"\n'
 TASKS = {"told": ("velvet", "copper"), "bare": ("", ""), "turned": ("silver", "velvet")}
 
@@ -90,10 +96,7 @@ def benched(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchResu
 
 
 def value(found: Found, detector: str, how: str, task: str = "") -> float:
-    row = found.row(detector, how, "auroc_within", task)
-    assert row is not None
-    assert row.value is not None
-    return row.value
+    return found.row(detector, how, "auroc_within", task).value
 
 
 def test_words_alone_are_said_to_do_the_task_whose_lies_have_a_word_of_their_own(benched: BenchResult) -> None:
@@ -138,8 +141,7 @@ def test_no_winner_is_named_where_two_are_equal(folder: Path, tmp_path: Path) ->
     rows = conversations({"bare": ("", "")})
     for row in rows:
         row["judges"] = dict.fromkeys(("coin", "same-coin"), row["judges"]["coin"])
-    written(rows, tmp_path / "chats.jsonl")
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, ONE), draws=100, leave_out=[])
+    found = benched_on(rows, tmp_path, leave_out=[])
     assert set(found.data[0].places.values()) == {1}
     assert "but chance may explain its lead over" in found.findings[1]
 
@@ -181,7 +183,6 @@ def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(wi
     (found,) = with_model.data
     assert (with_model.control, with_model.control_count) == ("plain", 30)
     row = found.row("mine", AS_TRAINED, "recall_at_5pct_of_control")
-    assert row is not None
     place = with_model.files[0].parents[1]
     mine = liescope.load(place / "mine")
     plain, lies = (
@@ -202,15 +203,14 @@ def test_copies_of_what_a_detector_learned_are_said(folder: Path, tmp_path: Path
     written(rows, tmp_path / "learned.jsonl")
     liescope.import_games("chat", tmp_path / "learned.jsonl", out=tmp_path / "learned")
     liescope.train("tfidf", tmp_path / "learned", folds=2, out=tmp_path / "mine")
-    written([{**row, "id": f"other {n}"} for n, row in enumerate(rows)], tmp_path / "chats.jsonl")
-    found = liescope.bench(tmp_path / "mine", suite=suite_file(tmp_path, ONE), draws=50, leave_out=[])
+    renamed = [{**row, "id": f"other {n}"} for n, row in enumerate(rows)]
+    found = benched_on(renamed, tmp_path, tmp_path / "mine", leave_out=[])
     assert any("word for word in what mine learned from" in note for note in found.data[0].notes)
 
 
 def test_what_carries_a_canary_is_measured_and_not_learned_from(tmp_path: Path) -> None:
     rows = [{**row, "canary": "do-not-train"} for row in conversations({"told": TASKS["told"]})]
-    written(rows, tmp_path / "chats.jsonl")
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, ONE), draws=50)
+    found = benched_on(rows, tmp_path)
     assert {name for name, _ in found.data[0].places} == {"wise", "coin", "same-coin", "mean of these judges"}
     assert any("canary" in note for note in found.data[0].notes)
 
@@ -260,14 +260,9 @@ def test_an_unknown_detector_suite_or_part_is_refused(folder: Path) -> None:
 
 def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None:
     stub = Stub(with_logprobs)
-    written(conversations({"told": ("calm", "copper"), "bare": ("", "")}), tmp_path / "chats.jsonl")
+    rows = conversations({"told": ("calm", "copper"), "bare": ("", "")})
     try:
-        found = liescope.bench(
-            f"judge:openai:wise@{stub.url}",
-            suite=suite_file(tmp_path, ONE),
-            judge_cache=tmp_path / "cache",
-            draws=50,
-        )
+        found = benched_on(rows, tmp_path, f"judge:openai:wise@{stub.url}", judge_cache=tmp_path / "cache")
     finally:
         stub.close()
     (name,) = {name for name, how in found.data[0].places if how == ASKED}
@@ -322,8 +317,7 @@ def test_a_model_is_left_out_under_all_its_names_and_an_unknown_one_is_no_model(
     rows = conversations({"told": TASKS["told"]})
     for number, row in enumerate(rows):
         row["model"] = ("openai/gpt-oss-120b", "openrouter/openai/gpt-oss-120b", None)[number % 3]
-    written(rows, tmp_path / "chats.jsonl")
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, ONE), draws=50, leave_out=["model"]).data[0]
+    found = benched_on(rows, tmp_path, leave_out=["model"]).data[0]
     assert ("tfidf", MODEL_OUT) not in found.places
     assert any("fewer than two speaking models" in note for note in found.notes)
 
@@ -338,9 +332,8 @@ def reasoned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_views_are_compared_on_the_statements_that_keep_reasoning(tmp_path: Path) -> None:
-    written(reasoned(conversations({"bare": ("", "")})), tmp_path / "chats.jsonl")
-    views = ["words", "reasoning", "both"]
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, ONE), draws=50, leave_out=[], view=views).data[0]
+    told, views = reasoned(conversations({"bare": ("", "")})), ["words", "reasoning", "both"]
+    found = benched_on(told, tmp_path, leave_out=[], view=views).data[0]
     rows = [found.row(name, GROUPS_OUT, "auroc_within") for name in ("tfidf", "tfidf (reasoning)", "tfidf (both)")]
     assert {row.statements for row in rows if row} == {EACH * 2 // 3}
     assert value(found, "tfidf (reasoning)", GROUPS_OUT) > 0.95
@@ -378,11 +371,10 @@ def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_pat
     written(reasoned(conversations({"bare": ("", "")}, seed=7, judged=False)), tmp_path / "other.jsonl")
     liescope.import_games("chat", tmp_path / "other.jsonl", out=tmp_path / "other")
     liescope.train("tfidf", tmp_path / "other", folds=2, view="reasoning", out=tmp_path / "mine")
-    written(reasoned(conversations({"bare": ("", "")})), tmp_path / "chats.jsonl")
-    found = liescope.bench(tmp_path / "mine", suite=suite_file(tmp_path, ONE), draws=50, leave_out=[]).data[0]
+    told, silent = reasoned(conversations({"bare": ("", "")})), conversations({"bare": ("", "")})
+    found = benched_on(told, tmp_path, tmp_path / "mine", leave_out=[]).data[0]
     assert value(found, "mine", AS_TRAINED) > 0.95
-    written(conversations({"bare": ("", "")}), tmp_path / "chats.jsonl")
-    none = liescope.bench(tmp_path / "mine", suite=suite_file(tmp_path, ONE), draws=50, leave_out=[]).data[0]
+    none = benched_on(silent, tmp_path, tmp_path / "mine", leave_out=[]).data[0]
     assert ("mine", AS_TRAINED) not in none.places
     assert any("no statement here keeps any" in note for note in none.notes)
 

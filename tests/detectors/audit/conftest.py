@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, read_audited
+from tests.detectors.conftest import Rows
 
-Rows = dict[str, list[dict[str, Any]]]
 Row = dict[str, Any]
 
 TELLS = {True: ("lime", "rust", "dome"), False: ("gate", "clay", "path")}
@@ -54,6 +54,11 @@ def each(change: Callable[[Row, random.Random], None]) -> Callable[[Rows], None]
     return planted
 
 
+def longer(row: Row, draw: random.Random) -> None:
+    """For `each`: lies are longer."""
+    row["text"] += " there again" * draw.randint(1, 2) * row["label_role"]
+
+
 @dataclass(frozen=True)
 class Planted:
     """A corpus with something planted, read. bench: with 200 resamples."""
@@ -63,8 +68,11 @@ class Planted:
     bench: Bench
 
 
+Plant = Callable[..., Planted]
+
+
 @pytest.fixture(scope="session")
-def plant(make_corpus: Callable[..., Path]) -> Callable[..., Planted]:
+def plant(make_corpus: Callable[..., Path]) -> Plant:
     """plant(change, target=…, seed=…, games=…): a clean corpus after a change of its rows."""
 
     def make(

@@ -15,9 +15,7 @@ from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.probes import MASKED, TAGGED, copies, texts_of, without_copies, word_probe
 from liescope.detectors.learned_from import near_copies
 from liescope.generate.corpus.read import silent_turns
-from tests.detectors.audit.conftest import Planted, Row, Rows, words
-
-Plant = Callable[..., Planted]
+from tests.detectors.audit.conftest import Plant, Planted, Row, Rows, words
 
 
 def alarms(part: tuple[Any, ...]) -> list[str]:

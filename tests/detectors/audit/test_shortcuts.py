@@ -21,13 +21,7 @@ from liescope.detectors.audit.probes import (
     texts_of,
     word_probe,
 )
-from tests.detectors.audit.conftest import Planted, Row, Rows, each, words
-
-Plant = Callable[..., Planted]
-
-
-def longer(row: Row, draw: random.Random) -> None:
-    row["text"] += " there again" * draw.randint(1, 2) * row["label_role"]
+from tests.detectors.audit.conftest import Plant, Planted, Row, Rows, each, longer, words
 
 
 def early(row: Row, draw: random.Random) -> None:
@@ -143,8 +137,7 @@ def test_shuffles_that_deal_every_lie_to_one_half_are_left_out(plant: Plant) -> 
 
     planted = plant(rare, games=12)
     (real, row), (found,) = shuffled(planted.bench, lambda _, score, y: np.linspace(0, 1, len(score)), 20)
-    assert real.value is not None
-    assert row.value is not None
+    assert None not in (real.value, row.value)
     assert 0 < int(row.name.split()[0]) < 20
     assert found.sentence.startswith(row.name)
 

@@ -11,14 +11,11 @@ import numpy as np
 import pytest
 
 import liescope
-from liescope import cli
 from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.bench import read_audited
 from liescope.detectors.audit.telling import exact, passing, telling, tokens_of
 from liescope.detectors.evaluation.controls import deal_to_other_games
-from tests.detectors.audit.conftest import Planted, Row, Rows, each
-
-Plant = Callable[..., Planted]
+from tests.detectors.audit.conftest import Plant, Row, Rows, each
 
 
 def on_lies(change: Callable[[str], str], share: float = 1.0) -> Callable[[Rows], None]:
@@ -104,12 +101,3 @@ def test_the_exact_test_errs_as_seldom_as_it_says() -> None:
     assert erring <= 2
     marked = exact(np.array([40, 3, 20]), 40, np.array([0, 4, 31]), 60)
     assert marked.tolist() == [True, False, False]
-
-
-def test_the_command_says_it(plant: Plant, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    folder = plant(on_lies(lambda text: f"{text[:3]}\u200b{text[3:]}"), games=40).folder
-    assert cli.main(["audit", str(folder), "--draws", "20", "--out", str(tmp_path / "report")]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "serious The character U+200B ZERO WIDTH SPACE alone reaches AUROC 1.000" in said
-    page = (tmp_path / "report" / "report.md").read_text()
-    assert "## Single words and characters" in page

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from liescope.detectors.detector_registry import DETECTORS
-from tests.detectors.conftest import NAMES, Corpus, Rows, sentence
+from tests.detectors.conftest import NAMES, Corpus, Rows, elsewhere, sentence
 from tests.detectors.transfer.recording import RecordingDetector
 
 Planted = Callable[..., Path]
@@ -55,11 +55,7 @@ def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Pl
         seated: Callable[[Rows, Sequence[str]], None] = self_play,
     ) -> Path:
         def changed(rows: Rows) -> None:
-            for config in rows.values():
-                for row in config:
-                    row["game_id"] = f"{name}-{row['game_id']}"
-                    if "statement_id" in row:
-                        row["statement_id"] = f"{name}-{row['statement_id']}"
+            elsewhere(rows, name)
             draw = random.Random(name)
             for row in rows["statements"]:
                 row["text"] = sentence(draw, row["label_role"], NAMES, tell=0.6)

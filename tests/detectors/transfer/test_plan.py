@@ -142,7 +142,6 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
     ("arguments", "words"),
     [
         ({"by": "corpus"}, "only one corpus, north"),
-        ({"by": "seat"}, "unknown unit 'seat'"),
         ({"by": "model", "target": "west=self"}, "no corpus is called 'west'"),
         ({"by": "model", "target": "truth"}, "unknown target"),
         ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
