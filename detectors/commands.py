@@ -208,7 +208,6 @@ def audit(
 
     Example: liescope audit corpus/mini --out reports/audit
     """
-    from liescope.detectors.audit.audit_display import show_audit
-    from liescope.detectors.audit.auditing import audit as audit_corpus
+    from liescope.detectors.audit import auditing
 
-    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, show_audit)
+    say(auditing.audit(corpus, out=out, progress=True, **given), as_json, auditing.show_audit)

@@ -48,7 +48,7 @@ _READING = (
 
 def report(result: BenchResult) -> Report:
     """The page, its tables, bench.json, and the files that show results on the Hub."""
-    from liescope.benchmark.bench.hub_files import hub_files
+    from liescope.benchmark.bench.bench_result import hub_files
 
     sections = [section for found in result.data for section in _sections(result, found)]
     if result.missing:

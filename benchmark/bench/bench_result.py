@@ -1,7 +1,9 @@
-"""What a bench found: every figure of every scorer on every data set, and the result as a whole."""
+"""What a bench found: every figure of every scorer on every data set, the whole, and its files for the Hub."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from liescope.common.report.contents import with_interval
 from liescope.detectors.evaluation.metrics import LEVELS, WITHIN
 
 if TYPE_CHECKING:
@@ -149,3 +152,56 @@ def _plain(found: Found) -> dict[str, Any]:
         "rows": [asdict(row) for row in found.rows],
         "notes": list(found.notes),
     }
+
+
+def hub_files(result: BenchResult) -> dict[str, str]:
+    """For each detector as trained, `hub/MODEL/.eval_results/DATA.yaml`; for each data set on the Hub,
+    `hub/DATA/eval.yaml`, which its repository needs for these to show. JSON, which is YAML too.
+    """
+    found: dict[str, str] = {}
+    for one in result.data:
+        if not one.data.hub:
+            continue
+        files = {
+            f"hub/{_slug(model)}/.eval_results/{_slug(one.data.name)}.yaml": [_entry(result, one, model)]
+            for model, how in one.places
+            if how == AS_TRAINED and one.row(model, how, WITHIN) is not None
+        }
+        if files:
+            found |= {name: _yaml(content) for name, content in files.items()}
+            found[f"hub/{_slug(one.data.name)}/eval.yaml"] = _yaml(_benchmark(one))
+    return found
+
+
+def _entry(result: BenchResult, one: Found, model: str) -> dict[str, Any]:
+    repo, config = _repo(one)
+    row = one.row(model, AS_TRAINED, WITHIN)
+    assert row is not None
+    said = f"AUROC within {one.within}, {with_interval(row.value, row.lo, row.hi, 3)}, {row.statements:,} statements; "
+    return {
+        "dataset": {"id": repo, "task_id": config or "default"},
+        "value": row.value,
+        "notes": f"{said}liescope bench, suite {result.suite}",
+    }
+
+
+def _benchmark(one: Found) -> dict[str, Any]:
+    _, config = _repo(one)
+    return {
+        "name": one.data.name,
+        "description": f"{one.data.about} AUROC of a lie detector within {one.within}.".strip(),
+        "tasks": [{"id": config or "default", **({"config": config} if config else {})}],
+    }
+
+
+def _repo(one: Found) -> tuple[str, str]:
+    repo, _, config = one.data.hub.partition(":")
+    return repo, config
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+def _yaml(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

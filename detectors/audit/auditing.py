@@ -8,12 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from liescope.common.console import hang
 from liescope.common.errors import UnknownName
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
-from liescope.detectors.audit.audit_findings import AuditPlan, AuditResult
+from liescope.common.text import plain
+from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS, AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
 from liescope.detectors.detector_settings import AuditSettings
+from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
@@ -77,3 +84,31 @@ def audit(
     from liescope.detectors.audit.audit_report import report
 
     return replace(result, files=tuple(write(report(result), Path(out))))
+
+
+_WIDTH = 80
+_STYLES = {SERIOUS: "bold red", NOTABLE: "yellow", PLAIN: ""}
+
+
+def show_audit(audit: AuditResult) -> None:
+    """Print an audit in 80 columns: probes, every sentence with its severity, the files; the report has the rest."""
+    from liescope.detectors.audit.audit_report import counted, probe_table
+
+    console = Console(highlight=False)
+    console = console if console.is_terminal else Console(width=_WIDTH, highlight=False)
+    console.print(Text(plain(f"{audit.corpus}, {counted(audit)}")), soft_wrap=False)
+    table = Table(box=None, header_style="none", pad_edge=False)
+    table.add_column("AUROC (95%)", overflow="fold")
+    for column in ("out of fold", "train to test"):
+        table.add_column(column, no_wrap=True)
+    for name, *cells in probe_table(audit):
+        table.add_row(Text(plain(name)), *cells)
+    console.print(table)
+    for found in audit.findings:
+        line = Text(f"{found.severity:8} ", style=_STYLES[found.severity]) + Text(plain(found.sentence), style="none")
+        for part in hang(line, console):
+            console.print(part, soft_wrap=True)
+    if warning := scripted_warning(audit.sources):
+        console.print(Text(warning, style="yellow"))
+    for path in audit.files:
+        console.print(Text(plain(str(path))), soft_wrap=True)

@@ -40,9 +40,8 @@ from liescope.detectors.evaluation.score_rows import (
     check_split,
     score_table,
 )
-from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
+from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores, on_views
 from liescope.detectors.evaluation.verdicts import on_suspects, on_verdicts
-from liescope.detectors.evaluation.views import on_views
 from liescope.detectors.examples import (
     REASONING,
     WORDS,

@@ -20,10 +20,10 @@ from liescope.detectors.evaluation.score_rows import (
     is_population,
     scorer_words,
 )
+from liescope.detectors.evaluation.scorers import SIDE_BY_SIDE
 from liescope.detectors.evaluation.trust import place_words, units
 from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
 from liescope.detectors.evaluation.verdicts import PLAYERS as OF_PLAYERS
-from liescope.detectors.evaluation.views import SIDE_BY_SIDE
 
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (

@@ -13,12 +13,11 @@ from liescope.games.core import Ask, AskKind, Assessment
 from liescope.games.mafia.beliefs import believe, investigate, kill, suspect, town, vote
 from liescope.games.mafia.phrases import WORDS
 from liescope.games.mafia.rules import DETECTIVE, MAFIOSO, VILLAGER
-from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
 from liescope.games.script.grammar import SECOND, SPREAD, Intent
 from liescope.games.script.hearing import MessageContent
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
 from liescope.games.script.persona import SURE, Skills, chance, favourite, pick
-from liescope.games.script.player import Mind
+from liescope.games.script.player import NEAR, OTHERS, Dealing, Mind, suspected_kind
 from liescope.games.taxonomy import DeceptionType as Kind
 
 Weights = dict[str, float]

@@ -10,11 +10,10 @@ from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment
 from liescope.games.one_night.rules import SEER, VILLAGER, WEREWOLF, OneNightWerewolf
-from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
 from liescope.games.script.grammar import JOINS, SPREAD, Intent, Phrasebook
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
 from liescope.games.script.persona import SURE, Skills, chance, favourite, templates
-from liescope.games.script.player import Leaning, Mind
+from liescope.games.script.player import NEAR, OTHERS, Dealing, Leaning, Mind, suspected_kind
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.vocabulary import FoundClaim
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,13 +28,13 @@ from liescope.common.leaks import (
     texts_of,
 )
 from liescope.common.model_names import spellings
+from liescope.common.parts import Part
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
-from liescope.generate.corpus.join import joined
 from liescope.generate.corpus.read import (
     CARD_FILE,
     CROISSANT_FILE,
@@ -48,7 +48,8 @@ from liescope.generate.corpus.read import (
 )
 from liescope.generate.corpus.write import CorpusWriter, Games, Written, write_games
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.run_folder import PART, PLAN_FILE, plan_terms, plan_texts
+from liescope.generate.runs.run_folder import PART, PLAN_FILE, plan_changes, plan_terms, plan_texts, read_head
+from liescope.generate.runs.run_plan import hash_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -328,3 +329,56 @@ def as_corpus(source: Source) -> Iterator[Path]:
         return
     with TemporaryDirectory() as scratch:
         yield build(run, out=Path(scratch) / "corpus", partial=True).folder
+
+
+_NAMED = 5  # missing parts
+
+
+def joined(runs: Iterable[Path], partial: bool) -> list[Path | Sequence[Path]]:
+    """The runs in their order, with the parts of one run together where the first of them stands. partial: some may be
+    missing.
+
+    Raises UsageError for a part that comes twice, for parts of different plans or divisions, and for a missing part.
+    """
+    found: list[Path | Sequence[Path]] = []
+    wholes: dict[str, tuple[Mapping[str, Any], dict[Part, Path]]] = {}
+    for run in runs:
+        plan: Mapping[str, Any] = read_head(run)["plan"]
+        if PART not in plan:
+            found.append(run)
+            continue
+        part, key = Part.read(plan[PART]), hash_of(plan)
+        _, parts = wholes.setdefault(key, (plan, {}))
+        for other, path in parts.items():
+            if other == part or other.of != part.of:
+                why = "leave one out" if other == part else "join the parts of one division"
+                raise UsageError(f"{path} is part {other} of a run, and {run} is part {part} of the same; {why}")
+        parts[part] = run
+    for key, (plan, parts) in wholes.items():
+        others = [whole for other, whole in wholes.items() if other != key]
+        _check_complete(plan, parts, others, partial)
+        found.append([parts[part] for part in sorted(parts)])
+    return found
+
+
+def _check_complete(
+    plan: Mapping[str, Any],
+    parts: Mapping[Part, Path],
+    others: Sequence[tuple[Mapping[str, Any], Mapping[Part, Path]]],
+    partial: bool,
+) -> None:
+    (of,), path = {part.of for part in parts}, next(iter(parts.values()))
+    missing = [f"{number}/{of}" for number in range(1, of + 1) if Part(number, of) not in parts]
+    if missing and others:
+        other, there = others[0]
+        changes = "; ".join(plan_changes(plan, {**other, PART: plan[PART]}))
+        raise UsageError(
+            f"{path} and {next(iter(there.values()))} are parts of different plans ({changes}), and {missing[0]} of "
+            "the first is missing; build each plan from its own parts"
+        )
+    if missing and not partial:
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        raise UsageError(
+            f"{path} is a part of a run of which {', '.join(missing[:_NAMED])}{more} are not here; give all parts, or "
+            "add --partial to build without them"
+        )

@@ -1,7 +1,6 @@
 """Games in the formats of other tools: eval logs, preference and reward data, chat transcripts."""
 
 from liescope.generate.exports.exporter_protocol import Exporter
-from liescope.generate.exports.exporter_registry import EXPORTERS
-from liescope.generate.exports.exporting import ExportResult, export
+from liescope.generate.exports.exporting import EXPORTERS, ExportResult, export
 
 __all__ = ["EXPORTERS", "ExportResult", "Exporter", "export"]

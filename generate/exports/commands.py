@@ -12,7 +12,7 @@ from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import plain, sentence
 from liescope.data_cards.licences import may_not_be_shared
-from liescope.generate.exports.exporter_registry import EXPORTERS
+from liescope.generate.exports.exporting import EXPORTERS
 from liescope.generate.exports.exporting import export as export_games
 
 app = typer.Typer()

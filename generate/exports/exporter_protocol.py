@@ -93,7 +93,7 @@ class Tally:
 
 
 class Exporter(ABC):
-    """Writes games in one format. A subclass becomes available once it is listed in `exporter_registry.EXPORTERS`.
+    """Writes games in one format. A subclass becomes available once it is listed in `exporting.EXPORTERS`.
 
     format: its name on the command line; writes: what it makes, for the help; about: what a row or sample is, and what
     opens it, for the README of the export; limits: what the data does not say, for the same; hint: what it needs

@@ -1,4 +1,4 @@
-"""Exporting games: `export` and its result."""
+"""Exporting games: the exporters, by format name, `export` and its result."""
 
 from __future__ import annotations
 
@@ -16,11 +16,34 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
 from liescope.common.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.common.reading import read_text
+from liescope.common.registry import Registry
 from liescope.common.text import markdown
 from liescope.data_cards.licences import hub_licence, may_not_be_shared
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, open_source
-from liescope.generate.exports.exporter_registry import find_exporter
+from liescope.generate.exports.inspect_log import InspectExporter
+from liescope.generate.exports.label_studio import LabelStudioExporter
+from liescope.generate.exports.preferences import KtoExporter, PairsExporter
+
+EXPORTERS: Registry[type[Exporter]] = Registry(
+    "format to export to",
+    "liescope.exporters",
+    {
+        exporter.format: exporter
+        for exporter in (  # one line for each
+            InspectExporter,
+            PairsExporter,
+            KtoExporter,
+            LabelStudioExporter,
+        )
+    },
+)
+
+
+def find_exporter(format: str) -> type[Exporter]:
+    """The exporter for a format. Raises UnknownName with the available formats."""
+    return EXPORTERS[format]
+
 
 CARD_FILE = "README.md"
 

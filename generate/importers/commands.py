@@ -12,8 +12,7 @@ from liescope.common.command_options import each_with_a_line, with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import holding, number_of, plain, sentence, unit_of
-from liescope.generate.importers.importer_registry import IMPORTERS
-from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
+from liescope.generate.importers.importing import IMPORTERS, REJECTED_FILE, ImportResult, import_games
 
 _SHOWN_NOTES = 8
 _WIDTH = 80

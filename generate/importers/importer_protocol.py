@@ -49,7 +49,7 @@ class Rejected:
 
 
 class Importer(ABC):
-    """Reads games in one format. A subclass becomes available once it is listed in `importer_registry.IMPORTERS`.
+    """Reads games in one format. A subclass becomes available once it is listed in `importing.IMPORTERS`.
 
     format: its name on the command line; reads: the kind of file, for the help; origin: who published such games and
     where; licence: what the publishers say about using the text, as a sentence; licence_id: the Hub's id of that

@@ -1,4 +1,4 @@
-"""Importing published games into a run folder that the rest of Liescope reads like one of our own."""
+"""Importing published games by the importer of their format, into a run that Liescope reads like one of its own."""
 
 from __future__ import annotations
 
@@ -15,18 +15,49 @@ from typing import TYPE_CHECKING, Any
 
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged
+from liescope.common.registry import Registry
 from liescope.common.settings import OptionsModel
 from liescope.common.text import unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.games.record_checks import NotARecord, check_record
+from liescope.generate.importers.avalon_nlu import AvalonImporter
+from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
-from liescope.generate.importers.importer_registry import find_importer
+from liescope.generate.importers.inspect_logs import InspectImporter
+from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
+from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
+from liescope.generate.importers.own_data import ChatImporter, TextImporter
+from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, with_settings
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+IMPORTERS: Registry[type[Importer]] = Registry(
+    "format of published games",
+    "liescope.importers",
+    {
+        importer.format: importer
+        for importer in (  # one line for each
+            TextImporter,
+            ChatImporter,
+            InspectImporter,
+            JsonlImporter,
+            MiniMafiaImporter,
+            AvalonImporter,
+            DiplomacyImporter,
+            QuackImporter,
+        )
+    },
+)
+
+
+def find_importer(format: str) -> type[Importer]:
+    """The importer for a format. Raises UnknownName with the available formats."""
+    return IMPORTERS[format]
 
 
 REJECTED_FILE = "rejected.jsonl"

@@ -18,7 +18,7 @@ from liescope.benchmark.capability.posterior import Posterior, Slips
 from liescope.benchmark.capability.sentences import reading
 from liescope.benchmark.capability.variants import variant
 from liescope.benchmark.fitting import FitResult, _result
-from liescope.common.report.html import page_html
+from liescope.common.report.files import page_html
 from liescope.common.report.plain_text import markdown
 from tests.benchmark.test_findings import fitted
 

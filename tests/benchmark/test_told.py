@@ -10,7 +10,7 @@ from liescope.benchmark.capability.fit_report import fit_lines, fit_page
 from liescope.benchmark.capability.results import left_sentence, uncertainty_left
 from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.fitting import FitResult, _result
-from liescope.common.report.html import page_html
+from liescope.common.report.files import page_html
 from liescope.common.report.plain_text import markdown
 from tests.benchmark.test_findings import fitted
 

@@ -11,7 +11,7 @@ import pytest
 from liescope.common.colours import INK
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Report, Section, Table
-from liescope.common.report.html import page_html
+from liescope.common.report.files import page_html
 from tests.common.driven_browser import Driven, driven
 
 HEADS = ("model", "m", "rate", "games")

@@ -21,8 +21,7 @@ from liescope.common.report.contents import (
     shown,
     with_interval,
 )
-from liescope.common.report.files import check_report_folder, write
-from liescope.common.report.html import page_html
+from liescope.common.report.files import check_report_folder, page_html, write
 from liescope.common.report.plain_text import markdown, terminal
 
 HOSTILE = '<script>alert("x")</script>"\'> & <img src=http://evil.example> \x1b[31m'

@@ -13,7 +13,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.generate.corpus.build import build
 from liescope.generate.exports import EXPORTERS, Exporter, export
 from liescope.generate.exports.commands import app
-from liescope.generate.exports.exporter_registry import find_exporter
+from liescope.generate.exports.exporting import find_exporter
 from liescope.generate.runs.play import play
 
 every_exporter = pytest.mark.parametrize("exporter", EXPORTERS.values(), ids=EXPORTERS.keys())

@@ -21,7 +21,7 @@ from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.importers.importer_protocol import attempt
-from liescope.generate.importers.importer_registry import find_importer
+from liescope.generate.importers.importing import find_importer
 from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from liescope.common.errors import BadData
-from liescope.detectors.judge.answers import label_probability, player_probabilities, stated_probability
-from liescope.detectors.judge.prompt import DEFAULT, read_prompt
+from liescope.detectors.judge.prompt import (
+    DEFAULT,
+    label_probability,
+    player_probabilities,
+    read_prompt,
+    stated_probability,
+)
 
 SIDES = read_prompt().sides
 

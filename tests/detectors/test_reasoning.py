@@ -24,7 +24,7 @@ from liescope.detectors.evaluation.evaluation_report import report
 from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.score_rows import MetricRow
-from liescope.detectors.evaluation.views import SIDE_BY_SIDE
+from liescope.detectors.evaluation.scorers import SIDE_BY_SIDE
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.textualize import TextConfig, View, textualize

@@ -23,8 +23,8 @@ from liescope import cli
 from liescope.benchmark.analyses import analysis_registry as registry_of_analyses
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.games.game_registry import GAMES
-from liescope.generate.exports.exporter_registry import EXPORTERS
-from liescope.generate.importers.importer_registry import IMPORTERS
+from liescope.generate.exports.exporting import EXPORTERS
+from liescope.generate.importers.importing import IMPORTERS
 from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.runs.play import RunResult
 from tests.common.without_figures import leave_out_figures

@@ -19,8 +19,8 @@ from liescope.common.config_file import NEVER, Parameter
 from liescope.common.text import first_sentence
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.games.game_registry import GAMES
-from liescope.generate.exports.exporter_registry import EXPORTERS
-from liescope.generate.importers.importer_registry import IMPORTERS
+from liescope.generate.exports.exporting import EXPORTERS
+from liescope.generate.importers.importing import IMPORTERS
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "nutpie", "matplotlib", "datasets"}

@@ -11,8 +11,8 @@ import pytest
 from liescope import cli
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.games.game_registry import GAMES
-from liescope.generate.exports.exporter_registry import EXPORTERS
-from liescope.generate.importers.importer_registry import IMPORTERS
+from liescope.generate.exports.exporting import EXPORTERS
+from liescope.generate.importers.importing import IMPORTERS
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,7 +17,7 @@ from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.findings import notes, overview, page, run_analyses, winners
 from liescope.benchmark.analyses.frames import Frames, GameSet, Run, load_frames, settings
 from liescope.common.report.contents import Report
-from liescope.common.report.html import page_html
+from liescope.common.report.files import page_html
 from liescope.common.report.plain_text import markdown, markdown_table
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.random_play import judged, mini_mafia, werewolf

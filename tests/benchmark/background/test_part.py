@@ -15,7 +15,7 @@ from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.z_scores import DESIGN
 from liescope.common.report.contents import Report
-from liescope.common.report.html import page_html
+from liescope.common.report.files import page_html
 
 RATES = [f"background-rates-{name}" for name in DESIGN]
 ABLATION = "discussion rounds 8"

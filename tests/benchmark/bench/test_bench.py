@@ -272,7 +272,7 @@ def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None
 def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: BenchResult, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from liescope.benchmark.bench.hub_files import hub_files
+    from liescope.benchmark.bench.bench_result import hub_files
 
     one = replace(with_model.data[0], data=with_model.data[0].data.model_copy(update={"hub": "org/chats:told"}))
     files = hub_files(replace(with_model, data=(one,)))

@@ -17,7 +17,7 @@ from liescope.common.errors import RunPaused, UsageError
 from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
 from liescope.games.session import replay
-from liescope.generate.exports.exporter_registry import EXPORTERS
+from liescope.generate.exports.exporting import EXPORTERS
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import answered, rebuild
 from liescope.generate.runs.show_commands import list_games

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.web.server import public_address, told_of
+from liescope.web.play.serving import public_address, told_of
 from liescope.web.site import LARGEST_FORM
 from tests.web.play.host import Host, said
 from tests.web.play.person import sheets

@@ -18,7 +18,7 @@ from liescope.games.script.hearing import read
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
-from liescope.games.werewolf.phrases import WORDS
+from liescope.games.werewolf.script import WORDS
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.labeling.lesson_tags import CATEGORIES
 
