@@ -53,11 +53,14 @@ space: $(STAMP)
 
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints/py311.txt
-	$(BIN)/python -m pip install --quiet -c constraints/py311.txt torch
-	$(BIN)/python -m pip install --quiet -c constraints/py311.txt -e '.[dev]'
-	touch $(STAMP)
+	@echo "Installing Liescope and the versions that its tests ran with into $(VENV), once: some minutes, about 3 GB."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip -c constraints/py311.txt
+	@echo "  1 of 2: torch"
+	@$(BIN)/python -m pip install --quiet -c constraints/py311.txt torch
+	@echo "  2 of 2: transformers, scikit-learn, pymc and the rest"
+	@$(BIN)/python -m pip install --quiet -c constraints/py311.txt -e '.[dev]'
+	@touch $(STAMP)
 
 clean:
 	rm -rf $(VENV) demo site space

@@ -66,12 +66,13 @@ def demo(
 ) -> None:
     """The whole pipeline, small and offline, from games to a fit.
 
-    Plays, builds, trains, evaluates and fits, and ends with a list of the files it made.
+    Plays, builds, trains, evaluates and fits; ends with what it made, the page to open and the next command. A step whose
+    packages are not installed is named and left out.
 
     Example: liescope demo --out demo
     """
     run, corpus, reports = out / "run", out / "corpus", out / "reports"
-    models = [out / "models" / kind for kind in ("linear", "embedding")]
+    models = [out / "models" / kind for kind in ("duo", "embedding")]
     lacking = [
         _step("play", "mini-mafia", players=_PLAYERS, design="full", games=games, seed=seed, assess=True, out=run),
         _step("build", run, out=corpus),
@@ -82,13 +83,16 @@ def demo(
         _step("evaluate", trained, corpus, observers=True, out=reports / "detectors"),
         _step("fit", run, out=reports / "capability", overwrite=True),
     ]
-    print("\nThe players were scripts: the results show how the tool works and say nothing\nabout models.\n")
+    print()
     made = dict(_made(out))
     width = max(len(str(path)) for path in made)
     for path, what in made.items():
         print(f"  {path!s:{width}}  {what}")
     for words in filter(None, lacking):
-        print(f"Left out: {words}")
+        _say(f"Left out: {words}")
+    print("\nThe players were scripts: figures show how the tool works and say nothing about\nmodels.\n")
+    print(f"Open   {reports / 'detectors' / 'report.html'}")
+    print(f"Next   liescope view {run}")
 
 
 def _step(name: str, *arguments: Any, **options: Any) -> str:
@@ -99,19 +103,16 @@ def _step(name: str, *arguments: Any, **options: Any) -> str:
     function: Callable[..., Any] = getattr(liescope, name)
     try:
         result = function(*arguments, **options, progress=True)
-        print(result, flush=True)
-        if name == "evaluate":
-            from liescope.detectors.display import show_evaluation
-
-            show_evaluation(result)
-        if name == "fit":
-            from liescope.benchmark.capability.fit_report import fit_lines
-
-            print("\n".join(fit_lines(result)))
+        for words in result.findings if name == "fit" else str(result).splitlines():
+            _say(words)
     except MissingExtra as error:
-        print(f"left out: {error}", flush=True)
+        _say(f"left out: {error}")
         return f"{name} {_shown(arguments[0])}; {error}"
     return ""
+
+
+def _say(words: str) -> None:
+    print("\n".join(wrap(words, 80, break_long_words=False, break_on_hyphens=False)), flush=True)
 
 
 def _shown(value: Any) -> str:
@@ -124,7 +125,7 @@ def _made(out: Path) -> Iterator[tuple[Path, str]]:
     for name, what in {
         "run": "plan and journal; `liescope show` reads them",
         "corpus": "load_dataset(folder, 'statements') opens it",
-        "models/linear": "a lie detector that reads whole games",
+        "models/duo": "a lie detector of words and whole games",
         "models/embedding": "a second one, on sentence embeddings",
         "reports/detectors": "compared with controls and the players themselves",
         "reports/capability": "m, d and v of each player, with plots",

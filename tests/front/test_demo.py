@@ -28,7 +28,7 @@ def test_it_leaves_a_run_a_corpus_two_detectors_and_two_reports(made: Path) -> N
         "run/run.json",
         "corpus/README.md",
         "corpus/croissant.json",
-        "models/linear/README.md",
+        "models/duo/README.md",
         "models/embedding/README.md",
         "reports/detectors/report.md",
         "reports/capability/report.html",
@@ -49,7 +49,7 @@ def test_its_statements_carry_all_four_labels_and_say_that_they_are_scripted(mad
 def test_its_detectors_stand_beside_controls_and_beside_the_players(made: Path) -> None:
     rows = json.loads((made / "reports/detectors/report.json").read_text(encoding="utf-8"))["rows"]
     detectors = {row["detector"] for row in rows}
-    assert {"linear", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
+    assert {"duo", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
     auroc = {row["detector"]: row["value"] for row in rows if row["metric"] == "auroc" and row["split"] == "test"}
     assert auroc["control:role_oracle"] == 1.0
 
@@ -76,7 +76,12 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
     left_out = [line for line in said.splitlines() if line.startswith("Left out: ")]
     assert len(left_out) == 2
     assert "train 'embedding'" in left_out[0]
-    assert "[train]" in left_out[0]
-    assert "[bayes]" in left_out[1]
+    assert "fit" in left_out[1]
+    assert "[train]" in said
+    assert "[bayes]" in said
+    assert [line.split()[0] for line in said.splitlines()[-2:]] == ["Open", "Next"]
+    assert [
+        line for line in said.splitlines() if len(line) > 80 and " " in line.strip() and str(tmp_path) not in line
+    ] == []
     assert not (tmp_path / "demo/models/embedding").exists()
     assert (tmp_path / "demo/reports/detectors/report.md").exists()
