@@ -66,8 +66,7 @@ def demo(
 ) -> None:
     """The whole pipeline, small and offline, from games to a fit.
 
-    Plays, builds, trains, evaluates and fits; ends with what it made, the page to open and the next command. A step whose
-    packages are not installed is named and left out.
+    Plays, builds, trains, evaluates and fits; ends with what it made, the page to open and the next command.
 
     Example: liescope demo --out demo
     """
