@@ -1,8 +1,4 @@
-"""What every game promises to whoever drives it: of its asks, of its events, and of who may see them.
-
-Every registered game is played at several tables, and so is the example of the guides, which has one role, no sides and
-votes on something else than a player; more tables of games that have options worth trying stand below.
-"""
+"""What every game, the example of the guides among them, promises to whoever drives it: asks, events, audiences."""
 
 from __future__ import annotations
 
@@ -59,11 +55,8 @@ Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]
 
 NAMES = ("Zoë", "Ann Lee", "明", "O'Hara", "a")
-FIXED = ("villager", "mafioso", "villager", "detective")
 TABLES: dict[str, MafiaSpec] = {
-    "mafia 3/2/4": MafiaSpec(3, 2, 4),
     "mafia without a detective": MafiaSpec(2, 0, 4),
-    "mafia 1/1/2 with an open night": MafiaSpec(1, 1, 2),
     "mafia of two": MafiaSpec(1, 0, 1),
     "mafia without villagers, scripted": MafiaSpec(1, 2, 0, scripted_night=True),
     "mafia of two days": MafiaSpec(2, 1, 5, days=2),
@@ -72,7 +65,6 @@ TABLES: dict[str, MafiaSpec] = {
 }
 MINIS: dict[str, MafiaSpec] = {
     "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
-    "mini-mafia with fixed roles": replace(MINI_MAFIA, roles=FIXED),
     "mini-mafia with both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
 }
 SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
@@ -88,9 +80,6 @@ WOLVES: dict[str, WerewolfSpec] = {
     "werewolf assessed": replace(SHORT, villagers=4, debate_turns=2, defence_turns=1, assess=True),
     "werewolf assessed in part": replace(SHORT, assess=True, assess_share=0.3, show_suspicion=True),
     "werewolf with a jester who learns": replace(SHORT, learning=True, lessons=LESSONS),
-    "werewolf with other names": replace(
-        SHORT, werewolves=1, villagers=2, names=("Zoë", "Ann Lee", "明", "O'Hara", "a")
-    ),
 }
 
 
@@ -221,21 +210,12 @@ def test_any_play_ends_with_one_event_that_names_the_winner(make: Maker, bad: fl
     for seed in SEEDS:
         session, _ = played(make, seed, bad)
         outcome, game = session.outcome, session.game
-        assert outcome is not None
         (end,) = [event for event in session.events if event.kind is EventKind.END]
         assert end.data == {"winner": outcome.winner}
         assert all(event.audience == (event.actor,) for event in session.events[end.index + 1 :])
-        assert {game.team(game.roles[name]) for name in outcome.winners} <= {outcome.winner}
+        side = tuple(name for name in game.names if game.team(game.roles[name]) == outcome.winner)
+        assert outcome.winners == side or (set(outcome.winners) <= set(side) and make not in OURS.values())
         assert outcome.days == end.day == game.day
-
-
-@pytest.mark.parametrize("make", OURS.values(), ids=OURS.keys())
-def test_where_sides_play_everybody_of_a_side_wins_with_it(make: Maker) -> None:
-    for seed in SEEDS:
-        session, _ = played(make, seed, 0.3)
-        game, outcome = session.game, session.outcome
-        assert outcome is not None
-        assert outcome.winners == tuple(name for name in game.names if game.team(game.roles[name]) == outcome.winner)
 
 
 @every_game
@@ -253,16 +233,9 @@ def test_seeds_matter(make: Maker) -> None:
 
 
 @every_game
-def test_replay_gives_the_identical_game(make: Maker) -> None:
-    for seed in SEEDS:
-        session, replies = played(make, seed, 0.3)
-        again = replay(lambda seed=seed: make(seed), replies)
-        assert (again.events, again.outcome) == (session.events, session.outcome)
-
-
-@every_game
-def test_a_game_can_be_resumed_at_any_step(make: Maker) -> None:
+def test_a_game_can_be_replayed_and_resumed_at_any_step(make: Maker) -> None:
     session, replies = played(make, 1, 0.3)
+    assert replay(lambda: make(1), replies).events == session.events
     for step in (*some(len(replies)), len(replies)):
         again = resume(lambda: make(1), replies[:step])
         assert again.events == session.events[: len(again.events)]
@@ -289,11 +262,17 @@ def test_a_fork_differs_only_after_its_step(make: Maker) -> None:
 
 
 @every_game
-def test_replies_survive_the_journals_json(make: Maker) -> None:
-    _, replies = played(make, 3, 0.3)
-    for batch in replies:
-        for reply in batch:
-            assert reply_from_json(json.loads(json.dumps(reply_to_json(reply))), reply.raw) == reply
+def test_replies_and_records_survive_json(make: Maker) -> None:
+    session, replies = played(make, 3, 0.3)
+    for reply in (reply for batch in replies for reply in batch):
+        assert reply_from_json(json.loads(json.dumps(reply_to_json(reply))), reply.raw) == reply
+    players = dict.fromkeys(session.game.names, ("someone", Source.SCRIPTED))
+    done = record(session.game, session.outcome, players, "cell", meta={"number": 1})
+    stopped = record(start(lambda: make(1)).game, None, players, failure="the endpoint is down")
+    assert [seat.name for seat in done.seats] == list(session.game.names)
+    assert (done.status, stopped.status, stopped.outcome) == (Status.DONE, Status.FAILED, None)
+    for one in (done, stopped):
+        assert record_from_json(json.loads(json.dumps(record_to_json(one)))) == one
 
 
 @every_game
@@ -436,38 +415,21 @@ def test_what_the_rules_filled_in_is_flagged_and_nothing_else_is(make: Maker) ->
 
 
 SPOKEN = {EventKind.STATEMENT, EventKind.SILENCE}  # in the first vote of Werewolf the words that go with the vote
-ANSWERED = {
-    AskKind.KILL: "kill",
-    AskKind.INVESTIGATE: "investigation",
-    AskKind.PROTECT: "protection",
-    AskKind.BID: "bid",
-    AskKind.SPEAK: "speech",
-    AskKind.VOTE: "vote",
-    AskKind.EXPLAINED_VOTE: "vote",
-    AskKind.SELF_ASSESSMENT: "self-report",
-    AskKind.PEER_ASSESSMENT: "rating",
-    AskKind.REFLECTION: "reflection",
-    AskKind.NAME_ROLES: "roles",
-    AskKind.TAG_LESSON: "tags",
+DONE: dict[str, tuple[set[AskKind], set[EventKind]]] = {
+    "kill": ({AskKind.KILL}, {EventKind.KILL, EventKind.PROPOSAL}),
+    "investigation": ({AskKind.INVESTIGATE}, {EventKind.INVESTIGATION}),
+    "protection": ({AskKind.PROTECT}, {EventKind.PROTECTION}),
+    "bid": ({AskKind.BID}, {EventKind.BID}),
+    "speech": ({AskKind.SPEAK}, SPOKEN),
+    "vote": (set(VOTES), {EventKind.VOTE, EventKind.ACT}),  # an act is what a game without ballots logs of a choice
+    "self-report": ({AskKind.SELF_ASSESSMENT}, {EventKind.SELF_REPORT}),
+    "rating": ({AskKind.PEER_ASSESSMENT}, {EventKind.RATING}),
+    "reflection": ({AskKind.REFLECTION}, {EventKind.REFLECTION}),
+    "roles": ({AskKind.NAME_ROLES}, {EventKind.ROLES_NAMED}),
+    "tags": ({AskKind.TAG_LESSON}, {EventKind.LESSON_TAGS}),
 }
-SHOWN = {
-    EventKind.KILL: "kill",
-    EventKind.PROPOSAL: "kill",
-    EventKind.INVESTIGATION: "investigation",
-    EventKind.PROTECTION: "protection",
-    EventKind.BID: "bid",
-    EventKind.STATEMENT: "speech",
-    EventKind.SILENCE: "speech",
-    EventKind.VOTE: "vote",
-    EventKind.SELF_REPORT: "self-report",
-    EventKind.RATING: "rating",
-    EventKind.REFLECTION: "reflection",
-    EventKind.ROLES_NAMED: "roles",
-    EventKind.LESSON_TAGS: "tags",
-    EventKind.ACT: "vote",  # what a game without ballots logs of a choice
-}
-
-
+ANSWERED = {ask: name for name, (asks, _) in DONE.items() for ask in asks}
+SHOWN = {event: name for name, (_, events) in DONE.items() for event in events}
 IN_DATA = (EventKind.BID, EventKind.ACT)  # what was chosen, if it is no player
 
 
@@ -494,26 +456,6 @@ def test_a_choice_that_could_not_be_read_is_still_a_legal_one(make: Maker) -> No
             ]
             assert len(taken) == len(options)
             assert all(one & set(legal) for one, legal in zip(taken, options, strict=True))
-
-
-@every_game
-def test_a_record_survives_json(make: Maker) -> None:
-    for seed in SEEDS:
-        session, _ = played(make, seed, 0.3)
-        players = dict.fromkeys(session.game.names, ("someone", Source.SCRIPTED))
-        done = record(session.game, session.outcome, players, "cell", meta={"number": 1})
-        assert record_from_json(json.loads(json.dumps(record_to_json(done)))) == done
-        assert [seat.name for seat in done.seats] == list(session.game.names)
-        assert done.status is Status.DONE
-
-
-@every_game
-def test_a_game_that_stopped_half_way_is_a_failed_record(make: Maker) -> None:
-    session = start(lambda: make(1))
-    players = dict.fromkeys(session.game.names, ("someone", Source.MODEL))
-    stopped = record(session.game, None, players, failure="the endpoint is down")
-    assert (stopped.status, stopped.outcome) == (Status.FAILED, None)
-    assert record_from_json(json.loads(json.dumps(record_to_json(stopped)))) == stopped
 
 
 @every_game

@@ -22,7 +22,6 @@ from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected,
 from liescope.generate.importers.commands import app
 from liescope.generate.importers.importer_protocol import attempt
 from liescope.generate.importers.importing import find_importer
-from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
@@ -124,17 +123,6 @@ def check_reads(importer: type[Importer], sources: Sequence[Path]) -> None:
 def test_an_importer_reads_the_games_of_a_sample(importer: type[Importer], tmp_path: Path) -> None:
     assert importer.format in SAMPLES, "add a sample of two games to SAMPLES"
     check_reads(importer, SAMPLES[importer.format](tmp_path))
-
-
-def test_an_importer_that_reads_nothing_does_not_pass(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class Nothing(JsonlImporter):
-        def read(self, source: Path) -> Iterator[Imported | Rejected]:
-            source.stat()
-            return iter(())
-
-    monkeypatch.setitem(IMPORTERS, "jsonl", Nothing)
-    with pytest.raises(AssertionError):
-        check_reads(Nothing, SAMPLES["jsonl"](tmp_path))
 
 
 @every_reader

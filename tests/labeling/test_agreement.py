@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,22 +36,3 @@ def test_agreement_is_symmetric_and_leaves_out_what_is_missing(pairs: list[tuple
     assert there.raw == back.raw
     assert there.kappa == (None if back.kappa is None else pytest.approx(back.kappa))
     assert there.kappa is None or there.kappa <= 1
-
-
-def test_columns_of_different_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        agreement([True], [])
-
-
-@pytest.mark.long
-def test_senders_and_receivers_of_diplomacy_barely_agree(shared_data: Path) -> None:
-    """Peskov et al. 2020, all three parts together: kappa 0.095."""
-    sent: list[bool] = []
-    believed: list[bool | None] = []
-    for part in ("train", "validation", "test"):
-        with gzip.open(shared_data / "diplomacy" / f"{part}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for game in map(json.loads, lines):
-                sent += game["sender_labels"]
-                believed += [label if isinstance(label, bool) else None for label in game["receiver_labels"]]
-    result = agreement(sent, believed)
-    assert result.kappa == pytest.approx(0.095, abs=0.001)

@@ -9,59 +9,39 @@ from pathlib import Path
 
 import pytest
 
-from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
+from liescope.labeling.lesson_tags import CATEGORIES, tag
 
 # The example lessons of the Triadic Werewolf paper with its own orders (Table 2, Appendix F.6).
 PUBLISHED = [
-    (
-        3,
-        "Vote for a player who is not the main suspect (like Joy) to appear wolf-like by deflecting from the "
-        "consensus, but only after the main suspect is already exiled to avoid appearing villager-aligned.",
-    ),
-    (
-        3,
-        "Maintain a vote on a non-consensus target during revote to appear stubbornly wolf-like and avoid villager "
-        "alignment.",
-    ),
-    (
-        3,
-        "Lean into accusations of being both Werewolf and Jester to create ambiguity and prevent players from settling "
-        "on my true role.",
-    ),
+    (3, "Vote for a player who is not the main suspect (like Joy) to appear wolf-like by deflecting from the "
+        "consensus, but only after the main suspect is already exiled to avoid appearing villager-aligned."),
+    (3, "Maintain a vote on a non-consensus target during revote to appear stubbornly wolf-like and avoid villager "
+        "alignment."),
+    (3, "Lean into accusations of being both Werewolf and Jester to create ambiguity and prevent players from settling "
+        "on my true role."),
     (2, "Escalate suspicion on multiple players in quick succession to appear erratic and untrustworthy."),
-    (
-        1,
-        "Use repeated questioning of players already under scrutiny to amplify suspicion without initiating new "
-        "accusations.",
-    ),
+    (1, "Use repeated questioning of players already under scrutiny to amplify suspicion without initiating new "
+        "accusations."),
     (2, "Redirect suspicion towards other players to avoid being the center of attention."),
     (1, "Use the initial questions and reactions to gauge players’ behaviors and adjust strategy accordingly."),
-]
+]  # fmt: skip
 
 OWN_ORDERS = [
     (3, "Look guilty to the villagers but harmless to the wolves."),
-    (3, "Seem like a werewolf, not like a jester."),
     (3, "Be read as a Werewolf rather than a Villager."),
     (3, "Make villagers think I am dangerous while the wolves see nobody to fear."),
     (3, "Voting late makes me look wolf-aligned, never villager‑aligned."),
-    (3, "Get taken for a werewolf, not for the jester."),
     (3, "Stay ordinary to the wolves but look guilty in the eyes of the villagers."),
-    (2, "Look like a werewolf."),
     (2, "Seem nervous to the villagers."),
-    (2, "Look suspicious to the villagers by voting like a werewolf."),
     (2, "Appear wolf-like and accuse a villager."),
     (2, "Contradict myself so that others suspect me."),
     (2, "Speak late in order to come across as hesitant."),
-    (2, "Give the impression of hiding something."),
     (2, "Overacting makes others believe I am the Jester."),
     (1, "Act like a werewolf when the villagers vote."),
-    (1, "Accuse a werewolf before a villager does."),
     (1, "Vote against the doctor when the villagers vote for a wolf."),
-    (1, "Listen to villagers and to wolves alike."),
     (1, "Make Bob look guilty early."),
     (1, "Look for the quietest player and ask why."),
     (1, "Bid high on day one."),
-    (1, "Accuse Bob of being a werewolf."),
     (2, "Accuse Bob of being a werewolf so as to seem like a helpful villager."),
     (2, "Sound like a villager while accusing another player of being a wolf."),
     (3, "Seem like a wolf to the villagers and like a villager to the wolves."),
@@ -70,44 +50,32 @@ OWN_ORDERS = [
 
 OWN_STRATEGIES = [
     ("Talk like a werewolf on the first day.", {"wolf_mimicry"}),
-    ("Imitate a wolf who is cornered.", {"wolf_mimicry"}),
     ("Be mistaken for one of the wolves by a wolf-like defence.", {"wolf_mimicry"}),
     ("Contradict what you said a minute ago.", {"inconsistency"}),
-    ("Change your story whenever somebody repeats it.", {"inconsistency"}),
     ("Be unpredictable from one speech to the next.", {"inconsistency"}),
-    ("Accuse the calmest player at once.", {"aggression"}),
     ("Escalate every quarrel.", {"aggression"}),
     ("Confront whoever defends a friend.", {"aggression"}),
     ("Drop hints and leave the rest open.", {"subtle_indirection"}),
     ("Redirect the talk to somebody else.", {"subtle_indirection"}),
-    ("Keep a low profile until noon.", {"subtle_indirection"}),
     ("Stay silent when the talk turns to you.", {"passive_provocation"}),
-    ("Do not defend yourself.", {"passive_provocation"}),
     ("Don't defend yourself.", {"passive_provocation"}),
     ("You shouldn't mention the jester.", {"anti_jester_tells"}),
     ("Accuse Bob of being a werewolf.", {"aggression"}),
     ("Claim that Bob is acting like a wolf.", set()),
     ("Hesitate before each sentence.", {"passive_provocation"}),
     ("Never beg for an exile, and do not overact.", {"anti_jester_tells"}),
-    ("Avoid being too eager to leave.", {"anti_jester_tells"}),
     ("Vote against the majority in the revote.", {"vote_manipulation"}),
     ("Join a bandwagon late.", {"vote_manipulation"}),
     ("Anticipate what people assume about newcomers.", {"meta_modeling"}),
     ("Exploit the others' fear of a hidden enemy.", {"meta_modeling"}),
     ("Ask the loudest player for proof.", {"questioning"}),
-    ("Interrogate two people in turn.", {"questioning"}),
     ("Stay silent, then vote with the minority.", {"passive_provocation", "vote_manipulation"}),
     ("Press the accused with questions.", {"aggression", "questioning"}),
     ("Bid high on day one.", set()),
 ]
 
 
-@pytest.mark.parametrize(("order", "text"), PUBLISHED)
-def test_the_order_of_the_papers_examples_is_the_papers(order: int, text: str) -> None:
-    assert tag(text).order == order
-
-
-@pytest.mark.parametrize(("order", "text"), OWN_ORDERS)
+@pytest.mark.parametrize(("order", "text"), [*PUBLISHED, *OWN_ORDERS])
 def test_the_order_follows_whose_view_the_lesson_takes(order: int, text: str) -> None:
     assert tag(text).order == order
 
@@ -131,20 +99,9 @@ def test_the_orders_of_lessons_that_did_not_shape_the_rules_are_mostly_right() -
     """80 lessons, labelled and committed before these rules were written. The rules of before found 28 of 28 of the
     first order, 13 of 28 of the second, 1 of 24 of the third."""
     counts = Counter((order, tag(text).order) for order, text in read("lessons_held_out.jsonl"))
-    recall = {
-        order: counts[order, order] / sum(n for (true, _), n in counts.items() if true == order) for order in ORDERS
-    }
-    precision = {
-        order: counts[order, order] / sum(n for (_, found), n in counts.items() if found == order) for order in ORDERS
-    }
-    assert all(recall[order] >= least for order, least in {1: 0.95, 2: 0.7, 3: 0.85}.items()), recall
-    assert all(precision[order] >= least for order, least in {1: 0.75, 2: 0.9, 3: 0.9}.items()), precision
-
-
-def test_there_are_nine_strategies_and_three_orders_each_defined() -> None:
-    assert len(CATEGORIES) == 9
-    assert list(ORDERS) == [1, 2, 3]
-    assert all({*CATEGORIES.values(), *ORDERS.values()})
+    for order, recall, precision in ((1, 0.95, 0.75), (2, 0.7, 0.9), (3, 0.85, 0.9)):
+        assert counts[order, order] >= recall * sum(n for (true, _), n in counts.items() if true == order)
+        assert counts[order, order] >= precision * sum(n for (_, found), n in counts.items() if found == order)
 
 
 def test_every_strategy_has_a_lesson_of_its_own_here() -> None:

@@ -10,14 +10,6 @@ from liescope.games.table_rules import START, smooth
 from liescope.games.taxonomy import DeceptionType, parse_type
 
 
-def test_there_are_the_eight_types_of_the_paper_each_defined() -> None:
-    assert {kind.value for kind in DeceptionType} == {
-        *("none", "omission", "distortion", "fabrication", "misdirection", "sycophancy"),
-        *("strategic_deception", "persuasive_manipulation"),
-    }
-    assert len({kind.definition for kind in DeceptionType}) == 8
-
-
 @pytest.mark.parametrize("kind", DeceptionType)
 def test_a_type_is_read_in_any_spelling(kind: DeceptionType) -> None:
     words = kind.value.split("_")

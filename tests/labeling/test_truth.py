@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from liescope.data_cards.tables import ClaimRow
@@ -65,25 +63,6 @@ def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(
             known,
             known and verdict == "false",
         )
-
-
-@pytest.mark.parametrize(
-    ("vote", "verdict"), [("Bob", "true"), ("Charlie", "false"), ("", "unverifiable")], ids=["kept", "broken", "drawn"]
-)
-def test_a_promise_is_compared_with_the_vote_and_is_never_a_lie(play, vote, verdict) -> None:
-    game = play(says={"Alice": "I'm voting for Bob."}, votes={"Alice": vote})
-    if vote == "Charlie":  # whichever villager lives
-        game = play(says={"Alice": "I'm voting for Bob."}, votes={"Alice": the_living_villager(game)})
-    (claim,) = claims_of(game, "Alice")
-    assert (claim.verdict, claim.known, claim.claim_class) == (verdict, False, "undecidable")
-    (row,) = [row for row in label_game(game).statements if row.speaker == "Alice"]
-    assert row.label_claim is None
-
-
-def test_a_promise_without_a_vote_is_unverifiable(play) -> None:
-    game = play(says={"Alice": "I'm voting for Bob."})
-    events = tuple(event for event in game.events if event.kind is not EventKind.VOTE)
-    assert [claim.verdict for claim in claims_of(replace(game, events=events), "Alice")] == ["unverifiable"]
 
 
 def test_what_a_player_could_know_never_rules_out_the_truth(play) -> None:

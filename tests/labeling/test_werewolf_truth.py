@@ -9,7 +9,6 @@ import pytest
 
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, EventKind, Game, Phase, Reply
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
@@ -191,18 +190,6 @@ def test_the_exiled_are_not_alive_in_later_statements() -> None:
             assert not gone & set(row.alive)
             assert row.speaker in row.alive
     assert later
-
-
-def test_a_judges_labels_take_the_place_of_the_players_and_never_mix_with_them() -> None:
-    game = play({}, assess=True)
-    session = start(lambda: Judging(game, JudgeSpec(), "a judge"))
-    drive(session, lambda ask, view: Reply(assessment=Assessment(True, "omission", 1.0, 1.0)))
-    judged = session.game.record()
-    assert not any(row.label_self or row.label_peer for row in label_game(game).statements)
-    assert all(row.label_self and row.label_peer for row in label_game(judged).statements)
-    assert len(label_game(judged).ratings) == len(label_game(game).ratings)
-    assert {row.observer_model for row in label_game(judged).ratings} == {"a judge"}
-    assert label_game(replace(judged, meta={})).statements == label_game(game).statements
 
 
 def test_with_two_doctors_a_quiet_night_tells_neither_whose_protection_it_was() -> None:

@@ -71,7 +71,6 @@ def hubs(home: Path) -> Iterator[Callable[..., Hub]]:
         command = [sys.executable, str(Path(__file__).parent / "hub.py"), *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         started.append(process)
-        assert process.stdout is not None
         return Hub(process.stdout.readline().strip(), home)
 
     yield start

@@ -6,26 +6,23 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.games.record import Source
 from liescope.generate.corpus import build, check, pack, read, split_of
+from liescope.generate.corpus.publish import publish
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.labeling.label import label_game
+from tests.generate.corpus.games import fail, play, stream
 
-Play = Callable[..., Any]
-Stream = Callable[..., Any]
 MakeRun = Callable[..., Path]
 
 
-def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, tmp_path: Path) -> None:
     games = [play(number) for number in range(20)]
     build([make_run("one", games)], out=tmp_path / "corpus")
     rows = {config: read(tmp_path / "corpus", config).collect() for config in TABLES}
@@ -46,7 +43,7 @@ def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, play: Play, tmp_p
     assert set(rows["games"]["run"]) == {"one"}
 
 
-def test_a_games_row_tells_how_the_game_went(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_a_games_row_tells_how_the_game_went(tmp_path: Path) -> None:
     game = play(3)
     pack(stream([game]), tmp_path / "corpus")
     row = read(tmp_path / "corpus", "games").collect().row(0, named=True)
@@ -59,7 +56,7 @@ def test_a_games_row_tells_how_the_game_went(play: Play, stream: Stream, tmp_pat
     assert len(row["killed"]) == len(row["voted_out"]) == 1
 
 
-def test_who_plays_is_one_name_by_roles_where_the_models_differ(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_who_plays_is_one_name_by_roles_where_the_models_differ(tmp_path: Path) -> None:
     game = play(1)
     villagers = [seat.name for seat in game.by_role("villager")]
     seats = tuple(replace(seat, model="other") if seat.name == villagers[0] else seat for seat in game.seats)
@@ -72,7 +69,7 @@ def test_who_plays_is_one_name_by_roles_where_the_models_differ(play: Play, stre
     assert names == {game.game_id: f"{models['detective']} | {models['mafioso']} | {shared}", "alone": "one"}
 
 
-def test_no_game_is_in_two_splits_in_any_config(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_no_game_is_in_two_splits_in_any_config(tmp_path: Path) -> None:
     pack(stream([play(number) for number in range(80)]), tmp_path / "corpus", ["model-a"])
     seen: dict[str, set[str]] = {}
     for config in TABLES:
@@ -82,20 +79,16 @@ def test_no_game_is_in_two_splits_in_any_config(play: Play, stream: Stream, tmp_
     check(tmp_path / "corpus")
 
 
-def test_the_check_finds_a_game_that_was_moved_by_hand(
-    play: Play, stream: Stream, tmp_path: Path, leak: Callable[[Path], None]
+def test_the_check_finds_a_game_that_was_moved_by_hand_and_it_is_not_published(
+    tmp_path: Path, leak: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack(stream([play(number) for number in range(30)]), tmp_path / "corpus")
     leak(tmp_path / "corpus")
     with pytest.raises(BadData, match="more than one split"):
         check(tmp_path / "corpus")
-
-
-def test_every_file_holds_only_the_split_of_its_name(play: Play, stream: Stream, tmp_path: Path) -> None:
-    pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
-    for config in TABLES:
-        for split in SPLITS:
-            assert set(read(tmp_path / "corpus", config, split).collect()["split"]) <= {split}
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    with pytest.raises(BadData, match="more than one split"):
+        publish(tmp_path / "corpus", "me/games")
 
 
 def test_the_splits_are_about_70_15_15() -> None:
@@ -104,7 +97,7 @@ def test_the_splits_are_about_70_15_15() -> None:
     assert shares == pytest.approx({"train": 0.70, "validation": 0.15, "test": 0.15}, abs=0.01)
 
 
-def test_a_game_keeps_its_split_whatever_else_is_in_the_corpus(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_a_game_keeps_its_split_whatever_else_is_in_the_corpus(tmp_path: Path) -> None:
     games = [play(number) for number in range(12)]
     pack(stream(games), tmp_path / "all")
     drawn = dict(read(tmp_path / "all", "games").select("game_id", "split").collect().iter_rows())
@@ -113,12 +106,7 @@ def test_a_game_keeps_its_split_whatever_else_is_in_the_corpus(play: Play, strea
         assert read(tmp_path / "alone", "games").collect()["split"].to_list() == [drawn[game.game_id]]
 
 
-@given(st.text())
-def test_every_id_falls_in_a_split(game_id: str) -> None:
-    assert split_of(game_id) in SPLITS
-
-
-def test_games_of_a_held_out_model_are_all_in_the_test_split(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_games_of_a_held_out_model_are_all_in_the_test_split(tmp_path: Path) -> None:
     games = [play(number, models=("a", "b", "c") if number % 2 else ("a", "a", "a")) for number in range(60)]
     pack(stream(games), tmp_path / "corpus", ["b"])
     table = read(tmp_path / "corpus", "games").collect()
@@ -131,7 +119,7 @@ def test_games_of_a_held_out_model_are_all_in_the_test_split(play: Play, stream:
 
 
 def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
-    make_run: MakeRun, play: Play, tmp_path: Path
+    make_run: MakeRun, tmp_path: Path
 ) -> None:
     named = ("gpt-4.1-mini", "openai/gpt-4.1_mini", "gpt-4.1-mini-2025-04-14", "gpt-4.1-nano")
     games = [play(number, models=(named[number % 4],) * 3) for number in range(60)]
@@ -143,14 +131,14 @@ def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
     assert all(name in words for name in named[:3])
 
 
-def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("one", [play(1)])
     with pytest.raises(UnknownName, match="model-a, model-b, model-c"):
         build([run], out=tmp_path / "corpus", hold_out_models=["model-d"])
     assert not (tmp_path / "corpus").exists()
 
 
-def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run("one", [play(n) for n in range(30)]), make_run("two", [play(n) for n in range(30, 50)])]
     for name in ("first", "second"):
         build(runs, out=tmp_path / name / "corpus", hold_out_models=["model-a"])
@@ -160,7 +148,7 @@ def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_pa
         assert (tmp_path / "first" / path).read_bytes() == (tmp_path / "second" / path).read_bytes()
 
 
-def test_a_game_that_two_runs_share_is_refused(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_a_game_that_two_runs_share_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run("one", [play(1), play(2)]), make_run("two", [play(2), play(3)])]
     with pytest.raises(UsageError, match=r"game-00002.*'one' and 'two'"):
         build(runs, out=tmp_path / "corpus")
@@ -169,9 +157,7 @@ def test_a_game_that_two_runs_share_is_refused(make_run: MakeRun, play: Play, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
-def test_failed_games_are_listed_with_their_reason_and_their_words_left_out(
-    play: Play, fail: Callable[..., Any], stream: Stream, tmp_path: Path
-) -> None:
+def test_failed_games_are_listed_with_their_reason_and_their_words_left_out(tmp_path: Path) -> None:
     games = [play(number) for number in range(12)]
     games[4] = fail(games[4], "the endpoint went away")
     facts = pack(stream(games), tmp_path / "corpus")
@@ -182,7 +168,7 @@ def test_failed_games_are_listed_with_their_reason_and_their_words_left_out(
     assert (facts.games, facts.failed, facts.failures) == (11, 1, {"the endpoint went away": 1})
 
 
-def test_the_facts_count_what_the_rows_hold(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_the_facts_count_what_the_rows_hold(tmp_path: Path) -> None:
     facts = pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
     statements = read(tmp_path / "corpus", "statements").collect()
     assert facts.statements == statements.height
@@ -196,7 +182,7 @@ def test_the_facts_count_what_the_rows_hold(play: Play, stream: Stream, tmp_path
     )
 
 
-def test_one_class_is_enough(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_one_class_is_enough(tmp_path: Path) -> None:
     game = play(2, assess=False)
     seats = tuple(replace(seat, deceives=False) for seat in game.seats)
     facts = pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
@@ -205,7 +191,7 @@ def test_one_class_is_enough(play: Play, stream: Stream, tmp_path: Path) -> None
     assert read(tmp_path / "corpus", "ratings").collect().height == 0
 
 
-def test_a_game_of_a_person_and_models_names_both_sources(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_a_game_of_a_person_and_models_names_both_sources(tmp_path: Path) -> None:
     game = play(2)
     seats = (replace(game.seats[0], source=Source.HUMAN), *game.seats[1:])
     facts = pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
@@ -214,6 +200,7 @@ def test_a_game_of_a_person_and_models_names_both_sources(play: Play, stream: St
 
 
 HARD = {
+    "half a surrogate pair": "so \ud83d it is, \U0001f600",
     "control characters": "a\x00b\x07\x1b[31m\x7f\x85 c\r\n\td",
     "right-to-left marks": "I am \u202eegallliv a\u202c \u2067שלום\u2069 \u200f",
     "100 kB": "I am the detective. " * 5_000,
@@ -223,18 +210,13 @@ HARD = {
 
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
-def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, tmp_path: Path) -> None:
     build([make_run("one", [play(1, said=text)])], out=tmp_path / "corpus")
     said = read(tmp_path / "corpus", "statements").collect()["text"]
-    assert set(said) == {text}
+    assert set(said) == {text.replace("\ud83d", "\ufffd")}
 
 
-def test_half_a_surrogate_pair_becomes_a_replacement_character(play: Play, stream: Stream, tmp_path: Path) -> None:
-    pack(stream([play(1, said="so \ud83d it is, \U0001f600")]), tmp_path / "corpus")
-    assert set(read(tmp_path / "corpus", "statements").collect()["text"]) == {"so \ufffd it is, \U0001f600"}
-
-
-def test_names_of_models_do_not_break_the_card(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_names_of_models_do_not_break_the_card(tmp_path: Path) -> None:
     models = ("a|b\n# heading", "{{ x }}</td>", "\u202e**bold**`")
     pack(stream([play(number, models=models) for number in range(3)]), tmp_path / "corpus", [models[0]])
     card = (tmp_path / "corpus" / "README.md").read_text("utf-8")
@@ -249,7 +231,7 @@ class Halt(BaseException):
     """What a kill would do, at a chosen game."""
 
 
-def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     pack(stream([play(1)]), out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -262,15 +244,12 @@ def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(play: Play, str
         pack(stream([play(number) for number in range(9)]), out, watch=halt)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
-
-
-def test_what_a_killed_build_left_behind_is_no_hindrance(play: Play, stream: Stream, tmp_path: Path) -> None:
-    (tmp_path / ".corpus.partial" / "games").mkdir(parents=True)
+    (tmp_path / ".corpus.partial" / "games").mkdir(parents=True)  # what a kill leaves behind is no hindrance
     pack(stream([play(1)]), tmp_path / "corpus")
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 
-def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_a_corpus_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     pack(stream([play(1)]), out)
     pack(stream([play(2)]), out)
@@ -283,7 +262,7 @@ def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tm
 
 
 def test_a_corpus_of_the_same_runs_is_replaced_with_a_word_and_any_other_only_when_asked(
-    make_run: MakeRun, play: Play, tmp_path: Path
+    make_run: MakeRun, tmp_path: Path
 ) -> None:
     one, two, out = make_run("one", [play(1)]), make_run("two", [play(2), play(3)]), tmp_path / "corpus"
     assert build(one, out=out).notes == ()
@@ -304,7 +283,7 @@ def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: P
         build([], out=tmp_path / "corpus")
 
 
-def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, tmp_path: Path) -> None:
     pack(stream([play(1), play(2)]), tmp_path / "corpus")
     rows = read(tmp_path / "corpus", "calls").collect()
     assert rows["raw"].to_list() == ["yes", "yes"]

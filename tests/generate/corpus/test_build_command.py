@@ -16,8 +16,8 @@ import pytest
 from liescope import cli
 from liescope.common.folders import replacing
 from liescope.generate.corpus import build, read
+from tests.generate.corpus.games import play
 
-Play = Callable[..., Any]
 Liescope = Callable[..., Any]
 MakeRun = Callable[..., Path]
 ROOT = Path(__file__).parents[3]
@@ -43,7 +43,7 @@ def liescope(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
 
 
 def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
-    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
+    make_run: MakeRun, tmp_path: Path, liescope: Liescope
 ) -> None:
     run = make_run("one", [play(number) for number in range(10)])
     done = liescope("build", run, "--out", tmp_path / "corpus")
@@ -53,27 +53,7 @@ def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
     assert read(tmp_path / "corpus", "games").collect().height == 10
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["RUN", "--hold-out-model", "gpt-9"], "unknown model 'gpt-9'; the choices are: model-a, model-b, model-c"),
-        (["RUN", "RUN"], "would be counted twice"),
-        (["nowhere"], "nowhere"),
-    ],
-)
-def test_a_mistake_is_one_line(
-    words: list[str], told: str, make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
-) -> None:
-    run = make_run("one", [play(1)])
-    done = liescope("build", *(run if word == "RUN" else word for word in words), "--out", tmp_path / "corpus")
-    assert done.returncode == 1
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert told in line
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "corpus").exists()
-
-
-def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, tmp_path: Path) -> None:
     words = ["".join(sha256(f"{number} {part}".encode()).hexdigest() for part in range(90)) for number in range(40)]
     run = make_run("one", [play(number, said=said) for number, said in enumerate(words)])
     full = (
@@ -90,7 +70,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, pl
 
 
 def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
-    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
+    make_run: MakeRun, tmp_path: Path, liescope: Liescope
 ) -> None:
     run = make_run("one", [play(number) for number in range(8)])
     out = tmp_path / "corpus"
@@ -103,9 +83,7 @@ def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
     assert (out / "half").is_file()
 
 
-def test_games_that_are_still_to_play_are_counted(
-    make_run: MakeRun, play: Play, tmp_path: Path, liescope: Liescope
-) -> None:
+def test_games_that_are_still_to_play_are_counted(make_run: MakeRun, tmp_path: Path, liescope: Liescope) -> None:
     run = make_run("one", [play(number) for number in range(3)])
     head = json.loads((run / "run.json").read_text(encoding="utf-8"))
     head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}

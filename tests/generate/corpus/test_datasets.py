@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from liescope.generate.corpus import pack, read
-from tests.generate.corpus.conftest import play_game, stream_of
+from tests.generate.corpus.games import play, stream
 
-Play = Callable[..., Any]
-Stream = Callable[..., Any]
 Load = Callable[..., Any]
 
 
@@ -31,9 +29,7 @@ def ids(dataset: Any) -> set[str]:
     return {game for split in dataset.values() for game in split["game_id"]}
 
 
-def test_two_corpora_in_folders_of_one_name_are_two_datasets(
-    play: Play, stream: Stream, tmp_path: Path, load: Load
-) -> None:
+def test_two_corpora_in_folders_of_one_name_are_two_datasets(tmp_path: Path, load: Load) -> None:
     for place, numbers in (("a", range(4)), ("b", range(4, 9))):
         pack(stream([play(number) for number in numbers]), tmp_path / place / "corpus")
         for config in ("statements", "games", "votes"):
@@ -41,26 +37,19 @@ def test_two_corpora_in_folders_of_one_name_are_two_datasets(
             assert ids(load(tmp_path / place / "corpus", config)) == expected
 
 
-def test_a_corpus_that_is_built_again_is_loaded_again(play: Play, stream: Stream, tmp_path: Path, load: Load) -> None:
-    for numbers in (range(4), range(5), range(4)):
-        pack(stream([play(number) for number in numbers]), tmp_path / "corpus")
-        assert len(ids(load(tmp_path / "corpus", "games"))) == len(numbers)
-
-
-def test_a_label_that_changes_is_seen_although_no_row_does(
-    play: Play, stream: Stream, tmp_path: Path, load: Load
-) -> None:
+def test_a_corpus_that_is_built_again_is_loaded_again_although_no_row_is_new(tmp_path: Path, load: Load) -> None:
     said = []
-    for text in ("I am the mafioso.", "I am the detective."):
-        pack(stream([play(number, said=text) for number in range(3)]), tmp_path / "corpus")
-        said.append({row for split in load(tmp_path / "corpus").values() for row in split["text"]})
-    assert said == [{"I am the mafioso."}, {"I am the detective."}]
+    for text, games in (("I am the mafioso.", 3), ("I am the detective.", 3), ("I am the detective.", 4)):
+        pack(stream([play(number, said=text) for number in range(games)]), tmp_path / "corpus")
+        loaded = load(tmp_path / "corpus")
+        said.append((len(ids(loaded)), {row for split in loaded.values() for row in split["text"]}))
+    assert said == [(3, {"I am the mafioso."}), (3, {"I am the detective."}), (4, {"I am the detective."})]
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("statements") / "corpus"
-    pack(stream_of(map(play_game, range(30))), folder, transcript=True)
+    pack(stream(map(play, range(30))), folder, transcript=True)
     return folder
 
 
@@ -93,28 +82,7 @@ def test_scikit_learn_trains_on_texts_with_what_was_said_before(statements: Any)
     assert model.predict_proba(test["transcript"] + "\n" + test["text"]).shape == (len(test), 2)
 
 
-def test_sentence_transformers_trains_on_statements_and_labels(statements: Any, tmp_path: Path) -> None:
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
-    from sentence_transformers.sentence_transformer.losses import BatchAllTripletLoss
-
-    from liescope.common.sentence_encoder import load_encoder
-
-    train = statements["train"].select_columns(["text", "label_role"]).rename_column("label_role", "label")
-    encoder = load_encoder()
-    arguments = SentenceTransformerTrainingArguments(
-        str(tmp_path / "trained"),
-        max_steps=1,
-        per_device_train_batch_size=4,
-        use_cpu=True,
-        report_to="none",
-        save_strategy="no",
-        disable_tqdm=True,
-    )
-    trainer = SentenceTransformerTrainer(encoder, arguments, train_dataset=train, loss=BatchAllTripletLoss(encoder))
-    assert trainer.train().global_step == 1
-
-
-def test_the_transcript_is_what_was_said_before(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_the_transcript_is_what_was_said_before(tmp_path: Path) -> None:
     games = [play(number, said="I am\nhere.") for number in range(2)]
     pack(stream(games), tmp_path / "corpus", transcript=True)
     for row in read(tmp_path / "corpus", "statements").collect().iter_rows(named=True):

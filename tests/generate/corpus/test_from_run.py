@@ -11,10 +11,11 @@ from liescope.common.errors import BadData
 from liescope.data_cards.tables import TABLES
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import as_corpus, build, read
+from tests.generate.corpus.games import play
 
 
 def test_a_run_is_read_as_its_corpus_and_leaves_nothing_behind(
-    make_run: Callable[[str, Iterable[GameRecord]], Path], play: Callable[..., GameRecord], tmp_path: Path
+    make_run: Callable[[str, Iterable[GameRecord]], Path], tmp_path: Path
 ) -> None:
     run = make_run("one", [play(number) for number in range(6)])
     built = build(run, out=tmp_path / "built").folder

@@ -17,6 +17,7 @@ from liescope.generate.corpus.publish import publish
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import handed_on, plan_terms
+from tests.generate.corpus.games import play
 
 Imported = Callable[..., Path]
 
@@ -54,11 +55,7 @@ def test_an_open_licence_is_the_datasets_tag_and_may_be_published(
 
 
 def test_words_without_a_licence_are_not_published_unless_somebody_permits_it(
-    imported: Imported,
-    make_run: Callable[..., Path],
-    play: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    imported: Imported, make_run: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = [imported("one"), imported("two", licence="cc-by-4.0"), make_run("ours", [play(1)])]
     corpus = build(runs, out=tmp_path / "corpus").folder

@@ -17,19 +17,18 @@ from liescope.data_cards.tables import polars_schema
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import build, pack
 from liescope.generate.corpus.open import GAME_TABLES, open_games
-from tests.generate.corpus.conftest import break_off, play_game, play_wolves, stream_of
+from tests.generate.corpus.games import fail, play, stream, wolves
 
-Play = Callable[..., GameRecord]
 MakeRun = Callable[[str, Iterable[GameRecord]], Path]
 
 
 @pytest.fixture(scope="module")
 def games() -> list[GameRecord]:
     """Games of both kinds, one of them failed, some judged, one with half a surrogate pair in its words."""
-    games = [play_game(number) for number in range(12)]
-    games[3] = break_off(games[3], "http://10.0.0.7:8000/v1 went away")
-    games[4] = play_game(4, said="so \ud83d it is")
-    return [*games, *(play_wolves(number, judged=number % 2 == 0) for number in range(4))]
+    games = [play(number) for number in range(12)]
+    games[3] = fail(games[3], "http://10.0.0.7:8000/v1 went away")
+    games[4] = play(4, said="so \ud83d it is")
+    return [*games, *(wolves(number, judged=number % 2 == 0) for number in range(4))]
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def run(make_run: MakeRun, games: list[GameRecord]) -> Path:
 @pytest.fixture(scope="module")
 def whole(games: list[GameRecord], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "corpus"
-    pack(stream_of(games), folder, heads={"run": ({"game": "mini-mafia"}, {})})
+    pack(stream(games), folder, heads={"run": ({"game": "mini-mafia"}, {})})
     return folder
 
 

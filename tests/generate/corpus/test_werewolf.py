@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from liescope.games.core import AskKind, Assessment, EventKind, Phase, Reply
+from liescope.games.core import AskKind, Assessment, EventKind, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.session import drive, start
 from liescope.generate.corpus import check, pack, read
-from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import label_game
 from liescope.labeling.lesson_tags import tag
-from tests.generate.corpus.conftest import play_game, play_wolves, stream_of
-
-Play = Callable[..., Any]
+from tests.generate.corpus.games import play, stream, wolves
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("werewolf") / "both"
-    pack(stream_of([*map(play_game, range(6)), *map(play_wolves, range(12))]), folder)
+    pack(stream([*map(play, range(6)), *map(wolves, range(12))]), folder)
     return folder
 
 
@@ -53,7 +49,7 @@ def test_spoken_reasons_and_defences_are_statements_like_others(corpus: Path) ->
     assert set(read(corpus, "statements").filter(pl.col("game") == "mini-mafia").collect()["phase"]) == {"discussion"}
 
 
-def test_a_games_row_names_the_exiled_and_who_plays(corpus: Path, wolves: Play, tmp_path: Path, stream: Play) -> None:
+def test_a_games_row_names_the_exiled_and_who_plays(corpus: Path, tmp_path: Path) -> None:
     rows = {row["game_id"]: row for row in read(corpus, "games").collect().iter_rows(named=True)}
     for number in range(12):
         game = wolves(number)
@@ -66,7 +62,7 @@ def test_a_games_row_names_the_exiled_and_who_plays(corpus: Path, wolves: Play, 
     assert any(row["voted_out"] for row in rows.values() if row["game"] == "werewolf")
 
 
-def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path, wolves: Play) -> None:
+def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path) -> None:
     rows = read(corpus, "lessons").collect()
     proposed = [lesson for number in range(12) for lesson in wolves(number).meta["lessons"]]
     assert rows.height == len(proposed) > 12
@@ -78,7 +74,7 @@ def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path, wolv
     check(corpus)
 
 
-def test_a_judged_game_has_the_judges_labels_and_says_so(wolves: Play, stream: Play, tmp_path: Path) -> None:
+def test_a_judged_game_has_the_judges_labels_and_says_so(tmp_path: Path) -> None:
     game = judged(wolves(1))
     labelled, before = label_game(game), label_game(wolves(1))
     assert all(row.label_self and row.label_peer in (True, None) for row in labelled.statements)
@@ -90,7 +86,7 @@ def test_a_judged_game_has_the_judges_labels_and_says_so(wolves: Play, stream: P
     assert "a judge: 1" in (tmp_path / "judged" / "README.md").read_text("utf-8")
 
 
-def test_the_card_tells_the_rules_of_the_games_that_are_there(corpus: Path, play: Play, stream: Play) -> None:
+def test_the_card_tells_the_rules_of_the_games_that_are_there(corpus: Path) -> None:
     card = (corpus / "README.md").read_text("utf-8")
     assert "A jester wins alone" in card
     assert "### `lessons`" in card
@@ -98,25 +94,3 @@ def test_the_card_tells_the_rules_of_the_games_that_are_there(corpus: Path, play
     card = (corpus.with_name("mafia") / "README.md").read_text("utf-8")
     assert "jester wins" not in card
     assert "### `lessons`" not in card
-
-
-def test_a_transcript_tells_what_happened_and_takes_one_line_for_all_bids_of_a_turn(wolves: Play) -> None:
-    game = wolves(2)
-    lines = [line.plain for line in transcript(game, label_game(game))]
-    turns = {(event.day, event.phase, event.round) for event in game.events if event.kind is EventKind.BID}
-    assert sum(line.startswith("  bids: ") for line in lines) == len(turns)
-    for kind, words in (
-        (EventKind.PROPOSAL, "proposes"),
-        (EventKind.PROTECTION, "protects"),
-        (EventKind.EXILE, "is exiled"),
-        (EventKind.NO_EXILE, "Nobody is exiled"),
-        (EventKind.QUIET, "Nobody died"),
-        (EventKind.LESSON, "learned ("),
-    ):
-        told = sum(words in line for line in lines if not line.startswith("  Alice: "))
-        assert told >= (1 if any(event.kind is kind for event in game.events) else 0)
-    assert any("votes for" in line and event.phase is Phase.REVOTE for line in lines for event in game.events)
-    marked = [line.plain for line in transcript(judged(game), label_game(judged(game)))]
-    assert any("judge: a judge" in line for line in marked)
-    assert any("judge in its seat: deceptive" in line for line in marked)
-    assert not any("judge" in line for line in lines)

@@ -61,7 +61,6 @@ def test_a_pair_is_two_replies_to_one_prompt_of_which_one_is_a_lie(forked: Path,
             assert [lies[row["chosen_id"]], lies[row["rejected_id"]]] == [prefer == "deceptive", prefer == "honest"]
             for kind in ("chosen", "rejected"):
                 (request,) = journal.requests(row[f"{kind}_id"].rpartition(":")[0], step, row["speaker"])
-                assert request.body is not None
                 assert row["prompt"] == request.body["messages"]
     used = [row[name] for _, row in found for name in ("chosen_id", "rejected_id")]
     assert len(used) == len(set(used))

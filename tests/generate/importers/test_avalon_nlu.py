@@ -15,7 +15,6 @@ from liescope.games.record import GameRecord, Source, Status
 from liescope.games.record_checks import check_record
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.avalon_nlu import TYPES
-from liescope.generate.runs.game_text import transcript
 from liescope.labeling.label import NOT_ASKED, NOT_STATED, label_game
 from tests.generate.importers.avalon_game import CHAT, SYSTEM, game, write_games
 
@@ -74,10 +73,6 @@ def test_what_the_annotators_say_is_a_rating_of_the_evil_players_only(avalon: Ga
     }
     assert [row.reason for row in labels.ratings] == ["omission", "influence", "commission"]
     assert {row.null for row in labels.ratings} == {"confidence, suspicion not asked"}
-    shown = [line.plain.strip() for line in transcript(avalon, labels)]
-    assert shown[shown.index("player-5: Fine by me, I am good.") + 2] == "annotators: deceptive (omission)"
-    assert "player-1 proposed a party: player-1, player-5" in shown
-    assert "player-1 believes: player-6 morgana" in shown
 
 
 def test_the_annotators_own_words_are_kept_and_hidden(avalon: GameRecord) -> None:
@@ -91,7 +86,6 @@ def test_a_game_without_its_end_has_failed_and_one_without_annotations_has_no_ra
     cut = {**game(), "messages": dict(list(game()["messages"].items())[:8])}
     del cut["persuasion"]
     (found,) = read(write_games(tmp_path / "games.jsonl", [cut]))
-    assert isinstance(found, GameRecord)
     assert (found.status, found.outcome) == (Status.FAILED, None)
     assert (of(found, EventKind.RATING), "judge" in found.meta) == ([], False)
 
@@ -107,7 +101,6 @@ def test_a_game_without_its_end_has_failed_and_one_without_annotations_has_no_ra
 def test_a_game_that_does_not_fit_is_rejected(change: dict[str, Any], reason: str, tmp_path: Path) -> None:
     good, bad = read(write_games(tmp_path / "games.jsonl", [game(1), {**game(2), **change}]))
     assert isinstance(good, GameRecord)
-    assert isinstance(bad, Rejected)
     assert reason in bad.reason
 
 

@@ -42,7 +42,6 @@ def test_dialogues_of_a_game_are_one_record_of_private_messages(tmp_path: Path) 
     other = {"speakers": ["italy"], "receivers": ["france"], "messages": ["Psst."], "seasons": ["Winter"]}
     other |= {"sender_labels": [True], "receiver_labels": [False], "absolute_message_index": [20], "years": ["1901"]}
     (game,) = read_games("diplomacy", written(tmp_path, [dialogue(), dialogue(**other)]))
-    assert isinstance(game, GameRecord)
     assert (game.game_id, game.meta["split"], len(game.seats)) == ("diplomacy-4", "validation", 7)
     first, second, third = label_game(game).statements
     assert [row.text for row in (first, second, third)] == ["I will not attack you.", "Psst.", "Thanks."]
@@ -56,7 +55,6 @@ def test_dialogues_of_a_game_are_one_record_of_private_messages(tmp_path: Path) 
 
 def test_the_split_can_be_named(tmp_path: Path) -> None:
     (game,) = read_games("diplomacy", written(tmp_path, [dialogue()], "messages.jsonl"), split="test")
-    assert isinstance(game, GameRecord)
     assert game.meta["split"] == "test"
 
 
@@ -71,7 +69,6 @@ def test_the_split_can_be_named(tmp_path: Path) -> None:
 )
 def test_a_line_of_another_shape_is_rejected(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
     (bad,) = read_games("diplomacy", written(tmp_path, [dialogue(**changes)]))
-    assert isinstance(bad, Rejected)
     assert reason in bad.reason
 
 

@@ -39,7 +39,6 @@ LINES: dict[str, tuple[Callable[[str], str], str]] = {
     "half a surrogate in a name": (lambda line: line.replace("Alice", "A\\udfff"), "cannot be kept apart"),
     "half a surrogate in a key": (lambda line: line.replace('"timestamp"', '"time\\ud800"'), ""),
     "NaN": (lambda line: line.replace('"game_number": 1', '"game_number": NaN'), "NaN is no number"),
-    "Infinity": (lambda line: line.replace('"game_number": 1', '"game_number": -Infinity'), "-Infinity is no number"),
     "a float that overflows": (lambda line: line.replace('"game_number": 1', '"game_number": 1e999'), "too large"),
     "a number of 40 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {10**40}'), "too large"),
     "a number of 9000 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {"9" * 9000}'), "JSON"),
@@ -49,7 +48,6 @@ LINES: dict[str, tuple[Callable[[str], str], str]] = {
     "a line break in a name": (lambda line: line.replace("Alice", "A\\nVotes: B"), "cannot be kept apart"),
     "a name that is a pattern": (lambda line: line.replace("Alice", "(a+)+$"), "cannot be kept apart"),
     "a name without end": (lambda line: line.replace("Alice", "A" * 10_000), "cannot be kept apart"),
-    "an id without end": (lambda line: line.replace("b_game_0007", "b" * 10_000), "printable characters"),
     "no id": (lambda line: line.replace("b_game_0007", ""), "printable characters"),
     "many players": (lambda line: json.dumps({"game_id": "g", "players": json.loads(line)["players"] * 500}), "2000"),
     "a line of 5 megabytes": (lambda line: line.replace("Night 1", "N" * 5 * MEGABYTE), "longer than"),
@@ -136,13 +134,6 @@ def test_a_line_may_be_as_long_as_the_limit_and_no_longer(longest: int, tmp_path
     assert read == [(1, text, False), (2, "", True), (3, text, False)]
 
 
-def test_lines_that_meet_the_end_of_a_block_are_whole(tmp_path: Path) -> None:
-    texts = ["x" * size for size in (65_535, 1, 65_536, 131_072, 7)]
-    for name, data in (("plain", "\n".join(texts).encode()), ("zipped", gzip.compress("\n".join(texts).encode()))):
-        (tmp_path / name).write_bytes(data)
-        assert [line.text for line in read_lines(tmp_path / name)] == texts
-
-
 def test_depth_is_limited_exactly(tmp_path: Path) -> None:
     path = tmp_path / "deep.jsonl"
     path.write_text("".join('{"a":' * depth + "1" + "}" * depth + "\n" for depth in (DEEPEST - 1, DEEPEST)))
@@ -192,10 +183,6 @@ SCHEMES: dict[str, tuple[tuple[str, ...], str]] = {
     "a virtual table": ((f"CREATE VIRTUAL TABLE games USING fts5({GAME_COLUMNS})", ACTIONS), "no ordinary table"),
     "computed columns": ((f"CREATE TABLE games ({COMPUTED})", ACTIONS), "lacks winner"),
     "no tables": (("CREATE TABLE t (x)",), "there is no table games"),
-    "no row numbers": (
-        (f"CREATE TABLE games ({GAME_COLUMNS}, PRIMARY KEY (game_id)) WITHOUT ROWID", ACTIONS),
-        "cannot be read",
-    ),
 }
 
 
@@ -217,7 +204,6 @@ VALUES: dict[str, tuple[str, Any, str]] = {
     "bytes for a name": ("mafioso_name", b"\xff\xfe", "of type bytes"),
     "a number for a name": ("detective_name", 7, "of type int"),
     "a number for a model": ("background_name", 1.5, "of type float"),
-    "infinity for a time": ("timestamp", float("inf"), "of type float"),
     "bytes for a winner": ("winner", b"GOOD", "of type bytes"),
     "six megabytes for a model": ("background_name", "m" * 6 * MEGABYTE, "too big"),
     "an escape in a name": ("villager_name", "\x1b]0;x\x07", "not at the table"),
@@ -275,19 +261,21 @@ def test_nothing_that_is_printed_holds_a_terminals_escapes(
 # Chance
 
 
-def test_what_stands_before_a_damaged_place_is_read(tmp_path: Path) -> None:
+def test_what_stands_before_a_damaged_or_cut_place_is_read(tmp_path: Path) -> None:
     chance = random.Random(2)
     text = b"".join(b'{"n": %d, "x": "%s"}\n' % (n, chance.randbytes(40).hex().encode()) for n in range(2000))
     packed = gzip.compress(text)
     for share in (0.2, 0.5, 0.8):
-        damaged = bytearray(packed)
         place = int(len(packed) * share)
-        damaged[place : place + 400] = bytes(400)
-        (tmp_path / "damaged.gz").write_bytes(damaged)
-        *lines, last = read_lines(tmp_path / "damaged.gz")
-        assert last.problem
-        whole = [line for line in lines if line.text in text.decode()]
-        assert len(whole) > 2000 * share - 200
+        for broken in (packed[:place], packed[:place] + bytes(400) + packed[place + 400 :]):
+            (tmp_path / "damaged.gz").write_bytes(broken)
+            *lines, last = read_lines(tmp_path / "damaged.gz")
+            assert last.problem
+            whole = [line for line in lines if line.text in text.decode()]
+            assert len(whole) > 2000 * share - 200
+    (tmp_path / "damaged.gz").write_bytes(packed[:-1])
+    *lines, last = read_lines(tmp_path / "damaged.gz")
+    assert (len(lines), "cut off" in last.problem) == (2000, True)
 
 
 def test_gzip_members_of_any_size_with_zeros_behind_them_are_one_file(tmp_path: Path) -> None:

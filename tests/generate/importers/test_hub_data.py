@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import datasets
 import pytest
 
 from liescope.games.record import GameRecord
@@ -47,25 +46,6 @@ def command(hub: Hub, *words: str) -> tuple[int, str]:
 def records(run: Path) -> list[GameRecord]:
     with Journal.open(run) as journal:
         return list(journal.records())
-
-
-def test_a_dataset_whose_labels_are_classes_is_read_by_its_name(start_hub: Callable[..., Hub], tmp_path: Path) -> None:
-    features = datasets.Features(
-        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["deceptive", "honest"])}
-    )
-    rows = {"text": ["I was never there.", "I was at home.", "Nobody knows."], "label": [0, 1, None]}
-    file = tmp_path / "train.parquet"
-    datasets.Dataset.from_dict(rows, features=features).to_parquet(file)
-    hub = start_hub()
-    pushed(hub, "me/alibis", {"data/train-00000-of-00001.parquet": file})
-    run = tmp_path / "run"
-    code, said = command(hub, "import", "text", "me/alibis", "--out", str(run))
-    assert code == 0, said
-    gold = {event.text: event.data.get("gold") for game in records(run) for event in game.events}
-    assert gold == {"I was never there.": True, "I was at home.": False, "Nobody knows.": None}
-    code, said = command(hub, "import", "text", "me/nothing", "--out", str(tmp_path / "other"))
-    assert code == 1
-    assert "no such dataset that you may see" in said
 
 
 def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(

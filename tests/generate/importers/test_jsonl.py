@@ -73,7 +73,6 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
     assert (game.game, ann.role, ann.deceives, ann.source) == ("parlour", "wolf", True, Source.IMPORTED)
     assert (ben.role, ben.deceives, ben.model, ben.source) == ("", None, "gpt-x", Source.MODEL)
     assert (cid.name, cid.model) == ("Cid", "unknown")
-    assert game.outcome is not None
     assert (game.outcome.winner, game.outcome.winners) == ("wolves", ("Ann",))
     labels = label_game(game)
     first, second = labels.statements

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sqlite3
@@ -52,25 +51,36 @@ def rejected(path: Path, batches: Path | None = None) -> list[tuple[int, str]]:
     return [(item.line, item.reason) for item in read(path, batches) if isinstance(item, Rejected)]
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 8])
-def test_a_game_of_ours_written_as_the_log_comes_back_event_by_event(
-    rounds: int, write_log: Writer, batches: Path
+@pytest.mark.parametrize("form", ["log of 1 round", "log", "log of 8 rounds", "people", "benchmark"])
+def test_a_game_of_ours_written_as_the_authors_did_comes_back_event_by_event(
+    form: str, write_log: Writer, write_database: Writer, batches: Path, tmp_path: Path
 ) -> None:
-    ours = [play_game(seed, rounds) for seed in range(60)]
-    theirs = imported(write_log(ours), batches)
+    ours = [play_game(seed, {"log of 1 round": 1, "log of 8 rounds": 8}.get(form, 2)) for seed in range(40)]
+    if form.startswith("log"):
+        theirs = imported(write_log(ours), batches)
+    elif form == "benchmark":
+        theirs = imported(as_benchmark(tmp_path / "benchmark.db", ours, as_rows))
+    else:
+        theirs = imported(write_database(as_rows(game, number) for number, game in enumerate(ours)))
     assert [bare(game) for game in theirs] == [bare(game) for game in ours]
     assert [game.outcome for game in theirs] == [game.outcome for game in ours]
-    assert [game.seats for game in theirs] == [game.seats for game in ours]
     assert any(len(event.data.get("tied", ())) == 3 for game in theirs for event in game.events)
+    if form == "people":
+        assert [game.game_id for game in theirs[:2]] == ["people_game_0000", "people_game_0001"]
+        assert theirs[0].meta["actions"][2]["raw_response"] is not None
+    else:
+        assert [(game.game_id, game.seats) for game in theirs] == [(game.game_id, game.seats) for game in ours]
 
 
-def test_a_game_of_ours_written_as_the_database_comes_back_event_by_event(write_database: Writer) -> None:
-    ours = [play_game(seed) for seed in range(40)]
-    theirs = imported(write_database(as_rows(game, number) for number, game in enumerate(ours)))
-    assert [bare(game) for game in theirs] == [bare(game) for game in ours]
-    assert [game.outcome for game in theirs] == [game.outcome for game in ours]
-    assert [game.game_id for game in theirs[:2]] == ["people_game_0000", "people_game_0001"]
-    assert theirs[0].meta["actions"][2]["raw_response"] is not None
+def test_marks_blank_lines_and_bytes_that_are_no_text_cost_their_line_alone(write_log: Writer, tmp_path: Path) -> None:
+    path = write_log([play_game(1), play_game(2)])
+    first, second, _ = path.read_bytes().split(b"\n")
+    (tmp_path / "odd.jsonl").write_bytes(b"\xef\xbb\xbf" + first + b'\r\n\r\n"caf\xe9"\r\n' + second + b"\r\n" + first)
+    found = read(tmp_path / "odd.jsonl")
+    assert [game for game in found if isinstance(game, GameRecord)] == imported(path)
+    (latin, twice) = rejected(tmp_path / "odd.jsonl")
+    assert (latin[0], "not UTF-8" in latin[1]) == (3, True)
+    assert twice == (5, "its id stands on line 1 of odd.jsonl already")
 
 
 @pytest.mark.parametrize("role", ["mafioso", "detective", "villager"])
@@ -133,7 +143,6 @@ def flagged(game: Log, **flags: Any) -> Log:
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "not JSON": (lambda game: json.dumps(game)[:200], "not JSON"),
     "not an object": (lambda game: "[1, 2]", "not an object"),
-    "deep nesting": (lambda game: "[" * 100_000, "not JSON"),
     "no players": (lambda game: {"game_id": "b_game_1"}, "players"),
     "no id": (lambda game: {"players": game["players"]}, "game_id"),
     "players of another kind": (lambda game: {**game, "players": ["Alice"] * 4}, "not an object"),
@@ -143,10 +152,7 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "nobody arrested": (lambda game: flagged(game, imprisoned=False), "the log has nobody"),
     "a word put in a mouth": (lambda game: swap(game, "plain", "other", "detective"), "differently"),
     "a second silence": (lambda game: swap(game, '"plain"', "remained silent.", "villager"), "differently"),
-    "another role remembered": (
-        lambda game: swap(game, "the detective.", "the villager.", "detective"),
-        "in their own",
-    ),
+    "another role": (lambda game: swap(game, "the detective.", "the villager.", "detective"), "in their own"),
     "an arrest forgotten": (lambda game: forget_arrest(game, free(game)), "the arrest differently"),
     "another arrest remembered": (lambda game: rename_arrest(game, free(game)), "the log has"),
     "another arrest flagged": (lambda game: flag(game, free(game)), "the log has"),
@@ -184,7 +190,6 @@ def test_a_damaged_line_is_reported_and_the_others_come_in(name: str, write_log:
     path = write_log([play_game(1), break_it(as_log(play_game(7, text="plain"))), play_game(2)])
     found = read(path)
     assert [getattr(item, "game_id", "") for item in (found[0], found[2])] == ["b_game_0001", "b_game_0002"]
-    assert isinstance(found[1], Rejected)
     assert (found[1].file, found[1].line) == ("games.jsonl", 2)
     assert words in found[1].reason
 
@@ -208,50 +213,9 @@ def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are
     assert "import_notes" not in known.meta
     half = write_log([{"batch_id": "b", "model_configs": {"mafioso": {"model": "m"}}}, {"id": 3}], "half.jsonl")
     bad, game = read(write_log([play_game(2)]), half)
-    assert isinstance(bad, Rejected)
     assert (bad.file, bad.line) == ("half.jsonl", 2)
-    assert isinstance(game, GameRecord)
     assert {seat.role: seat.model for seat in game.seats} == dict.fromkeys(ROLES, "unknown") | {"mafioso": "m"}
     assert game.meta["import_notes"] == ["its batch names no model for the detective, villager"]
-
-
-def test_the_second_of_two_games_with_one_id_is_reported(write_log: Writer) -> None:
-    assert rejected(write_log([play_game(1), play_game(2), play_game(1)])) == [
-        (3, "its id stands on line 1 of games.jsonl already")
-    ]
-
-
-def test_blank_lines_a_byte_order_mark_and_windows_line_ends_change_nothing(write_log: Writer, tmp_path: Path) -> None:
-    path = write_log([play_game(1), play_game(2)])
-    odd = tmp_path / "odd.jsonl"
-    odd.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n\r\n"))
-    assert imported(odd) == imported(path)
-
-
-def test_a_line_that_is_not_utf8_is_reported(write_log: Writer, tmp_path: Path) -> None:
-    path = write_log([play_game(1), play_game(2)])
-    first, second, _ = path.read_bytes().split(b"\n")
-    (tmp_path / "latin.jsonl").write_bytes(first + b'\n"caf\xe9"\n' + second)
-    ((line, reason),) = rejected(tmp_path / "latin.jsonl")
-    assert (line, "not UTF-8" in reason) == (2, True)
-
-
-def test_a_cut_off_gzip_gives_every_whole_line_and_reports_the_cut(write_log: Writer, tmp_path: Path) -> None:
-    path = write_log([play_game(seed) for seed in range(30)])
-    whole = imported(path)
-    zipped = gzip.compress(path.read_bytes(), mtime=0)
-    counts = set()
-    for size in (3, 20, len(zipped) // 3, len(zipped) // 2, len(zipped) * 9 // 10, len(zipped) - 9, len(zipped) - 1):
-        (tmp_path / "cut.jsonl.gz").write_bytes(zipped[:size])
-        found = read(tmp_path / "cut.jsonl.gz")
-        games = [item for item in found if isinstance(item, GameRecord)]
-        assert games == whole[: len(games)]
-        (cut,) = (item for item in found if isinstance(item, Rejected))
-        assert "cut off" in cut.reason
-        assert cut.line == len(games) + 1
-        counts.add(len(games))
-    assert len(counts) > 2
-    assert max(counts) == 30
 
 
 BROKEN_ROWS: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], str]] = {
@@ -271,7 +235,6 @@ def test_a_broken_row_is_reported_and_the_others_come_in(name: str, write_databa
     break_it(*rows[1])
     found = read(write_database(rows))
     assert [type(item) for item in found] == [GameRecord, Rejected, GameRecord]
-    assert isinstance(found[1], Rejected)
     assert (found[1].line, found[1].game_id) == (2, "people_game_0002")
     assert words in found[1].reason
 
@@ -284,14 +247,6 @@ def test_a_person_whose_message_lost_its_quote_is_noted(write_database: Writer) 
     assert (said.text, said.data["notes"]) == ("I am su...", ["the closing quote is missing"])
 
 
-def test_a_game_of_ours_written_as_the_benchmarks_database_comes_back_event_by_event(tmp_path: Path) -> None:
-    ours = [play_game(seed) for seed in range(30)]
-    theirs = imported(as_benchmark(tmp_path / "benchmark.db", ours, as_rows))
-    assert [bare(game) for game in theirs] == [bare(game) for game in ours]
-    assert [game.seats for game in theirs] == [game.seats for game in ours]
-    assert [game.game_id for game in theirs] == [game.game_id for game in ours]
-
-
 def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(tmp_path: Path) -> None:
     path = as_benchmark(tmp_path / "odd.db", [play_game(seed) for seed in range(4)], as_rows)
     with closing(sqlite3.connect(path)) as base, base:
@@ -299,11 +254,8 @@ def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(tmp_path: Pat
         base.execute("UPDATE game_players SET final_status = 'killed' WHERE game_id = 'b_game_0001'")
         base.execute("UPDATE game_players SET role = x'ff' WHERE game_id = 'b_game_0002'")
     noted, killed, odd, fine = read(path)
-    assert isinstance(noted, GameRecord)
     assert noted.meta["import_notes"] == ["step 0, 'discuss' by None, was not read"]
-    assert isinstance(killed, Rejected)
     assert "4 players were killed" in killed.reason
-    assert isinstance(odd, Rejected)
     assert odd.reason == "role is of type bytes"
     assert isinstance(fine, GameRecord)
 
@@ -325,7 +277,6 @@ def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(write_dat
     (tmp_path / "other.db").write_bytes(path.read_bytes().replace(b"winner", b"winder"))
     for name, words in (("half.db", "get the file again"), ("other.db", "lacks winner")):
         (bad,) = read(tmp_path / name)
-        assert isinstance(bad, Rejected)
         assert words in bad.reason
 
 
@@ -333,34 +284,34 @@ def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(write_dat
     ("logged", "name"),
     [
         ("Mistral-7B-Instruct-v0.2-Q4_K_M.gguf", "Mistral 7B Instruct"),
-        ("gpt-4.1_mini", "GPT-4.1 Mini"),
         ("grok-3_mini_grok-3_mini", "Grok 3 Mini"),
         ("deepseek_deepseek", "DeepSeek V3.1"),
         ("gpt-4o-mini", "gpt-4o-mini"),
         ("a_b", "a_b"),
-        ("", ""),
     ],
 )
 def test_models_are_named_as_in_the_paper_where_it_names_them(logged: str, name: str) -> None:
     assert paper_name(logged) == name
 
 
-@pytest.mark.parametrize("text", ["\\", "{}: \\", "{}'s response: \\", "{0}, as {0}: \\", "[\\"])
-def test_a_message_of_which_a_lone_backslash_is_left_is_marked_as_lost(text: str, write_log: Writer) -> None:
+@pytest.mark.parametrize(
+    ("text", "lost", "cut"),
+    [
+        *((text, True, False) for text in ("\\", "{}: \\", "{}'s response: \\", "{0}, as {0}: \\", "[\\")),
+        ("As my mother used to say, \\", False, True),
+        ("Bob is the mafioso: \\", False, True),
+        ("a \\ in the middle", False, False),
+    ],
+)
+def test_a_message_of_which_a_lone_backslash_is_left_is_lost_and_one_that_ends_so_is_cut(
+    text: str, lost: bool, cut: bool, write_log: Writer
+) -> None:
     game = play_game(0, text="plain")
     events = [replace(e, text=text.format(e.actor)) if e.kind is EventKind.STATEMENT else e for e in game.events]
     (record,) = imported(write_log([replace(game, events=tuple(events))]))
     rows = label_game(record).statements
     assert [row.text for row in rows] == [text.format(row.speaker) for row in rows]
-    assert [text_is_lost(row.read_notes) for row in rows] == [True] * 6
-
-
-@pytest.mark.parametrize("text", ["As my mother used to say, \\", "Bob is the mafioso: \\", "a \\ in the middle"])
-def test_a_message_that_says_something_before_the_backslash_is_not_lost(text: str, write_log: Writer) -> None:
-    (game,) = imported(write_log([play_game(0, text=text)]))
-    rows = label_game(game).statements
-    assert not any(text_is_lost(row.read_notes) for row in rows)
-    assert all((CUT_TEXT in row.read_notes) == text.endswith("\\") for row in rows)
+    assert [(text_is_lost(row.read_notes), CUT_TEXT in row.read_notes) for row in rows] == [(lost, cut)] * 6
 
 
 # Logs that depart from our rules without contradicting themselves
@@ -461,58 +412,66 @@ def test_rows_that_depart_from_our_rules_come_in_with_a_note(name: str, write_da
 # Earlier versions of the log
 
 
+WORDS: dict[str, dict[str, str]] = {
+    "2025-07": {
+        r"(\w+) was found dead\.": r"\1 was found dead this morning.",
+        "You investigated .*": "You know MAFIOSO is the assassin.",
+        "You killed .*": "You know DETECTIVE is the detective.",
+        "MAFIOSO was arrested": "Day 1: MAFIOSO was arrested (assassin)",
+        r"(\w+) was arrested": r"Day 1: \1 was arrested (innocent)",
+        "Votes: .*|.* begins\\.": "",
+        r"(You're \w+, the )mafioso\.": r"\1assassin.",
+        'You: "(.*)"': r"You said: \1",
+        r"(\w+): \"(.*)\"": r"\1: \2",
+    },
+    "v0.0": {
+        r"(\w+) was found dead\.": r"The villager \1 was found dead this morning.",
+        r"(\w+) was arrested": r"Day 1: \1 was arrested",
+        "Votes: (.*)": r"Day 1 votes: \1",
+        ".* begins\\.": "",
+        'You: "(.*)"': r"You said: \1",
+        r"(\w+): \"(.*)\"": r"\1: \2",
+    },
+    "v1.0": {
+        r"(\w+) was found dead\.": r"Night 1: The villager \1 was found dead.",
+        r"(\w+): \"(.*)\"": r"\1: \2",
+    },
+    "v4.0": {r"(\w+) was found dead\.": r"The villager \1 was found dead."},
+}
+WARNED = {
+    "v0.0": ("Be careful, MAFIOSO knows you're the detective.", "Be careful, DETECTIVE knows you're the mafioso."),
+    "v1.0": (
+        "Beware, MAFIOSO knows you're the detective.",
+        "Beware, DETECTIVE is the detective and discovered you're the mafioso.",
+    ),
+}
+WARNED["v4.0"] = WARNED["v1.0"]
+
+
 def earlier(game: GameRecord, version: str) -> dict[str, Any]:
     """The game in the words of an earlier version of the authors' engine."""
     log = as_log(game)
-    roles = {player["name"]: player["role"] for player in log["players"]}
-    (mafioso,) = (name for name, role in roles.items() if role == "mafioso")
-    (detective,) = (name for name, role in roles.items() if role == "detective")
-    victim, jail = dead(log), jailed(log)
-    spoken = re.compile(r'(You|Alice|Bob|Charlie|Diana): (?:"(.*)"|(remained silent\.))', re.DOTALL)
+    mafioso, detective = (game.by_role(role)[0].name for role in ("mafioso", "detective"))
+
+    def named(words: str) -> str:
+        return words.replace("MAFIOSO", mafioso).replace("DETECTIVE", detective)
+
+    def worded(line: str) -> str:
+        for pattern, words in WORDS[version].items():
+            if found := re.fullmatch(named(pattern), line, re.DOTALL):
+                return found.expand(named(words))
+        return line
+
     for player in log["players"]:
-        lines = []
-        for line in player["memory"]:
-            if line == f"{victim} was found dead.":
-                line = {
-                    "2025-07": f"{victim} was found dead this morning.",
-                    "v0.0": f"The villager {victim} was found dead this morning.",
-                    "v1.0": f"Night 1: The villager {victim} was found dead.",
-                    "v4.0": f"The villager {victim} was found dead.",
-                }[version]
-            elif line.startswith("You investigated") and version == "2025-07":
-                line = f"You know {mafioso} is the assassin."
-            elif line.startswith("You killed") and version == "2025-07":
-                line = f"You know {detective} is the detective."
-            elif line.endswith("was arrested"):
-                line = {
-                    "2025-07": f"Day 1: {jail} was arrested ({'assassin' if jail == mafioso else 'innocent'})",
-                    "v0.0": f"Day 1: {jail} was arrested",
-                }.get(version, line)
-            elif line.startswith("Votes: "):
-                line = {"v0.0": f"Day 1 votes: {line[7:]}", "2025-07": ""}.get(version, line)
-            elif line.endswith("begins.") and version in ("2025-07", "v0.0"):
-                line = ""
-            elif (said := spoken.fullmatch(line)) and version != "v4.0":
-                who = "You said" if said[1] == "You" and version != "v1.0" else said[1]
-                line = f"{who}: {said[3] or said[2]}"
-            elif line == f"You're {mafioso}, the mafioso." and version == "2025-07":
-                line = f"You're {mafioso}, the assassin."
-            lines += [line] if line else []
-        wary = "Be careful" if version == "v0.0" else "Beware"
-        if version in ("v0.0", "v1.0", "v4.0"):
-            if player["name"] == detective:
-                lines.insert(3, f"{wary}, {mafioso} knows you're the detective.")
-            elif player["name"] == mafioso:
-                found_out = f"{detective} is the detective and discovered you're the mafioso."
-                lines.insert(
-                    3, f"{wary}, {detective} knows you're the mafioso." if wary != "Beware" else f"{wary}, {found_out}"
-                )
+        lines = [new for line in player["memory"] if (new := worded(line))]
+        if version in WARNED and player["name"] in (detective, mafioso):
+            lines.insert(3, named(WARNED[version][player["name"] == mafioso]))
         player["memory"] = lines
         if version == "2025-07" and player["role"] == "mafioso":
             player["role"] = "assassin"
     if version in ("2025-07", "v0.0"):
+        log |= {"winner": "good" if jailed(log) == mafioso else "evil", "discussion_rounds": 2}
         log["final_state"] = log.pop("players")
-        log |= {"winner": "good" if jail == mafioso else "evil", "discussion_rounds": 2}
     if version == "v0.0":
         log["model_configs"] = {role: {"model_path": "models/mistral.gguf"} for role in ROLES}
     return log
@@ -546,7 +505,6 @@ def test_local_models_are_named_by_their_file(write_log: Writer) -> None:
     (game,) = imported(path)
     assert {seat.model for seat in game.seats} == {"mistral.gguf"}
     (named,) = read_games("mini-mafia", path, paper_names=True)
-    assert isinstance(named, GameRecord)
     assert {seat.model for seat in named.seats} == {"Mistral 7B Instruct"}
 
 

@@ -12,12 +12,10 @@ import datasets
 import pytest
 
 import liescope
-from liescope import cli
 from liescope.common.errors import BadData
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import build, read
-from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import import_games, read_games
 from liescope.generate.runs.journal import Journal
 
@@ -55,14 +53,6 @@ def games(kind: str, source: Path, **options: Any) -> list[GameRecord]:
 
 def labels(record: GameRecord) -> list[bool | None]:
     return [event.data.get("gold") for event in record.events if event.kind is EventKind.STATEMENT]
-
-
-def test_what_is_printed_counts_texts_and_their_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = table(tmp_path / "alibis.csv", ALIBIS)
-    for group, told in (("interview", "4 texts of 2 groups in "), ("", "4 texts in ")):
-        out = tmp_path / f"run {group}"
-        assert cli.main(["import", "text", str(source), "--out", str(out), *(("--group", group) if group else ())]) == 0
-        assert capsys.readouterr().out.startswith(told)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
@@ -219,15 +209,7 @@ def test_thoughts_and_calls_of_tools_are_kept_apart_from_what_was_said(tmp_path:
 _ANSWER = {"type": "text", "text": "None."}
 _SENT: dict[str, dict[str, Any]] = {
     "DeepSeek": {"content": "None.", "reasoning_content": "I lie."},
-    "vLLM": {"content": "None.", "reasoning": "I lie."},
-    "LiteLLM": {
-        "content": "None.",
-        "reasoning_content": "I lie.",
-        "thinking_blocks": [{"type": "thinking", "thinking": "I lie.", "signature": "x"}],
-    },
-    "OpenRouter": {"content": "None.", "reasoning_details": [{"type": "reasoning.text", "text": "I lie."}]},
     "Anthropic": {"content": [{"type": "thinking", "thinking": "I lie.", "signature": "x"}, _ANSWER]},
-    "Mistral": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "I lie."}]}, _ANSWER]},
     "inspect": {
         "content": [{"type": "reasoning", "reasoning": "gAAA", "redacted": True, "summary": "I lie."}, _ANSWER]
     },
@@ -250,7 +232,6 @@ def test_a_column_of_reasoning_belongs_to_the_text_or_the_last_answer(tmp_path: 
         assert first.events[0].data["private"]["reasoning"] == "I lie."
         assert "private" not in second.events[0].data
     (refused,) = read_games("text", lines(tmp_path / "a.jsonl", told), reasoning="thought")
-    assert isinstance(refused, Rejected)
     assert "--reasoning thought: there is no such column" in refused.reason
     (chat,) = games(
         "chat", lines(tmp_path / "c.jsonl", [{"messages": CHAT, "deceptive": True, "scratchpad": "I lie."}])

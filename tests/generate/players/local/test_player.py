@@ -24,10 +24,7 @@ from liescope.generate.players.local.writing import PromptRow, Written
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.play import play
-from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.runner import play as run_games
 from tests.generate.players.local import small_model
 
 OPTIONS = "max_tokens=16"
@@ -101,28 +98,6 @@ def test_a_run_is_the_same_however_its_asks_were_batched_and_wherever_it_stopped
     assert part.tally.tokens == whole.tally.tokens
 
 
-def test_a_run_that_was_killed_goes_on_as_if_nothing_was(model: Path, tmp_path: Path) -> None:
-    plan = make_plan("mini-mafia", {}, [f"local:{model}?{OPTIONS}"], "self", [(f"local:{model}?{OPTIONS}",) * 3], 3, 0)
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-
-    def copy(progress: RunProgress) -> None:
-        if progress.calls >= 10 and not killed.exists():
-            shutil.copytree(whole, killed)  # what a kill would leave on disk
-
-    asyncio.run(run_games(plan, whole, watch=copy))
-    with Journal.open(killed) as journal:
-        left = journal.spent()[0]
-    resumed = asyncio.run(run_games(plan, killed))
-    assert 0 < left < resumed.tokens
-    assert resumed.done == 3
-    assert events(killed) == events(whole)
-
-
-def test_another_seed_is_another_game(model: Path) -> None:
-    said = [ask_once(opened(f"{model}?{OPTIONS}&seed={seed}")).raw for seed in (0, 1)]
-    assert said[0] != said[1]
-
-
 def test_requests_and_tokens_are_recorded(model: Path, saying: Saying) -> None:
     context, logged = table()
     saying('"I trust Bob."')
@@ -131,7 +106,6 @@ def test_requests_and_tokens_are_recorded(model: Path, saying: Saying) -> None:
     assert reply.text == "I trust Bob."
     assert attempt.raw == '"I trust Bob."'
     assert (attempt.cost, attempt.problem) == (None, "")
-    assert attempt.request is not None
     json.dumps(attempt.request)
     wanted = {"temperature": 0.5, "top_p": 1.0, "top_k": 40, "max_tokens": 50, "seed": 0}
     assert attempt.request.items() >= wanted.items()
@@ -141,18 +115,11 @@ def test_requests_and_tokens_are_recorded(model: Path, saying: Saying) -> None:
     assert attempt.prompt_tokens > 100
 
 
-@pytest.mark.parametrize(
-    ("written", "said", "reasoning"),
-    [
-        ('<think>Bob lies.</think>\n"I trust Bob."', "I trust Bob.", "Bob lies."),
-        ('Bob lies.\n</think>\n\n"I trust Bob."', "I trust Bob.", "Bob lies."),
-        ('"I trust Bob."\nI say this because he lies.', "I trust Bob.", "I say this because he lies."),
-    ],
-)
-def test_reasoning_is_private(model: Path, saying: Saying, written: str, said: str, reasoning: str) -> None:
+@pytest.mark.parametrize("written", ['<think>Bob lies.</think>\n"I trust Bob."', '"I trust Bob."\nBob lies.'])
+def test_reasoning_is_private(model: Path, saying: Saying, written: str) -> None:
     saying(written)
     reply = ask_once(opened(str(model)))
-    assert (reply.text, reply.private["reasoning"]) == (said, reasoning)
+    assert (reply.text, reply.private["reasoning"]) == ("I trust Bob.", "Bob lies.")
 
 
 def test_a_reply_that_was_cut_off_says_so(model: Path, saying: Saying) -> None:

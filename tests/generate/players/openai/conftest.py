@@ -1,4 +1,4 @@
-"""A stub endpoint, a real model server, and the asks of a real game."""
+"""A stub endpoint, and the asks of a real game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.openai_player import OpenAIPlayer, open_openai
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
 from liescope.generate.players.run_limits import Limits
-from tests.generate.players.openai import stub, tiny_model
+from tests.generate.players.openai import stub
 
 Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
 
@@ -141,13 +141,3 @@ class Desk:
 @pytest.fixture(scope="session")
 def desk() -> type[Desk]:
     return Desk
-
-
-@pytest.fixture(scope="session")
-def tiny_model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A real OpenAI-compatible server process with a model that speaks gibberish; `url` and `model` name it."""
-    folder = tmp_path_factory.mktemp("tiny_model")
-    tiny_model.make(folder)
-    server = tiny_model.ModelServer(folder)
-    yield server
-    server.close()

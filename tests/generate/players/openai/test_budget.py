@@ -12,34 +12,21 @@ from liescope.generate.players.run_limits import Price
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10}
 
 
-def test_a_spent_budget_of_tokens_stops_before_the_next_request(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says('"Hi."', usage=USAGE))
-    one = desk(f"m@{stub.url}", max_tokens=250)
-    with pytest.raises(BudgetSpent, match=r"budget of 250 in tokens is used up \(300 spent\)"):
+@pytest.mark.parametrize(
+    ("limits", "said", "sent", "words"),
+    [
+        ({"max_tokens": 250}, '"Hi."', 3, r"budget of 250 in tokens is used up \(300 spent\)"),
+        ({"max_cost": 0.0002, "prices": {"m": Price(1.0, 1.0)}}, '"Hi."', 2, "in money"),
+        ({"max_tokens": 150}, "", 2, "in tokens"),  # answers without use are paid for too
+        ({"max_tokens": 1000, "spent_tokens": 1000}, '"Hi."', 0, "in tokens"),  # by an earlier process
+    ],
+)
+def test_a_spent_budget_stops_before_the_next_request(serve, stubs, desk, asked, limits, said, sent, words) -> None:
+    stub = serve(stubs.says(said, usage=USAGE))
+    one = desk(f"m@{stub.url}", **limits)
+    with pytest.raises(BudgetSpent, match=words):
         one.ask(*[asked[AskKind.SPEAK]] * 5)
-    assert len(stub.requests) == len(one.attempts) == 3
-
-
-def test_a_spent_budget_of_money_stops_before_the_next_request(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says('"Hi."', usage=USAGE))
-    one = desk(f"m@{stub.url}", max_cost=0.0002, prices={"m": Price(1.0, 1.0)})
-    with pytest.raises(BudgetSpent, match="in money"):
-        one.ask(*[asked[AskKind.SPEAK]] * 5)
-    assert len(stub.requests) == 2
-
-
-def test_what_an_earlier_process_spent_counts(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says('"Hi."'))
-    with pytest.raises(BudgetSpent):
-        desk(f"m@{stub.url}", max_tokens=1000, spent_tokens=1000).ask(asked[AskKind.SPEAK])
-    assert stub.requests == []
-
-
-def test_answers_without_use_are_paid_for_too(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says("", usage=USAGE))
-    with pytest.raises(BudgetSpent):
-        desk(f"m@{stub.url}", max_tokens=150).ask(*[asked[AskKind.SPEAK]] * 3)
-    assert len(stub.requests) == 2
+    assert len(stub.requests) == len(one.attempts) == sent
 
 
 def test_a_retry_is_not_made_when_the_budget_went_meanwhile(serve, stubs, desk, asked) -> None:

@@ -44,40 +44,17 @@ def test_an_answer_becomes_a_reply_and_is_accounted_for(serve, stubs, desk, aske
     assert f"You are {ask.seat}" in request.body["messages"][0]["content"]
 
 
-def test_a_choice_and_an_assessment_are_read(serve, stubs, desk, asked) -> None:
-    stub = serve(
-        lambda request, number: (
-            stubs.says('{"deceptive": true, "type": "omission", "confidence": 0.5, "suspicion": 1, "reason": "x"}')
-            if "response_format" in request.body
-            else stubs.says(asked[AskKind.VOTE][0].options[0])
-        )
-    )
-    vote, report, rating = desk(f"tiny@{stub.url}").ask(
-        asked[AskKind.VOTE], asked[AskKind.SELF_ASSESSMENT], asked[AskKind.PEER_ASSESSMENT]
-    )
-    assert vote.choice == asked[AskKind.VOTE][0].options[0]
-    assert report.assessment is not None
-    assert (report.assessment.type, report.assessment.suspicion) == ("omission", None)
-    assert rating.assessment is not None
-    assert rating.assessment.suspicion == 1.0
-
-
 # Trouble that may pass
 
 
 TROUBLES = {
     "500": lambda s: s.fails(500),
-    "503 without words": lambda s: s.Answer("", 503),
-    "408": lambda s: s.fails(408),
-    "409": lambda s: s.fails(409),
     "429": lambda s: s.fails(429, headers={"Retry-After": "0"}),
     "half a response": lambda s: s.Answer(s.says(MESSAGE).body, cut=True),
     "malformed JSON": lambda s: s.Answer('{"choices": [{"message": '),
     "a page of HTML": lambda s: s.Answer("<html>Bad gateway</html>"),
     "nothing": lambda s: s.Answer(""),
-    "no choices": lambda s: s.Answer({"error": {"message": "overloaded"}}),
     "choices of another shape": lambda s: s.Answer({"choices": [7]}),
-    "a list": lambda s: s.Answer([1]),
     "deep nesting": lambda s: s.Answer("[" * 100_000),
     "not HTTP": lambda s: s.Answer(raw=b"220 mail ready\r\n"),
     "a closed connection": lambda s: s.Answer(raw=b"\r\n"),
@@ -126,12 +103,6 @@ def test_silence_ends_in_a_timeout(serve, stubs, desk, asked) -> None:
     assert len(one.attempts) >= 2
 
 
-def test_silence_that_ends_is_survived(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.Answer(silent=True), stubs.says(MESSAGE))
-    (reply,) = desk(f"tiny@{stub.url}", timeout=0.5).ask(asked[AskKind.SPEAK])
-    assert reply.text == "I am a villager."
-
-
 def test_one_request_that_always_fails_is_given_up_while_others_are_answered(serve, stubs, desk, asked) -> None:
     """A poisoned prompt costs its own game and does not pause the run."""
     poison = asked[AskKind.VOTE][0].seat
@@ -172,14 +143,13 @@ def test_one_request_that_always_fails_is_given_up_while_others_are_answered(ser
         (402, "Insufficient credits", "the account has no credit left (402): Insufficient credits; add credit"),
         (403, "not in your country", "it forbids the request (403): not in your country"),
         (404, "no such model", "it knows no model 'tiny' (404): no such model; check the name and the URL"),
-        (307, "", "it redirects to another address (307), which is not followed"),
     ],
 )
 def test_a_player_that_is_turned_down_pauses_the_run_at_once(
     serve, stubs, desk, asked, monkeypatch, status: int, message: str, words: str
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-very-secret-123")
-    stub = serve(stubs.fails(status, message, headers={"Location": "http://127.0.0.1:9/v1"} if status == 307 else {}))
+    stub = serve(stubs.fails(status, message))
     one = desk(f"tiny@{stub.url}?key_env=MY_API_KEY")
     with pytest.raises(EndpointRefused) as failure:
         one.ask(asked[AskKind.SPEAK])
@@ -206,12 +176,6 @@ def test_a_request_that_is_refused_fails_its_game_after_some_tries(
     assert f"it rejects the request ({status}): {message}" in str(failure.value)
     assert stub.url not in str(failure.value)  # it stays in the game's record, which others get to see
     assert len(stub.requests) == len(one.attempts) == ASK_TRIES
-
-
-def test_an_endpoint_that_wants_a_key_says_how_to_give_one(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.fails(401))
-    with pytest.raises(EndpointRefused, match=r"\?key_env="):
-        desk(f"tiny@{stub.url}").ask(asked[AskKind.SPEAK])
 
 
 # Answers that hold nothing to use
@@ -389,19 +353,14 @@ def test_a_request_that_is_wrong_without_the_format_too_fails(serve, stubs, desk
 
 
 @pytest.mark.parametrize(
-    ("option", "kind"), [("", "json_schema"), ("?json=schema", "json_schema"), ("?json=object", "json_object")]
+    ("option", "kind"),
+    [("", "json_schema"), ("?json=schema", "json_schema"), ("?json=object", "json_object"), ("?json=none", None)],
 )
-def test_assessments_are_asked_for_in_the_chosen_format(serve, stubs, desk, asked, option: str, kind: str) -> None:
+def test_assessments_are_asked_for_in_the_chosen_format(serve, stubs, desk, asked, option: str, kind) -> None:
     stub = serve(stubs.says("{}"))
     desk(f"tiny@{stub.url}{option}").ask(asked[AskKind.SELF_ASSESSMENT], asked[AskKind.SPEAK])
-    assert stub.requests[0].body["response_format"]["type"] == kind
+    assert stub.requests[0].body.get("response_format", {}).get("type") == kind
     assert "response_format" not in stub.requests[1].body
-
-
-def test_no_format_is_asked_for_where_the_spec_says_none(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says("{}"))
-    desk(f"tiny@{stub.url}?json=none").ask(asked[AskKind.SELF_ASSESSMENT])
-    assert "response_format" not in stub.requests[0].body
 
 
 # Many at once

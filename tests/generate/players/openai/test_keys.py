@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import pytest
 
 from liescope.common.errors import EndpointRefused, UsageError
 from liescope.games.core import AskKind
 from liescope.generate.players.openai import endpoint, spec
 from liescope.generate.players.openai.openai_player import open_model, open_openai
-from liescope.generate.players.openai.spec import Secrets, check_binding, find_key, host_of, read_spec
+from liescope.generate.players.openai.spec import check_binding, find_key, read_spec
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 
 
@@ -96,12 +94,6 @@ def test_a_run_does_not_go_on_at_another_host_because_the_environment_changed(mo
     open_openai("m", context(facts=facts))
 
 
-def test_an_address_in_the_environment_that_is_none_is_named(monkeypatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
-    with pytest.raises(UsageError, match="http://host:port/v1"):
-        open_openai("m", context())
-
-
 def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs, desk, asked, monkeypatch) -> None:
     for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, f"private-{name}")
@@ -152,54 +144,6 @@ def test_a_proxy_of_the_environment_is_used(serve, stubs, desk, asked, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://API.OpenAI.com/v1", "api.openai.com"),
-        ("http://localhost:8000/v1", "localhost:8000"),
-        ("http://[::1]:8000/v1", "[::1]:8000"),
-        ("http://[::1]/v1", "[::1]"),
-    ],
-)
-def test_a_host_is_named_with_its_port_and_nothing_else(url: str, host: str) -> None:
-    assert host_of(url) == host
-
-
-# Keys in disguise
-
-SECRET = "sk-pr/oj-4f+never~seen.42"
-
-
-@pytest.mark.parametrize(
-    "disguise",
-    [
-        SECRET,
-        "".join(f"\\u{ord(letter):04x}" for letter in SECRET),
-        "".join(f"\\u{ord(letter):04X}" for letter in SECRET),
-        SECRET.replace("s", "\\u0073", 1),
-        SECRET.replace("/", "\\/"),
-        SECRET.replace("/", "\\\\\\/"),
-        "".join(f"\\\\u{ord(letter):04x}" for letter in SECRET),
-        quote(SECRET, safe=""),
-        SECRET.replace("/", "&#47;").replace("+", "&#x2B;"),
-    ],
-)
-def test_a_key_is_taken_out_in_each_of_its_disguises(disguise: str) -> None:
-    secrets = Secrets()
-    secrets.add("another-key-of-the-run")
-    secrets.add(SECRET)
-    assert secrets.hide(f'{{"message": "key {disguise}, and so on"}}') == '{"message": "key [key], and so on"}'
-    assert SECRET not in repr(secrets)
-
-
-def test_text_without_a_key_stays_as_it_is_however_long_and_odd() -> None:
-    secrets = Secrets()
-    secrets.add(SECRET)
-    secrets.add("short")
-    for text in ("a short story", "\\" * 100_000, "sk-pr" * 20_000, "%2f" * 50_000, "s\\u006b-\\u0070r/"):
-        assert secrets.hide(text) == text
-
-
-@pytest.mark.parametrize(
     "spec",
     [
         "m@https://gateway.example/sk-live-0123456789abcdefXYZ/v1",
@@ -222,10 +166,11 @@ def test_a_key_in_a_spec_is_refused_and_not_repeated(spec: str, monkeypatch) -> 
         assert secret not in str(error.value)
 
 
-def test_a_key_in_the_environments_address_is_refused_and_not_repeated(monkeypatch) -> None:
-    for address in ("https://gw.example/kJ8sPq2LmN4vTz6RbW1xYc3D/v1", "https://gw.example/v1?key=abcdefgh"):
+def test_an_address_in_the_environment_that_is_none_or_holds_a_key_is_refused_and_not_repeated(monkeypatch) -> None:
+    secret = "https://gw.example/kJ8sPq2LmN4vTz6RbW1xYc3D/v1"
+    for address in (secret, "https://gw.example/v1?key=abcdefgh", "localhost:8000/v1"):
         monkeypatch.setenv("OPENAI_BASE_URL", address)
-        with pytest.raises(UsageError, match="address") as error:
+        with pytest.raises(UsageError, match=r"address|http://host:port/v1") as error:
             open_openai("m", context())
         assert "kJ8s" not in str(error.value)
         assert "abcdefgh" not in str(error.value)

@@ -152,7 +152,6 @@ def test_a_complaint_stops_everybody_for_as_long_as_it_asks_and_old_ones_change_
 
     async def late() -> None:
         await world.sleep(0.2)
-        assert pace._activity.wait is not None
         assert pace._activity.wait[1] == "slow down"
         async with pace.turn() as turn:
             sent.append(turn.at)
@@ -191,7 +190,6 @@ def test_a_host_that_asks_for_a_day_is_asked_again_earlier_by_one_request(world:
         for wait in (EARLY, 2 * EARLY, 4 * EARLY, LONGEST_ASKED, LONGEST_ASKED):
             before = world.now
             pace.limited(turn, 86400.0, "429")
-            assert pace._activity.wait is not None
             assert "asks for 86,400 s, and is tried earlier" in pace._activity.wait[1]
             async with pace.turn() as turn:
                 assert turn.at - before == pytest.approx(wait)
@@ -287,19 +285,18 @@ def test_timeouts_make_the_window_smaller_once_a_round(world: World) -> None:
 
 # Limits that hosts report, as the providers send them: name, counts tokens, limit, remaining, seconds to the reset
 
+
+def sent(pattern: str, **values: str) -> dict[str, str]:
+    """Headers by a provider's pattern, as in x-ratelimit-{}-tokens."""
+    return {pattern.format(name): value for name, value in values.items()}
+
+
+ANTHROPIC = "anthropic-ratelimit-"
 HEADERS = {
     "OpenAI": (
-        {
-            "x-ratelimit-limit-requests": "5000",
-            "x-ratelimit-limit-tokens": "160000",
-            "x-ratelimit-limit-tokens_usage_based": "160000",
-            "x-ratelimit-remaining-requests": "4999",
-            "x-ratelimit-remaining-tokens": "159976",
-            "x-ratelimit-remaining-tokens_usage_based": "159976",
-            "x-ratelimit-reset-requests": "12ms",
-            "x-ratelimit-reset-tokens": "6m0s",
-            "x-ratelimit-reset-tokens_usage_based": "9ms",
-        },
+        sent("x-ratelimit-{}-requests", limit="5000", remaining="4999", reset="12ms")
+        | sent("x-ratelimit-{}-tokens", limit="160000", remaining="159976", reset="6m0s")
+        | sent("x-ratelimit-{}-tokens_usage_based", limit="160000", remaining="159976", reset="9ms"),
         {
             ("rate-requests", False, 5000, 4999, 0.012),
             ("rate-tokens", True, 160000, 159976, 360),
@@ -307,52 +304,25 @@ HEADERS = {
         },
     ),
     "Anthropic": (
-        {
-            "anthropic-ratelimit-requests-limit": "50",
-            "anthropic-ratelimit-requests-remaining": "49",
-            "anthropic-ratelimit-requests-reset": "2026-01-15T12:00:30Z",
-            "anthropic-ratelimit-output-tokens-limit": "8000",
-            "anthropic-ratelimit-output-tokens-remaining": "7000",
-            "anthropic-ratelimit-output-tokens-reset": "2026-01-15T12:01:00Z",
-        },
+        sent(ANTHROPIC + "requests-{}", limit="50", remaining="49", reset="2026-01-15T12:00:30Z")
+        | sent(ANTHROPIC + "output-tokens-{}", limit="8000", remaining="7000", reset="2026-01-15T12:01:00Z"),
         {("rate-requests", False, 50, 49, 30), ("rate-output-tokens", True, 8000, 7000, 60)},
     ),
     "Together": (
-        {
-            "x-ratelimit-limit": "10",
-            "x-ratelimit-remaining": "9",
-            "x-ratelimit-reset": "1",
-            "x-tokenlimit-limit": "3000",
-            "x-tokenlimit-remaining": "2500",
-        },
+        sent("x-ratelimit-{}", limit="10", remaining="9", reset="1")
+        | sent("x-tokenlimit-{}", limit="3000", remaining="2500"),
         {("rate", False, 10, 9, 1), ("token", True, 3000, 2500, 60)},
     ),
     "OpenRouter": (
-        {"x-ratelimit-limit": "20", "x-ratelimit-remaining": "3", "x-ratelimit-reset": "1768478430000"},
+        sent("x-ratelimit-{}", limit="20", remaining="3", reset="1768478430000"),
         {("rate", False, 20, 3, 30)},
     ),
     "Mistral": (
-        {
-            "x-ratelimit-limit-tokens-minute": "5000000",
-            "x-ratelimit-remaining-tokens-minute": "4999911",
-            "x-ratelimit-tokens-query-cost": "52",
-            "x-ratelimit-limit-req-minute": "720",
-            "x-ratelimit-remaining-req-minute": "717",
-        },
-        {("rate-tokens-minute", True, 5000000, 4999911, 60), ("rate-req-minute", False, 720, 717, 60)},
+        sent("x-ratelimit-{}-tokens-minute", limit="5000000", remaining="4999911")
+        | {"x-ratelimit-tokens-query-cost": "52"},
+        {("rate-tokens-minute", True, 5000000, 4999911, 60)},
     ),
-    "Cerebras": (
-        {
-            "x-ratelimit-limit-requests-day": "14400",
-            "x-ratelimit-remaining-requests-day": "14399",
-            "x-ratelimit-reset-requests-day": "33011.382867",
-        },
-        {("rate-requests-day", False, 14400, 14399, 33011.382867)},
-    ),
-    "Azure without a limit": (
-        {"x-ratelimit-limit-tokens": "-1", "x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "0"},
-        set(),
-    ),
+    "Azure without a limit": (sent("x-ratelimit-{}-tokens", limit="-1", remaining="-1", reset="0"), set()),
     "nonsense": ({"x-ratelimit-remaining-tokens": "nan", "x-ratelimit-remaining-requests": "1e99", "date": "x"}, set()),
 }
 
@@ -384,11 +354,8 @@ class Provider:
         taken = self.left >= tokens
         self.left -= tokens if taken else 0
         self.refused += not taken
-        return taken, {
-            "x-ratelimit-limit-tokens": f"{self.most:.0f}",
-            "x-ratelimit-remaining-tokens": f"{self.left:.0f}",
-            "x-ratelimit-reset-tokens": f"{reset:.3f}s",
-        }
+        facts = {"limit": f"{self.most:.0f}", "remaining": f"{self.left:.0f}", "reset": f"{reset:.3f}s"}
+        return taken, sent("x-ratelimit-{}-tokens", **facts)
 
 
 @pytest.mark.parametrize("windows", [False, True])
@@ -420,32 +387,7 @@ def test_a_limit_of_tokens_that_is_reported_is_used_and_hardly_ever_broken(windo
 
 
 def report(remaining: int, reset: float) -> dict[str, str]:
-    return {
-        "x-ratelimit-limit-requests": "60",
-        "x-ratelimit-remaining-requests": str(remaining),
-        "x-ratelimit-reset-requests": f"{reset}s",
-    }
-
-
-def test_what_refills_is_there_at_one_moment_whenever_it_is_asked_for() -> None:
-    """60 requests a minute, 30 of them used: one comes back each second."""
-    quotas = Quotas()
-    quotas.reported(read_limits(report(30, 30.0), NOW), quotas.sent(1), now=100.0)
-    for _ in range(34):
-        quotas.sent(1)
-    assert [now + quotas.wait(1, now) for now in (100.0, 101.5, 104.0)] == pytest.approx([105.0] * 3)
-    assert quotas.wait(1, 106.0) <= 0
-
-
-def test_what_the_host_has_not_counted_yet_is_taken_off_its_report() -> None:
-    quotas = Quotas()
-    first = quotas.sent(10)
-    for _ in range(4):
-        quotas.sent(10)
-    quotas.reported(read_limits(report(5, 60.0), NOW), first, now=0.0)
-    assert quotas.wait(1, 0.0) <= 0
-    quotas.sent(10)
-    assert quotas.wait(1, 0.0) > 0  # 5 left as of the first, and 5 more were sent since
+    return sent("x-ratelimit-{}-requests", limit="60", remaining=str(remaining), reset=f"{reset}s")
 
 
 def test_a_report_that_is_older_than_another_changes_nothing_and_no_report_stops_for_a_day() -> None:

@@ -1,8 +1,4 @@
-"""Reasoning stays the speaker's own, wherever an endpoint puts it: apart from the speech, kept in the journal, and in
-no other seat's prompt nor any table.
-
-The messages are shaped as real servers send them (see the docstring of `message`).
-"""
+"""Reasoning stays the speaker's own, wherever an endpoint puts it: in no other seat's prompt nor any table."""
 
 from __future__ import annotations
 
@@ -22,12 +18,6 @@ TEXT = {"type": "text", "text": SAID}
 MESSAGES: dict[str, dict[str, Any]] = {
     "DeepSeek, llama.cpp": {"content": SAID, "reasoning_content": "I lie."},
     "vLLM, Ollama": {"content": SAID, "reasoning": "I lie."},
-    "vLLM, both names": {"content": SAID, "reasoning": "I lie.", "reasoning_content": "I lie."},
-    "OpenRouter": {
-        "content": SAID,
-        "reasoning": "I lie.",
-        "reasoning_details": [{"type": "reasoning.text", "text": "I lie.", "signature": "c2ln", "index": 0}],
-    },
     "OpenRouter, details only": {
         "content": SAID,
         "reasoning": None,
@@ -55,16 +45,12 @@ MESSAGES: dict[str, dict[str, Any]] = {
         ]
     },
     "Anthropic's blocks": {"content": [{"type": "thinking", "thinking": "I lie.", "signature": "c2ln"}, TEXT]},
-    "a part of reasoning": {"content": [{"type": "reasoning", "text": "I lie."}, TEXT]},
     "a summary": {
         "content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "I lie."}]}, TEXT],
     },
     "Gemini, marked": {"content": [{"text": "I lie.", "thought": True}, {"text": SAID}]},
     "Gemini, in tags": {"content": f"<thought>I lie.</thought>{SAID}", "extra_content": {"google": {"thought": True}}},
     "tags": {"content": f"<think>\nI lie.\n</think>\n\n{SAID}"},
-    "tags without the first": {"content": f"I lie.\n</think>\n\n{SAID}"},
-    "Magistral, in its own tags": {"content": f"[THINK]I lie.[/THINK]{SAID}"},
-    "gpt-oss": {"content": f"<|channel|>analysis<|message|>I lie.<|end|><|channel|>final<|message|>{SAID}"},
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import liescope
-from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
+from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.detectors.judge.asking import check_model
 from liescope.games.core import AskKind, EventKind
 from liescope.generate.players.openai.openai_player import open_openai
@@ -39,15 +39,10 @@ def persona(tmp_path: Path) -> Path:
 def test_a_setting_of_one_kind_of_ask_comes_before_the_general_one(serve, stubs, desk, asked) -> None:
     stub = serve(stubs.says('"Hi."'))
     spec = f"m@{stub.url}?temperature=0.7&temperature.vote=0&top_p.speak=0.9&max_tokens=300&max_tokens.vote=5&json=none"
-    desk(spec).ask(asked[AskKind.SPEAK], asked[AskKind.VOTE], asked[AskKind.PEER_ASSESSMENT])
-    sent = [
-        {name: request.body.get(name) for name in ("temperature", "top_p", "max_tokens")} for request in stub.requests
-    ]
-    assert sent == [
-        {"temperature": 0.7, "top_p": 0.9, "max_tokens": 300},
-        {"temperature": 0.0, "top_p": None, "max_tokens": 5},
-        {"temperature": 0.7, "top_p": None, "max_tokens": 300},
-    ]
+    desk(f"{spec}&reasoning_effort=low").ask(*map(asked.get, (AskKind.SPEAK, AskKind.VOTE, AskKind.PEER_ASSESSMENT)))
+    names = ("temperature", "top_p", "max_tokens", "reasoning_effort")
+    sent = [tuple(request.body.get(name) for name in names) for request in stub.requests]
+    assert sent == [(0.7, 0.9, 300, "low"), (0.0, None, 5, "low"), (0.7, None, 300, "low")]
 
 
 @pytest.mark.parametrize(("game", "general"), [("werewolf", 1.0), ("mafia", None)])
@@ -64,40 +59,12 @@ def test_werewolf_is_asked_at_the_papers_temperature_unless_told_otherwise(
     assert table.player.model == f"m (temperature.{votes}=0.0)"  # what the game asks at is not the model's name
 
 
-def test_settings_by_kind_are_part_of_the_name_in_any_order() -> None:
-    one, other = (
-        read_spec(f"m?{'&'.join(words)}")
-        for words in (
-            ["temperature.vote=0", "temperature=1", "top_p=0.5"],
-            ["top_p=0.5", "temperature=1", "temperature.vote=0"],
-        )
-    )
+def test_settings_that_change_the_answers_are_part_of_the_name_in_any_order() -> None:
+    words = ("temperature.vote=0", "temperature=1", "top_p=0.5", "reasoning_effort=low")
+    one, other = read_spec(f"m?{'&'.join(words)}"), read_spec(f"m?{'&'.join(reversed(words))}")
     assert one == other
-    assert one.label == "m (temperature=1.0, temperature.vote=0.0, top_p=0.5)"
-
-
-@pytest.mark.parametrize(
-    ("argument", "words"),
-    [
-        ("m?temperature.speek=1", "Did you mean 'speak'"),
-        ("m?temperature.=1", "unknown kind of ask for temperature ''"),
-        ("m?top_p=2", "top_p must be a number from 0 to 1"),
-        ("m?max_tokens.vote=0", "max_tokens.vote must be a number"),
-        ("m?json.vote=none", "unknown option 'json.vote'"),
-        ("m?thinking=many", "thinking must be a number"),
-        ("m?thinking=1&reasoning_effort=low", "give one of them"),
-        ("m?persona=", "persona names a text file"),
-    ],
-)
-def test_an_option_that_makes_no_sense_is_refused(argument: str, words: str) -> None:
-    with pytest.raises(UsageError) as error:
-        read_spec(argument)
-    assert words in str(error.value)
-
-
-def test_the_kinds_of_ask_are_listed() -> None:
-    with pytest.raises(UnknownName, match=r"bid, explained_vote, .* self_assessment, speak, tag_lesson, vote"):
-        read_spec("m?temperature.x=1")
+    label = "m (reasoning_effort=low, temperature=1.0, temperature.vote=0.0, top_p=0.5)"
+    assert one.label == read_spec(f"m?{'&'.join(words)}&max_tokens=9").label == label
 
 
 # Personas

@@ -17,11 +17,6 @@ def table(**options) -> PlayerContext:
     return PlayerContext(log=lambda attempt: None, game="mafia", **options)
 
 
-def test_a_name_alone_is_openais() -> None:
-    spec = read_spec("gpt-4.1-mini")
-    assert (spec.name, spec.base_url, spec.label) == ("gpt-4.1-mini", "", "gpt-4.1-mini")
-
-
 @pytest.mark.parametrize(
     ("argument", "name", "url"),
     [
@@ -30,6 +25,9 @@ def test_a_name_alone_is_openais() -> None:
         ("org/m:latest@https://host/v1?temperature=0", "org/m:latest", "https://host/v1"),
         ("/path/to/model@http://127.0.0.1:1/v1", "/path/to/model", "http://127.0.0.1:1/v1"),
         ("m@2025@http://[::1]:8000/v1", "m@2025", "http://[::1]:8000/v1"),
+        ("gpt-4.1-mini", "gpt-4.1-mini", ""),
+        ("@cf/meta/llama-3.1-8b-instruct", "@cf/meta/llama-3.1-8b-instruct", ""),
+        ("claude-3-5-sonnet@20240620", "claude-3-5-sonnet@20240620", ""),
     ],
 )
 def test_a_name_at_an_address_is_split(argument: str, name: str, url: str) -> None:
@@ -45,27 +43,9 @@ def test_an_address_without_its_scheme_is_never_taken_for_a_model_of_openais(add
         read_spec(f"llama@{address}")
 
 
-@pytest.mark.parametrize("name", ["@cf/meta/llama-3.1-8b-instruct", "claude-3-5-sonnet@20240620", "org/m:latest"])
-def test_a_name_may_hold_what_is_no_address(name: str) -> None:
-    assert read_spec(name).name == name
-
-
 def test_a_name_without_its_kind_is_answered_with_how_specs_look() -> None:
     with pytest.raises(UnknownName, match=r"unknown player 'gpt-4.1-mini'.*openai:MODEL@URL"):
         open_player("gpt-4.1-mini", table())
-
-
-def test_options_that_change_the_answers_are_part_of_the_name_in_tables() -> None:
-    label = "m (reasoning_effort=low, temperature=0.7)"
-    assert read_spec("m?temperature=0.7&reasoning_effort=low&max_tokens=9").label == label
-    assert read_spec("m?reasoning_effort=low&temperature=0.7").label == label
-
-
-def test_options_reach_the_request(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says('"Hi."'))
-    desk(f"m@{stub.url}?temperature=0.7&max_tokens=400&reasoning_effort=low").ask(asked[AskKind.SPEAK])
-    body = stub.requests[0].body
-    assert (body["model"], body["temperature"], body["max_tokens"], body["reasoning_effort"]) == ("m", 0.7, 400, "low")
 
 
 def test_nothing_is_sent_that_was_not_asked_for(serve, stubs, desk, asked) -> None:
@@ -87,8 +67,18 @@ def test_nothing_is_sent_that_was_not_asked_for(serve, stubs, desk, asked) -> No
         ("m?temperature=nan", "temperature must be a number"),
         ("m?temperature=-1", "temperature must be a number"),
         ("m?max_tokens=0", "max_tokens must be a number"),
+        ("m?max_tokens.vote=0", "max_tokens.vote must be a number"),
+        ("m?top_p=2", "top_p must be a number from 0 to 1"),
         ("m?json=yaml", "the choices are: none, object, schema"),
+        ("m?json.vote=none", "unknown option 'json.vote'"),
         ("m?temprature=1", "Did you mean 'temperature'"),
+        ("m?temperature.speek=1", "Did you mean 'speak'"),
+        ("m?temperature.=1", "unknown kind of ask for temperature ''"),
+        ("m?temperature.x=1", "bid, explained_vote,"),
+        ("m?api_key=sk-hush", "extra, json, key_env, max_tokens, persona, reasoning_effort"),
+        ("m?thinking=many", "thinking must be a number"),
+        ("m?thinking=1&reasoning_effort=low", "give one of them"),
+        ("m?persona=", "persona names a text file"),
     ],
 )
 def test_a_spec_that_cannot_be_read_is_refused_with_the_reason(argument: str, words: str) -> None:
@@ -98,25 +88,15 @@ def test_a_spec_that_cannot_be_read_is_refused_with_the_reason(argument: str, wo
     assert "hush" not in str(error.value)
 
 
-def test_an_unknown_option_names_the_choices() -> None:
-    with pytest.raises(UnknownName, match="extra, json, key_env, max_tokens, persona, reasoning_effort") as error:
-        read_spec("m?api_key=sk-hush")
-    assert "sk-hush" not in str(error.value)
-
-
-def test_a_missing_key_is_named_when_the_player_is_opened(monkeypatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
-        open_player("openai:gpt-4.1-mini", table())
-    monkeypatch.setenv("OPENAI_API_KEY", "  ")
-    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
-        open_player("openai:gpt-4.1-mini", table())
-
-
-def test_a_key_that_was_promised_must_be_there_for_any_endpoint(monkeypatch) -> None:
-    monkeypatch.delenv("MY_API_KEY", raising=False)
-    with pytest.raises(MissingKey, match="MY_API_KEY"):
-        open_openai("m@http://localhost:1/v1?key_env=MY_API_KEY", table())
+@pytest.mark.parametrize(
+    ("variable", "spec"),
+    [("OPENAI_API_KEY", "openai:gpt-4.1-mini"), ("MY_API_KEY", "openai:m@http://localhost:1/v1?key_env=MY_API_KEY")],
+)
+def test_a_missing_key_is_named_when_the_player_is_opened(variable: str, spec: str, monkeypatch) -> None:
+    for value in ("", "  "):
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(MissingKey, match=variable):
+            open_player(spec, table())
 
 
 def test_a_key_that_no_header_takes_is_refused_without_showing_it(monkeypatch) -> None:

@@ -1,7 +1,4 @@
-"""What hosted endpoints send when they will not answer, and whether it means to wait, to give up, or to pay.
-
-The bodies are those of OpenAI, Azure, Together, OpenRouter, Gemini, vLLM and the gateways in front of them.
-"""
+"""What hosted endpoints send when they will not answer, and whether it means to wait, to give up, or to pay."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, judge
+from liescope.generate.players.openai.verdict import Scope, judge
 from liescope.generate.players.openai.wire import Response
 
 BODY = {"model": "m", "messages": []}
@@ -29,6 +25,8 @@ TOGETHER = (
     "https://api.together.xyz/settings/billing to upgrade to a paid plan."
 )
 SOON = str(int(datetime.now(UTC).timestamp() + 3600) * 1000)
+FREE = {"code": 429, "metadata": {"headers": {"X-RateLimit-Limit": "20", "X-RateLimit-Reset": SOON}}}
+GEMINI = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17s"}]
 
 
 def response(status: int, data: Any = "", **headers: str) -> Response:
@@ -51,33 +49,9 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
         (response(429, error(AZURE, code="429"), retry_after="7"), 7.0),
         (response(429, error(TOGETHER, type="credit_limit", param=None, code=None), x_ratelimit_reset="2"), 2.0),
         (response(429, error(TOGETHER, type="credit_limit", param=None, code=None)), None),
-        (
-            response(
-                429,
-                error(
-                    "Rate limit exceeded: free-models-per-min.",
-                    code=429,
-                    metadata={"headers": {"X-RateLimit-Limit": "20", "X-RateLimit-Reset": SOON}},
-                ),
-            ),
-            pytest.approx(3600, abs=3600),  # tests may begin long after they were collected
-        ),
-        (
-            response(
-                429,
-                [
-                    {
-                        "error": {
-                            "code": 429,
-                            "message": "You exceeded your current quota, please check your plan.",
-                            "status": "RESOURCE_EXHAUSTED",
-                            "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17s"}],
-                        }
-                    }
-                ],
-            ),
-            17.0,
-        ),
+        # tests may begin long after they were collected
+        (response(429, error("Rate limit exceeded: free-models-per-min.", **FREE)), pytest.approx(3600, abs=3600)),
+        (response(429, [error("You exceeded your current quota.", status="EXHAUSTED", details=GEMINI)]), 17.0),
         (response(429, "<html><title>429 Too Many Requests</title></html>", retry_after="1"), 1.0),
         (response(429), None),
         # Of requests at once: Moonshot, LiteLLM and Scaleway, whose words for every limit are in "error"
@@ -91,7 +65,6 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
 )
 def test_a_limit_is_waited_out_for_as_long_as_it_says(got: Response, asked: float | None) -> None:
     verdict = judge(got, BODY)
-    assert isinstance(verdict, Trouble)
     assert (verdict.limited, verdict.asked) == (True, asked)
 
 
@@ -102,8 +75,6 @@ def test_a_limit_is_waited_out_for_as_long_as_it_says(got: Response, asked: floa
         response(502, "<html>Bad gateway</html>"),
         response(503, error("The engine is currently overloaded, please try again later.")),
         response(503, {"object": "error", "message": "overloaded", "type": "ServiceUnavailableError", "code": 503}),
-        response(504, "upstream request timeout"),
-        response(520, "error code: 520"),
         response(529, error("Overloaded", type="overloaded_error")),
         response(408),
         response(425),
@@ -116,7 +87,6 @@ def test_a_limit_is_waited_out_for_as_long_as_it_says(got: Response, asked: floa
 )
 def test_an_outage_is_waited_out(got: Response) -> None:
     verdict = judge(got, BODY)
-    assert isinstance(verdict, Trouble)
     assert not verdict.limited
 
 
@@ -133,7 +103,7 @@ def test_an_outage_is_waited_out(got: Response) -> None:
         (response(302, "", location="https://login.example/"), Scope.PLAYER),
         (response(400, error("maximum context length is 8192 tokens", code="context_length_exceeded")), Scope.ASK),
         (
-            response(429, error("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 30601.")),
+            response(429, error("Request too large for gpt-4o on tokens per min (TPM): Limit 3, Requested 4.")),
             Scope.ASK,
         ),
         (response(413), Scope.ASK),
@@ -141,22 +111,18 @@ def test_an_outage_is_waited_out(got: Response) -> None:
 )
 def test_a_refusal_says_whom_it_concerns(got: Response, scope: Scope) -> None:
     verdict = judge(got, BODY)
-    assert isinstance(verdict, Refusal)
     assert verdict.scope is scope
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
 def test_a_refusal_of_a_formatted_request_may_be_for_its_format(status: int) -> None:
     verdict = judge(response(status, error("no")), BODY | {"response_format": {}})
-    assert isinstance(verdict, Refusal)
     assert verdict.scope is Scope.FORMAT
 
 
 def test_an_answer_names_itself_and_the_model_behind_it() -> None:
     data = {"id": "chatcmpl-1", "model": "m-2026-01-01", "choices": [{"message": {"content": "Hi."}}]}
     verdict = judge(response(200, data), BODY)
-    assert isinstance(verdict, Completion)
     assert (verdict.response_id, verdict.served_model) == ("chatcmpl-1", "m-2026-01-01")
     odd = judge(response(200, data | {"id": 7, "model": ["m"]}), BODY)
-    assert isinstance(odd, Completion)
     assert (odd.response_id, odd.served_model) == (None, None)

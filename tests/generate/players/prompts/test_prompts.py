@@ -89,25 +89,6 @@ def test_no_prompt_tells_what_its_seat_may_not_know(where: str) -> None:
             assert re.findall(r"^You are (\w+), the (\w+)\.$", prompt.stem, re.M) == [(ask.seat, roles[ask.seat])]
 
 
-def test_a_mini_mafia_memory_reads_like_the_paper_has_it() -> None:
-    session = start(lambda: MiniMafia(seed=4))
-    roles = {
-        role: [name for name, held in session.game.roles.items() if held == role] for role in ("mafioso", "detective")
-    }
-    (mafioso,), (detective,) = roles["mafioso"], roles["detective"]
-    victim = next(event.target for event in session.events if event.kind is EventKind.DEATH)
-    assert memory(session.game.view(mafioso), mafioso) == [
-        f"You are {mafioso}, the mafioso.",
-        "Night 1 begins.",
-        f"You killed {victim}.",
-        f"{victim} was found dead.",
-        "Day 1 begins.",
-    ]
-    assert f"You investigated {mafioso} and learned: {mafioso} is a mafioso." in memory(
-        session.game.view(detective), detective
-    )
-
-
 def test_drawn_votes_ties_and_silences_are_told() -> None:
     session = start(lambda: MiniMafia(seed=1))
     drive(session, lambda ask, view: Reply(problem="unreadable"))
@@ -133,14 +114,6 @@ def test_template_code_in_a_statement_stays_text() -> None:
     ask = session.asks[0]
     text = load_prompts("full", "mafia").render(ask, session.game.view(ask.seat)).text
     assert "{{ 7 * 7 }} {% include 'rules.jinja' %}" in text
-
-
-def test_every_question_names_its_options_and_the_statement() -> None:
-    for _, shown in plays("full", range(2)):
-        for ask, prompt in shown:
-            assert all(option in prompt.question for option in ask.options)
-            if ask.about is not None:
-                assert "Hello from" in prompt.question
 
 
 # A folder of one's own
@@ -184,12 +157,9 @@ def test_a_missing_template_is_named(folder: Path, name: str) -> None:
         ("{{ role }}", "uses role, which it is not given"),
         ("{% if %}", "does not work"),
         ("{{ name.secret }}", "does not work"),
-        ("{{ 1 / 0 }}", "does not work"),
-        ("{% include 'other.jinja' %}", "does not work"),
         ("{% include '../secret.jinja' %}", "does not work"),
         ("{% include '/etc/hostname' %}", "does not work"),
         ("{% include 'speak.jinja' %}", "does not work"),
-        ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "does not work"),
         ("{{ cycler.__init__.__globals__ }}", "does not work"),
         ("{{ [1].append(2) }}", "does not work"),
         ("{% for n in range(999999999) %}x{% endfor %}", "does not work"),
@@ -222,18 +192,10 @@ def test_a_template_that_fails_on_some_question_of_the_game_is_refused_at_once(
 def test_a_template_that_fails_in_a_game_fails_that_game_alone(folder: Path) -> None:
     (folder / "speak.jinja").write_text("{% if name == 'Zed' %}{{ 1 / 0 }}{% endif %}Speak.", encoding="utf-8")
     prompts = load_prompts(folder, "mafia")
-    for names in (("Amy", "Ben", "Cem", "Dee"), ("Amy", "Zed", "Cem", "Dee")):
-        session = start(lambda names=names: MiniMafia(replace(MINI_MAFIA, names=names), seed=2))
-        asks = [(ask, session.game.view(ask.seat)) for ask in session.asks]
-        while not any(ask.seat == "Zed" for ask, _ in asks) and session.asks and names[1] == "Zed":
-            session.send((Reply(text="Hm."),) * len(session.asks))
-            asks = [(ask, session.game.view(ask.seat)) for ask in session.asks]
-        for ask, view in asks:
-            if ask.seat == "Zed" and ask.kind is AskKind.SPEAK:
-                with pytest.raises(PlayerFailed, match=r"speak\.jinja fails in this game"):
-                    prompts.render(ask, view)
-            else:
-                assert "Speak." in prompts.render(ask, view).question
+    ask, view = next((ask, view) for ask, view in sample_asks("mafia", [1]) if ask.kind is AskKind.SPEAK)
+    assert prompts.render(ask, view).question == "Speak."
+    with pytest.raises(PlayerFailed, match=r"speak\.jinja fails in this game"):
+        prompts.render(replace(ask, seat="Zed"), view)
 
 
 def test_a_folder_with_a_link_that_leads_out_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -260,23 +222,6 @@ def test_a_file_that_is_too_large_or_no_text_or_no_file_is_refused(folder: Path)
     os.mkfifo(folder / "speak.jinja")
     with pytest.raises(UsageError, match="is not a file"):
         load_prompts(folder, "mafia")
-
-
-def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> None:
-    (folder / "part.jinja").write_text("{{ name|upper }}", encoding="utf-8")
-    words = "{% for kind, words in types %}{{ loop.index }}. {{ kind.title() }} ~ {{ words|trim }}{% endfor %}"
-    (folder / "self_assessment.jinja").write_text(words, encoding="utf-8")
-    (folder / "speak.jinja").write_text(
-        "{% include 'part.jinja' %}{{ ' ' ~ day ~ ', ' ~ (round + 1) }}", encoding="utf-8"
-    )
-    prompts = load_prompts(folder, "mafia")
-    shown = [(ask, prompts.render(ask, view).text) for ask, view in sample_asks("mafia", [1])]
-    for ask, text in shown:
-        if ask.kind is AskKind.SPEAK:
-            assert text.endswith(f"{ask.seat.upper()} {ask.day}, {ask.round + 1}")
-        if ask.kind is AskKind.SELF_ASSESSMENT:
-            assert re.search(r"(?m)^1\. \w+ ~ \S.*2\. \w+ ~ \S", text)
-    assert {AskKind.SPEAK, AskKind.SELF_ASSESSMENT} <= {ask.kind for ask, _ in shown}
 
 
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in PROMPTS.items() for name in family.sets])

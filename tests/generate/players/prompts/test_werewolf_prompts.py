@@ -20,22 +20,17 @@ from liescope.games import (
     Event,
     EventKind,
     Game,
-    JudgeSpec,
-    Judging,
     Lesson,
     LessonKind,
     Mafia,
     MafiaSpec,
     Reply,
-    Source,
     Werewolf,
     WerewolfSpec,
     drive,
-    record,
     start,
 )
 from liescope.games.core import ASSESSMENTS, CHOICES
-from liescope.games.game_registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, Prompts, load_prompts
 
 SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)
@@ -106,17 +101,12 @@ def may_know(game: Game, seat: str) -> dict[str, str]:
     return known
 
 
-def singular(role: str) -> str:
-    return role.replace("wolves", "wolf").removesuffix("s")
-
-
 def told(prompt: Prompt) -> list[str]:
     """The lines behind the rules."""
     return re.split(r"# What has happened\n|# Your memory\n", prompt.text)[1].splitlines()
 
 
 def test_no_prompt_of_48_games_holds_what_its_seat_may_not_know() -> None:
-    """Rendered prompts are searched for others' roles, raw replies, reasoning, assessments, night acts and bids."""
     checked = 0
     for seed in range(GAMES):
         searched: set[tuple[str, str]] = set()
@@ -132,7 +122,7 @@ def test_no_prompt_of_48_games_holds_what_its_seat_may_not_know() -> None:
                 if line.startswith("#") or (ask.seat, line) in searched:
                     continue
                 searched.add((ask.seat, line))
-                roles = {singular(word.lower()) for word in ROLE.findall(line)}
+                roles = {word.lower().replace("wolves", "wolf").removesuffix("s") for word in ROLE.findall(line)}
                 named = {name for name in game.names if re.search(rf"\b{name}\b", line)}
                 if roles and not line.startswith("The game is over") and "werewolves attacked" not in line:
                     assert named <= known.keys(), line
@@ -184,7 +174,7 @@ def statement(rng: random.Random, game: Game) -> str:
         "with",
         "everyone",
     ]
-    return " ".join(rng.choices([*words, *game.names], k=rng.randint(20, 36)))
+    return " ".join(rng.choices([*words, *game.names], k=rng.randint(8, 14)))
 
 
 @pytest.fixture(scope="module")
@@ -207,33 +197,24 @@ def whole_games() -> list[list[tuple[Ask, Prompt]]]:
     return games
 
 
-def beginning(one: str, other: str) -> str:
-    """What two texts begin with alike."""
+def beginning(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
     least, most = 0, min(len(one), len(other))
     while least < most:
         middle = (least + most + 1) // 2
         least, most = (middle, most) if one[:middle] == other[:middle] else (least, middle - 1)
-    return one[:least]
-
-
-def shared(games: list[list[tuple[Ask, Prompt]]]) -> tuple[float, float]:
-    """The share of a prompt that is the beginning of an earlier prompt of the same seat: of characters, of words."""
-    letters = words = all_letters = all_words = 0
-    for shown in games:
-        last: dict[str, str] = {}
-        for ask, prompt in shown:
-            text = prompt.text
-            common = beginning(text, last.get(ask.seat, ""))
-            letters, all_letters = letters + len(common), all_letters + len(text)
-            words, all_words = words + len(common.split()), all_words + len(text.split())
-            last[ask.seat] = text
-    return letters / all_letters, words / all_words
+    return least
 
 
 def test_at_least_80_percent_of_the_prompts_is_the_beginning_of_an_earlier_one_of_the_same_seat(whole_games) -> None:
-    of_letters, of_words = shared(whole_games)
-    assert of_letters > 0.8
-    assert of_words > 0.8
+    common = total = 0
+    for shown in whole_games:
+        last: dict[str, str] = {}
+        for ask, prompt in shown:
+            common += beginning(prompt.text, last.get(ask.seat, ""))
+            total += len(prompt.text)
+            last[ask.seat] = prompt.text
+    assert common / total > 0.8
 
 
 def test_all_seats_share_rules_and_log_in_the_prompts_about_one_statement(whole_games) -> None:
@@ -297,30 +278,6 @@ def test_all_but_the_jester_are_warned_of_the_jester_and_nobody_where_there_is_n
         assert all(("Beware of the jester" in text) == (role != "jester") for text in texts)
     for texts in private(replace(SHORT, villagers=7, jesters=0)).values():
         assert not any("jester" in text for text in texts)
-
-
-def test_no_advice_is_given_when_the_game_is_over() -> None:
-    found = private(replace(SHORT, learning=True))["jester"]
-    (last,) = [text for text in found if "# Looking back" in text]
-    assert "# How to play your role" not in last
-
-
-def test_every_question_of_the_game_and_its_judges_can_be_asked() -> None:
-    spec = replace(SHORT, seers=1, learning=True, assess=True)
-    kinds = set()
-
-    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
-        prompt = prompts("werewolf").render(ask, view)
-        assert all(option in prompt.question for option in ask.options if ask.kind is not AskKind.BID)
-        kinds.add(ask.kind)
-        form = {"to_do": ("Be odd.",)} if ask.kind is AskKind.REFLECTION else None
-        return Reply(choice="3" if ask.kind is AskKind.BID else None, text="Hm.", form=form)
-
-    session = start(lambda: Werewolf(spec, 1, "g"))
-    drive(session, answer)
-    log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
-    drive(start(lambda: Judging(log, JudgeSpec(roles=True, lessons=True), "judge")), answer)
-    assert kinds == PROMPTS["werewolf"].variables.keys() - {"rules", "strategy"}
 
 
 def test_a_question_that_a_game_has_not_is_refused_by_name() -> None:

@@ -14,7 +14,6 @@ from liescope.games.record import GameRecord, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf, WerewolfSpec
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
-from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 
 ROLES = ("mafioso", "detective", "villager")
@@ -47,7 +46,6 @@ class Played:
     @property
     def mafia_won(self) -> bool:
         outcome = self.record.outcome
-        assert outcome is not None
         return outcome.winner == MAFIA
 
 
@@ -107,6 +105,3 @@ def wins(play: Play) -> Callable[..., Counter[str]]:
 def win_rate(play: Play) -> Callable[..., float]:
     """win_rate(games, mafioso=…, …): the mafia's share of wins in Mini-Mafia."""
     return lambda games, **players: sum(play(seed, **players).mafia_won for seed in range(games)) / games
-
-
-__all__ = ["TABLES", "open_player"]

@@ -45,7 +45,6 @@ def test_a_self_report_names_what_was_meant_with_some_error(play: Play, limit: i
         assert said.deceptive == (said.type != "none")
         assert said.type in TYPES
         assert said.suspicion is None
-        assert said.confidence is not None
         assert 0 <= said.confidence <= 1
         assert said.reason
 
@@ -78,16 +77,11 @@ def test_a_better_detector_tells_liars_from_the_honest(play: Play) -> None:
     assert gap(2) > 0.15
 
 
-def test_ratings_are_complete_and_in_range(play: Play) -> None:
-    for _, _, _, said in judged(play, AskKind.PEER_ASSESSMENT, 20, villager="bold"):
+def test_ratings_are_complete_and_in_range_and_name_every_kind_of_deception(play: Play) -> None:
+    named = set()
+    for _, _, _, said in judged(play, AskKind.PEER_ASSESSMENT, 60, mafioso="bold"):
         assert said.deceptive == (said.type != "none")
-        assert said.type in TYPES
-        assert said.confidence is not None
-        assert said.suspicion is not None
         assert 0 <= said.confidence <= 1
         assert 0 <= said.suspicion <= 1
-
-
-def test_observers_name_every_kind_of_deception(play: Play) -> None:
-    named = {said.type for _, _, _, said in judged(play, AskKind.PEER_ASSESSMENT, 60, mafioso="bold")}
+        named.add(said.type)
     assert named == TYPES

@@ -9,7 +9,6 @@ import pytest
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.game_registry import find_game
-from liescope.games.script.knowledge import Following, Log
 from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -44,24 +43,3 @@ def test_answers_are_the_same_in_any_order_and_between_games_of_one_id(game: str
     Random(5).shuffle(answered)
     for player, ask, view, reply in answered[:300]:
         assert answer(player, ask, list(view)) == reply
-
-
-def _index(event: Event) -> int:
-    return event.index
-
-
-def test_a_state_goes_on_only_from_a_log_that_begins_with_the_same_events(answer: Answer) -> None:
-    seen: list[int] = []
-
-    def add(state: tuple[int, ...], events: Sequence[Event]) -> tuple[int, ...]:
-        seen.append(len(events))
-        return (*state, *map(_index, events))
-
-    states = Following[tuple[int, ...]](lambda _: (), add)
-    log = _played(answer, "mini-mafia", "bold", 1)[-1][2]
-    other = _played(answer, "mini-mafia", "bold", 2)[-1][2]
-    for events, added in ((log[:5], 5), (log, len(log) - 5), (log, None), (log[:3], 3), (other, len(other))):
-        seen.clear()
-        assert states.after("g", "Alice", events) == tuple(map(_index, events))
-        assert seen == ([] if added is None else [added])
-    assert Log("g", log) == Log("g", tuple(log)) != Log("g", other)

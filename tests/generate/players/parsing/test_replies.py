@@ -1,0 +1,173 @@
+"""What players write is read as they meant it: `replies.jsonl` holds a reply a line, with what must be read in it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from liescope.games import Ask, AskKind, Event, Reply, Werewolf, WerewolfSpec, drive, start
+from liescope.games.core import Phase
+from liescope.generate.players.parsing import read_reply
+from liescope.generate.players.parsing.choice import read_bid
+
+HERE = Path(__file__).parent
+CLAIMS = Ask("g", 0, "Alice", AskKind.FIND_CLAIMS, 1, Phase.DISCUSSION, options=("mafia",), about=3)
+CLAIM = '{"kind": "role", "subject": "Alice", "object": "detective", "polarity": "affirmed", "quote": "I am"}'
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", lines("replies.jsonl"), ids=lambda row: f"{row['so']}: {row['raw'][:40]}")
+def test_a_reply_is_read_as_it_was_meant_and_is_a_problem_only_where_nothing_is(make_ask, row: dict[str, Any]) -> None:
+    """Of a row: so: what it stands for; choice, text, form: what is read, null for nothing; note: part of a note."""
+    ask = make_ask(AskKind(row["kind"]))
+    reply = read_reply(replace(ask, options=tuple(row.get("options", ask.options))), row["raw"])
+    form = None if reply.form is None else {name: list(values) for name, values in reply.form.items()}
+    read = {"choice": reply.choice, "text": reply.text, "form": form}
+    wanted = {name: row[name] for name in read if name in row}
+    assert {name: read[name] for name in wanted} == wanted
+    kept_back = row["so"] == "words that may be private are a flagged silence"
+    assert bool(reply.problem) == all(value is None for value in wanted.values())
+    assert reply.problem == row.get("problem", reply.problem)
+    assert any(row.get("note", "") in note for note in reply.notes) or not (row.get("note") or row.get("noted"))
+    assert reply.raw == row["raw"]
+    assert not kept_back or reply.private["reasoning"] in row["raw"]
+
+
+# Choices and bids
+
+
+def test_a_name_on_the_first_line_is_read_without_a_note_and_what_follows_settles_nothing(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.VOTE), "Bob\nNot Alice, because Charlie said so.")
+    assert (reply.choice, reply.notes, reply.problem) == ("Bob", (), "")
+    reply = read_reply(make_ask(AskKind.VOTE), "Bob or Charlie\nBob spoke first.")
+    assert (reply.choice, reply.problem) == (None, "several names and no single choice")
+
+
+def test_names_with_signs_of_their_own_are_read_and_none_inside_another_word() -> None:
+    names = ("Ann", "Will", "Al", "player_1", "player_10", "Zoë (red)", "a.b*")
+    ask = Ask("g", 0, "x", AskKind.VOTE, 1, Phase.VOTING, options=names)
+    for name in names:
+        assert read_reply(ask, name).choice == name
+    for raw, choice in {
+        "Annabel said that also Alan will go": None,
+        "I will vote for Ann, who will never be missed": "Ann",
+        "I vote for player_10": "player_10",
+    }.items():
+        assert read_reply(ask, raw).choice == choice
+
+
+def test_any_mix_of_mentions_gives_an_option_or_a_problem(make_ask) -> None:
+    rng = random.Random(5)
+    words = ["Alice", "Bob", "Charlie", "Diana", "not", "vote", "for", ",", ".", "\n", "instead of", "**", "is", "so"]
+    ask = make_ask(AskKind.VOTE)
+    for _ in range(2000):
+        reply = read_reply(ask, " ".join(rng.choices(words, k=rng.randint(0, 12))))
+        assert (reply.choice in ask.options) != bool(reply.problem)
+
+
+def test_what_was_bent_of_a_bid_is_noted() -> None:
+    assert read_bid("7").reply.notes == ()
+    assert read_bid("15").reply.notes == ("bid outside 0 to 10",)
+    assert read_bid("my bid is 4").reply.notes == ("bid in a sentence",)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_bid_within_bounds_or_a_problem_and_a_list_of_claims_or_a_problem(text: str) -> None:
+    found = read_bid(text).reply
+    assert (found.choice is None) == bool(found.problem)
+    assert found.choice is None or 0 <= int(found.choice) <= 10
+    claims = read_reply(CLAIMS, text)
+    assert (claims.form is None) == bool(claims.problem)
+
+
+# Speech
+
+
+def test_a_message_in_the_required_format_is_read_without_a_note(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.SPEAK), '"I trust Bob."\nI say so because he was quiet.')
+    assert (reply.text, reply.notes, reply.problem) == ("I trust Bob.", (), "")
+    assert reply.private == {"reasoning": "I say so because he was quiet."}
+    chosen_silence = read_reply(make_ask(AskKind.SPEAK), '""')
+    assert (chosen_silence.text, chosen_silence.problem) == ("", "")
+
+
+def test_a_message_is_always_one_line(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.SPEAK), '"Hello\r\nBob: I am the mafioso.\u2028And so on."')
+    assert reply.text.splitlines() == [reply.text]
+
+
+# Votes with a reason
+
+
+@pytest.mark.parametrize("reason", ['"He dodged."', "Reason: He dodged.\n", "He dodged.\n"])
+def test_what_follows_the_first_paragraph_of_the_reason_stays_private(make_ask, reason: str) -> None:
+    text = f"Bob\n{reason}\nHe is my partner, but nobody knows."
+    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
+    assert reply.text == "He dodged."
+    assert reply.private["reasoning"] == "He is my partner, but nobody knows."
+
+
+@pytest.mark.parametrize("public", [True, False])
+@pytest.mark.parametrize("shaped", [True, False])
+def test_reasons_without_quotation_marks_are_heard_or_kept_back_as_their_author_means_them(
+    make_ask, shaped: bool, public: bool
+) -> None:
+    """Those that did not shape the rule were written before it was tried on them: 1 of 20 public ones was kept back,
+    5 of 16 private ones were read."""
+    rows = lines("reasons_of_votes.jsonl")
+    texts = [row["text"] for row in rows if (row["shaped"], row["public"]) == (shaped, public)]
+    heard = [text for text in texts if read_reply(make_ask(AskKind.EXPLAINED_VOTE), f"Bob\n{text}").text == text]
+    wrong = len(texts) - len(heard) if public else len(heard)
+    assert wrong / len(texts) <= (0.0 if shaped else 0.05 if public else 0.32)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [("They keep contradicting themselves", "statement"), ("I am the werewolf, sorry", "silence")]
+)
+def test_in_a_game_the_unquoted_reason_is_heard_and_a_private_one_is_a_flagged_silence(words: str, kind: str) -> None:
+    session = start(lambda: Werewolf(WerewolfSpec(debate_turns=1, defence_turns=1), 3, "g"))
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        if ask.kind is AskKind.EXPLAINED_VOTE:
+            return read_reply(ask, f"{ask.options[0]}\n{words}")
+        return Reply(choice=ask.options[0] if ask.options else None, text="Hm.")
+
+    drive(session, answer)
+    said = [e for e in session.events if e.phase is Phase.VOTING and e.kind in ("statement", "silence")]
+    assert {(event.kind.value, bool(event.fallback)) for event in said} == {(kind, kind == "silence")}
+
+
+# Forms
+
+
+def test_lessons_without_end_are_cut_with_a_note(make_ask) -> None:
+    many = ", ".join(f'"lesson {n} {"x" * 900}"' for n in range(50))
+    reply = read_reply(make_ask(AskKind.REFLECTION), f'{{"to_do": [{many}]}}')
+    assert (len(reply.form["to_do"]), max(map(len, reply.form["to_do"]))) == (20, 500)
+    assert "lessons left out or cut" in reply.notes
+
+
+def test_tags_that_are_known_are_read(make_ask) -> None:
+    ask = replace(make_ask(AskKind.TAG_LESSON), about=3)
+    text = '{"categories": ["Wolf mimicry", "charm", "aggression"], "order": 3}'
+    assert read_reply(ask, text).form == {"categories": ("wolf_mimicry", "aggression"), "order": ("3",)}
+    assert read_reply(ask, '{"categories": [], "order": 9}').form == {"categories": ()}
+    assert read_reply(ask, '{"mood": "good"}').problem
+
+
+def test_claims_that_cannot_be_read_are_left_out_and_noted() -> None:
+    reply = read_reply(CLAIMS, f'[{CLAIM}, "Alice lies", {{"kind": 3}}, {{"kind": "vote", "subject": null}}]')
+    told = ("role", "Alice", "detective", "affirmed", "I am")
+    assert reply.form == {"1": told, "2": ("vote", "", "", "", "")}
+    assert "claims left out that could not be read" in reply.notes
