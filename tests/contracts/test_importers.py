@@ -168,9 +168,6 @@ def test_kinds_that_share_an_option_share_its_type() -> None:
         declare({"one": One, "other": Other})
 
 
-# A format of a game that Liescope cannot play
-
-
 class LiarsTable(Importer):
     """A line is a game: who lied, and what each one said."""
 

@@ -12,7 +12,7 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Ev
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
-from liescope.labeling.label import NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
+from liescope.labeling.label import NO_RATING, NOT_ASKED, TIE, UNREADABLE, audience_of, known_before, label_game
 from liescope.labeling.ledger import NO_CLAIM, NO_KNOWN_CLAIM
 
 LIE = {"Alice": "I am the detective."}
@@ -194,3 +194,29 @@ def test_how_an_assessment_was_read_stays_with_its_labels() -> None:
     assert {row.self_notes for row in labelled.statements} == {noted.notes}
     assert {row.notes for row in labelled.ratings} == {noted.notes}
     assert {row.null for row in labelled.ratings} == {"confidence could not be read"}
+
+
+EVERYONE = frozenset[str]()
+ANN_BEN = frozenset({"Ann", "Ben"})
+ALL_THREE = frozenset({"Ann", "Ben", "Cid"})
+SAID = [(EVERYONE, "to all"), (ANN_BEN, "to Ben"), (ALL_THREE, "to two"), (frozenset({"Cid", "Dan"}), "to Dan")]
+
+
+def test_an_audience_of_everyone_is_empty() -> None:
+    assert audience_of(None, ["Ann", "Ben"]) == ()
+    assert audience_of(("Ben", "Ann"), ["Ann", "Ben"]) == ()
+    assert audience_of(("Ben", "Ann"), ["Ann", "Ben", "Cid"]) == ("Ann", "Ben")
+
+
+def test_before_a_public_statement_only_what_was_public_is_known() -> None:
+    assert known_before(SAID, EVERYONE) == ("to all",)
+
+
+def test_before_a_private_statement_only_what_the_whole_group_heard_is_known() -> None:
+    assert known_before(SAID, ANN_BEN) == ("to all", "to Ben", "to two")
+    assert known_before(SAID, ALL_THREE) == ("to all", "to two")
+
+
+def test_the_last_ones_are_kept_oldest_first() -> None:
+    assert known_before(SAID, ANN_BEN, 2) == ("to Ben", "to two")
+    assert known_before(SAID, ANN_BEN, 0) == ()

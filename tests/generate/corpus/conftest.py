@@ -1,18 +1,22 @@
-"""Runs with a real journal, and a corpus that somebody spoiled."""
+"""Runs with a real journal, and a corpus that a test may spoil."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from liescope.games.record import GameRecord
+from liescope.generate.corpus import pack
 from liescope.generate.runs.journal import Journal
+from tests.generate.corpus.games import play, stream, wolves
 
 
 @pytest.fixture
@@ -27,6 +31,33 @@ def make_run(tmp_path: Path) -> Callable[[str, Iterable[GameRecord]], Path]:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both games, judged ones among them."""
+    folder = tmp_path_factory.mktemp("whole") / "corpus"
+    games = [*map(play, range(24)), *(wolves(number, judged=True) for number in range(6))]
+    pack(stream(games), folder)
+    return folder
+
+
+@pytest.fixture
+def corpus(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copytree(whole, tmp_path / "corpus"))
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`datasets.load_dataset` with a cache of its own."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+    return lambda folder, config="statements": datasets.load_dataset(
+        str(folder), config, cache_dir=str(tmp_path / "cache")
+    )
 
 
 @pytest.fixture

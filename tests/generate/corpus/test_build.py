@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from liescope import cli
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.folders import replacing
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.games.record import Source
 from liescope.generate.corpus import build, check, pack, read, split_of
@@ -41,19 +47,6 @@ def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, tmp_path: Path) -
     assert rows["votes"].height == sum(len(game.votes) for game in labelled.values())
     assert set(rows["games"]["game_id"]) == set(labelled)
     assert set(rows["games"]["run"]) == {"one"}
-
-
-def test_a_games_row_tells_how_the_game_went(tmp_path: Path) -> None:
-    game = play(3)
-    pack(stream([game]), tmp_path / "corpus")
-    row = read(tmp_path / "corpus", "games").collect().row(0, named=True)
-    assert row["winner"] == game.outcome.winner
-    assert {seat["name"]: seat["won"] for seat in row["seats"]} == {
-        seat.name: seat.name in game.outcome.winners for seat in game.seats
-    }
-    assert [(seat["role"], seat["model"]) for seat in row["seats"]] == [(seat.role, seat.model) for seat in game.seats]
-    assert row["statements"] + row["silences"] == 6
-    assert len(row["killed"]) == len(row["voted_out"]) == 1
 
 
 def test_who_plays_is_one_name_by_roles_where_the_models_differ(tmp_path: Path) -> None:
@@ -200,7 +193,6 @@ def test_a_game_of_a_person_and_models_names_both_sources(tmp_path: Path) -> Non
 
 
 HARD = {
-    "half a surrogate pair": "so \ud83d it is, \U0001f600",
     "control characters": "a\x00b\x07\x1b[31m\x7f\x85 c\r\n\td",
     "right-to-left marks": "I am \u202eegallliv a\u202c \u2067שלום\u2069 \u200f",
     "100 kB": "I am the detective. " * 5_000,
@@ -213,7 +205,12 @@ HARD = {
 def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, tmp_path: Path) -> None:
     build([make_run("one", [play(1, said=text)])], out=tmp_path / "corpus")
     said = read(tmp_path / "corpus", "statements").collect()["text"]
-    assert set(said) == {text.replace("\ud83d", "\ufffd")}
+    assert set(said) == {text}
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character(tmp_path: Path) -> None:
+    pack(stream([play(1, said="so \ud83d it is, \U0001f600")]), tmp_path / "corpus")
+    assert set(read(tmp_path / "corpus", "statements").collect()["text"]) == {"so \ufffd it is, \U0001f600"}
 
 
 def test_names_of_models_do_not_break_the_card(tmp_path: Path) -> None:
@@ -292,3 +289,77 @@ def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, tmp_path: Path
     assert [game.game_id for _, game, _ in read_runs([run])] == ["game-00003"]
     with Journal.open(run) as journal:
         assert journal.counts() == {"done": 1}
+
+
+Liescope = Callable[..., Any]
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def liescope(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """liescope("build", …): what the command says, and its exit code."""
+
+    def run(*words: object) -> Done:
+        capsys.readouterr()
+        code = cli.main([str(word) for word in words])
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
+    make_run: MakeRun, tmp_path: Path, liescope: Liescope
+) -> None:
+    run = make_run("one", [play(number) for number in range(10)])
+    done = liescope("build", run, "--out", tmp_path / "corpus")
+    assert done.returncode == 0, done.stderr
+    assert "of 10 games" in done.stdout
+    assert "10/10 games" in done.stderr
+    assert read(tmp_path / "corpus", "games").collect().height == 10
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, tmp_path: Path) -> None:
+    words = ["".join(sha256(f"{number} {part}".encode()).hexdigest() for part in range(90)) for number in range(40)]
+    run = make_run("one", [play(number, said=said) for number, said in enumerate(words)])
+    full = (
+        "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))"
+    )
+    code = f"{full}\nfrom liescope.cli import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "build", str(run), "--out", str(tmp_path / "corpus")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
+
+
+def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
+    make_run: MakeRun, tmp_path: Path, liescope: Liescope
+) -> None:
+    run = make_run("one", [play(number) for number in range(8)])
+    out = tmp_path / "corpus"
+    with replacing(out, "corpus", lambda _: True) as folder:
+        (folder / "half").write_text("built", encoding="utf-8")
+        second = liescope("build", run, "--out", out)
+        assert second.returncode == 1
+        assert second.stderr.splitlines()[-1].startswith(f"error: {out} is being written by another process")
+        assert (folder / "half").read_text("utf-8") == "built"
+    assert (out / "half").is_file()
+
+
+def test_games_that_are_still_to_play_are_counted(make_run: MakeRun, tmp_path: Path, liescope: Liescope) -> None:
+    run = make_run("one", [play(number) for number in range(3)])
+    head = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}
+    (run / "run.json").write_text(json.dumps(head), encoding="utf-8")
+    assert build(run, out=tmp_path / "corpus").unplayed == 5
+    done = liescope("build", run, "--out", tmp_path / "corpus")
+    assert "5 games of these runs are not played yet" in done.stderr

@@ -14,17 +14,6 @@ from tests.generate.corpus.games import play, stream
 Load = Callable[..., Any]
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """`datasets.load_dataset` with a cache of its own."""
-    import datasets
-
-    datasets.disable_progress_bars()
-    return lambda folder, config="statements": datasets.load_dataset(
-        str(folder), config, cache_dir=str(tmp_path / "cache")
-    )
-
-
 def ids(dataset: Any) -> set[str]:
     return {game for split in dataset.values() for game in split["game_id"]}
 

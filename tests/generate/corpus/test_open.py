@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from liescope.common.errors import BadData
-from liescope.data_cards.tables import polars_schema
+from liescope.data_cards.tables import TABLES, polars_schema
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import build, pack
+from liescope.generate.corpus import as_corpus, build, pack, read
 from liescope.generate.corpus.open import GAME_TABLES, open_games
 from tests.generate.corpus.games import fail, play, stream, wolves
 
@@ -111,3 +111,23 @@ def test_runs_that_corpus_json_does_not_list_are_one_line(runs: object, corpus: 
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "runs": runs}), encoding="utf-8")
     with pytest.raises(BadData, match="does not list the runs"):
         open_games(corpus)
+
+
+def test_a_run_is_read_as_its_corpus_and_leaves_nothing_behind(
+    make_run: Callable[[str, Iterable[GameRecord]], Path], tmp_path: Path
+) -> None:
+    run = make_run("one", [play(number) for number in range(6)])
+    built = build(run, out=tmp_path / "built").folder
+    before = sorted(tmp_path.rglob("*"))
+    with as_corpus(run) as folder:
+        for name in TABLES:
+            assert read(folder, name).collect().equals(read(built, name).collect()), name
+    assert not folder.exists()
+    assert sorted(tmp_path.rglob("*")) == before
+    with as_corpus(built) as folder:
+        assert folder == built
+
+
+def test_what_is_neither_is_refused(tmp_path: Path) -> None:
+    with as_corpus(tmp_path) as folder, pytest.raises(BadData, match="is not a corpus"):
+        read(folder, "games")

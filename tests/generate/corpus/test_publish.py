@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,15 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.data_cards.tables import TABLES
 from liescope.games.core import EventKind
+from liescope.games.record import GameRecord
 from liescope.generate.corpus import pack, read
 from liescope.generate.corpus.publish import publish
+from liescope.generate.importers.importing import read_games
 from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.classes import as_classes
-from tests.generate.corpus.games import call, fail, play, stream, wolves
+from tests.generate.corpus.games import call, fail, play, stream
 from tests.generate.corpus.stand_in import Hub, hubs
+from tests.generate.importers import inspect_log
 
 pytestmark = pytest.mark.slow
 
@@ -36,20 +39,6 @@ json.dump(rows, sys.stdout)
 def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
     with hubs(tmp_path / "home") as start:
         yield start
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    games = [*(play(number) for number in range(24)), *(wolves(number, judged=True) for number in range(3))]
-    folder = tmp_path_factory.mktemp("whole") / "corpus"
-    pack(stream(games), folder)
-    return folder
-
-
-@pytest.fixture
-def corpus(whole: Path, tmp_path: Path) -> Path:
-    """A copy that a test may spoil."""
-    return Path(shutil.copytree(whole, tmp_path / "corpus"))
 
 
 def test_what_is_pushed_loads_again_row_for_row_and_so_does_what_is_pushed_later(
@@ -302,3 +291,62 @@ def test_a_dry_run_finds_what_a_push_would_find(corpus: Path, monkeypatch: pytes
     monkeypatch.setenv("OPENAI_API_KEY", "social-deduction-games")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         publish(corpus, "me/games", dry_run=True)
+
+
+TRAINED = "train", "tfidf", "--folds", "0"
+
+
+def pushed(hub: Hub, repo: str, files: dict[str, Path]) -> None:
+    """Put files into a dataset."""
+    script = (
+        "import json, sys; from huggingface_hub import HfApi; api = HfApi(); repo, files = json.loads(sys.argv[1])\n"
+        "api.create_repo(repo, repo_type='dataset')\n"
+        "for name, path in files.items():\n"
+        "    api.upload_file(path_or_fileobj=path, path_in_repo=name, repo_id=repo, repo_type='dataset')"
+    )
+    done = hub.run("-c", script, json.dumps([repo, {name: str(path) for name, path in files.items()}]))
+    assert done.returncode == 0, done.stderr
+
+
+def command(hub: Hub, *words: str) -> tuple[int, str]:
+    done = hub.run("-m", "liescope", *words, env={"HF_HUB_OFFLINE": "0"})
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
+    start_hub: Callable[..., Hub], tmp_path: Path
+) -> None:
+    rows = [
+        {"text": f"I {'never' if n % 2 else 'often'} said so, {n}.", "lie": n % 2, "group": n // 2} for n in range(60)
+    ]
+    marks: dict[int, dict[str, object]] = {31: {"canary": "canary 7f3a"}, 41: {"do_not_train": True}}
+    for name, some in (("free", {}), ("marked", marks)):  # the second row of a group carries the mark
+        lines = [json.dumps({**row, "group": f"{name}{row['group']}", **some.get(n, {})}) for n, row in enumerate(rows)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    hub = start_hub()
+    at = {name: str(tmp_path / name) for name in ("free", "marked", "corpus", "model", "report")}
+    for name in ("free", "marked"):
+        code, said = command(hub, "import", "text", f"{at[name]}.jsonl", "--out", at[name], "--licence", "mit")
+        assert code == 0, said
+    assert command(hub, "build", at["marked"], "--out", at["corpus"])[0] == 0
+    assert command(hub, "publish", at["corpus"], "--repo", "me/marked")[0] == 0
+    for corpus in (at["marked"], at["corpus"], "me/marked"):
+        code, said = command(hub, *TRAINED, "--corpus", corpus, "--out", at["model"])
+        assert code == 1
+        assert "2 texts carry a canary" in said
+    assert command(hub, *TRAINED, "--corpus", at["free"], "--out", at["model"])[0] == 0
+    code, said = command(hub, "evaluate", at["model"], "--corpus", "me/marked", "--draws", "20", "--out", at["report"])
+    assert code == 0, said
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: make inspect")
+def test_eval_logs_in_a_dataset_are_read_by_its_name(start_hub: Callable[..., Hub], tmp_path: Path) -> None:
+    log, hub, run = inspect_log.written(tmp_path / "cars.eval"), start_hub(), tmp_path / "run"
+    pushed(hub, "me/logs", {"logs/cars.eval": log})
+    code, said = command(hub, "import", "inspect", "me/logs", "--out", str(run))
+    assert code == 0, said
+    local = [game for game in read_games("inspect", log) if isinstance(game, GameRecord)]
+    with Journal.open(run) as journal:
+        assert [game.events for game in journal.records()] == [game.events for game in local]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,30 +15,7 @@ from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus import check, pack, read
 from tests.generate.corpus.classes import as_classes
-from tests.generate.corpus.games import play, stream, wolves
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole") / "corpus"
-    pack(stream([*map(play, range(20)), *(wolves(number, judged=True) for number in range(8))]), folder)
-    return folder
-
-
-@pytest.fixture
-def corpus(whole: Path, tmp_path: Path) -> Path:
-    """A copy that a test may spoil."""
-    return Path(shutil.copytree(whole, tmp_path / "corpus"))
-
-
-@pytest.fixture
-def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, str], Any]:
-    """`datasets.load_dataset` with a cache of its own."""
-    import datasets
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    datasets.disable_progress_bars()
-    return lambda folder, config: datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path / "cache"))
+from tests.generate.corpus.games import play, stream
 
 
 @pytest.mark.parametrize(

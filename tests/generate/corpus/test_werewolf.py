@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from liescope.games.core import AskKind, Assessment, EventKind, Reply
+from liescope.games.core import AskKind, Assessment, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.session import drive, start
 from liescope.generate.corpus import check, pack, read
@@ -39,27 +39,6 @@ def test_every_day_has_a_first_ballot_and_a_revote_and_mafia_has_one(corpus: Pat
     days = votes.group_by("game", "game_id", "day").agg(pl.col("ballot").unique().sort())
     ballots = {game: set(map(tuple, part["ballot"])) for (game,), part in days.group_by("game")}
     assert ballots == {"mini-mafia": {(1,)}, "werewolf": {(1, 2)}}
-
-
-def test_spoken_reasons_and_defences_are_statements_like_others(corpus: Path) -> None:
-    statements = read(corpus, "statements").filter(pl.col("game") == "werewolf").collect()
-    assert set(statements["phase"]) == {"discussion", "voting", "defence"}
-    assert statements.filter(pl.col("phase") == "voting")["label_peer_null"].n_unique() > 0
-    assert statements.filter(pl.col("phase") == "voting")["label_role"].null_count() == 0
-    assert set(read(corpus, "statements").filter(pl.col("game") == "mini-mafia").collect()["phase"]) == {"discussion"}
-
-
-def test_a_games_row_names_the_exiled_and_who_plays(corpus: Path, tmp_path: Path) -> None:
-    rows = {row["game_id"]: row for row in read(corpus, "games").collect().iter_rows(named=True)}
-    for number in range(12):
-        game = wolves(number)
-        row = rows[game.game_id]
-        assert row["voted_out"] == [event.target for event in game.events if event.kind is EventKind.EXILE]
-        assert {(seat["role"], seat["model"]) for seat in row["seats"]} == {(s.role, s.model) for s in game.seats}
-        assert (row["learning"], row["turn"], row["seating"], row["judge"]) == (True, number, "balanced", None)
-    mafia = rows["game-00000"]
-    assert (mafia["learning"], mafia["turn"], mafia["seating"]) == (False, None, None)
-    assert any(row["voted_out"] for row in rows.values() if row["game"] == "werewolf")
 
 
 def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path) -> None:

@@ -75,13 +75,6 @@ def test_what_the_annotators_say_is_a_rating_of_the_evil_players_only(avalon: Ga
     assert {row.null for row in labels.ratings} == {"confidence, suspicion not asked"}
 
 
-def test_the_annotators_own_words_are_kept_and_hidden(avalon: GameRecord) -> None:
-    kept = [event.data["private"] for event in of(avalon, EventKind.STATEMENT)]
-    assert kept[1] == {"persuasion": "assertion", "deception": "omission"}
-    assert avalon.meta["judge"] == "annotators"
-    assert avalon.meta["import_notes"] == ["an annotation of a message stands there more than once"]
-
-
 def test_a_game_without_its_end_has_failed_and_one_without_annotations_has_no_ratings(tmp_path: Path) -> None:
     cut = {**game(), "messages": dict(list(game()["messages"].items())[:8])}
     del cut["persuasion"]
@@ -102,9 +95,6 @@ def test_a_game_that_does_not_fit_is_rejected(change: dict[str, Any], reason: st
     good, bad = read(write_games(tmp_path / "games.jsonl", [game(1), {**game(2), **change}]))
     assert isinstance(good, GameRecord)
     assert reason in bad.reason
-
-
-# The published games
 
 
 def test_the_published_annotations_are_all_there(shared_data: Path) -> None:

@@ -14,7 +14,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.runs.journal import Journal
-from tests.generate.importers.written import as_rows, play_game
+from tests.generate.importers.written import play_game
 
 Writer = Callable[..., Path]
 
@@ -99,15 +99,3 @@ def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
     kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
     assert [entry["line"] for entry in kept] == [*range(2, 33)]
     assert len(contents(tmp_path / "run")) == 2
-
-
-def test_peoples_games_are_counted(
-    write_database: Writer,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = write_database(as_rows(play_game(seed), seed, "villager") for seed in range(4))
-    run("mini-mafia", path, "--out", tmp_path / "run", "--paper-names", "--json")
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["games_with_a_person"] == 4
-    assert set(facts["models"]["villager"]) == {"human", "Mistral 7B Instruct"}

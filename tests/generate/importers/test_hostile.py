@@ -150,9 +150,6 @@ def test_reading_ends_when_nearly_nothing_can_be_read(write_log: Writer, monkeyp
     assert "the rest was left out" in bad[-1].reason
 
 
-# Databases
-
-
 def database(path: Path, *statements: str) -> Path:
     with closing(sqlite3.connect(path)) as base, base:
         for statement in statements:
@@ -237,9 +234,6 @@ def test_a_hostile_action_costs_its_game_and_no_other(column: str, write_databas
     assert (len(games), [entry.line for entry in bad]) == (2, [2])
 
 
-# What is printed
-
-
 def test_nothing_that_is_printed_holds_a_terminals_escapes(
     write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,9 +250,6 @@ def test_nothing_that_is_printed_holds_a_terminals_escapes(
     assert "3 could not be imported" in printed.out
     assert not {"\x1b", "\x07", "\u202e"} & {*printed.out}
     assert max(map(len, printed.out.splitlines())) <= 200
-
-
-# Chance
 
 
 def test_what_stands_before_a_damaged_or_cut_place_is_read(tmp_path: Path) -> None:

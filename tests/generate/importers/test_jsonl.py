@@ -16,7 +16,6 @@ from liescope import cli
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
-from liescope.generate.corpus import build
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.jsonl import jsonl_importer as jsonl
 from liescope.generate.importers.jsonl.columns import REQUIRED, Row
@@ -24,18 +23,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import NO_ROLE, NOT_IN_SOURCE, label_game
 
 Rows = Sequence[Mapping[str, Any]]
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write rows as JSON lines."""
-
-    def lines(rows: Rows, name: str = "said.jsonl") -> Path:
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return tmp_path / name
-
-    return lines
+Writer = Callable[..., Path]
 
 
 def said(text: str = "Hm.", speaker: str = "Ann", game_id: str = "g", **more: Any) -> dict[str, Any]:
@@ -61,14 +49,14 @@ def notes(game: GameRecord) -> list[str]:
     return game.meta.get("import_notes", [])
 
 
-def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(write: Write) -> None:
+def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(write_log: Writer) -> None:
     ratings = [{"observer": "Ben", "flag": True, "suspicion": 0.75}]
     claims = [{"kind": "role", "subject": "Ann", "object": "town", "verdict": "false", "start": 0, "end": 2}]
     rows = [
         said("I am town.", role="wolf", team="wolves", deceives=True, label_self="yes", ratings=ratings, claims=claims),
         said("So am I.", "Ben", model="gpt-x", self_type="omission", winner="wolves", votes=[["Cid", "Ann"]]),
     ]
-    (game,) = games(write(rows), game="parlour")
+    (game,) = games(write_log(rows), game="parlour")
     ann, ben, cid = game.seats
     assert (game.game, ann.role, ann.deceives, ann.source) == ("parlour", "wolf", True, Source.IMPORTED)
     assert (ben.role, ben.deceives, ben.model, ben.source) == ("", None, "gpt-x", Source.MODEL)
@@ -88,24 +76,24 @@ def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(wri
     assert game.events[0].data["claims"] == claims
 
 
-def test_columns_are_renamed_and_what_is_not_read_is_named_once(write: Write) -> None:
+def test_columns_are_renamed_and_what_is_not_read_is_named_once(write_log: Writer) -> None:
     rows = [{"dialogue": 7, "who": "Ann", "message": "Hi.", "llm": True, "role": "user", "mood": "calm", "empty": None}]
     names = ["dialogue=game_id", "who=speaker", "message=text", "llm=source", "role="]
-    (game,) = games(write(rows), map=names, game="chat")
+    (game,) = games(write_log(rows), map=names, game="chat")
     assert game.game_id == "chat-7"
     assert (game.seats[0].source, game.seats[0].role) == (Source.MODEL, "")
     assert notes(game) == ["columns that are not read: mood"]
 
 
-def test_a_missing_column_is_named_with_the_way_to_name_it(write: Write, tmp_path: Path) -> None:
-    source = write([{"game_id": "g", "who": "Ann", "message": "Hi."}])
+def test_a_missing_column_is_named_with_the_way_to_name_it(write_log: Writer, tmp_path: Path) -> None:
+    source = write_log([{"game_id": "g", "who": "Ann", "message": "Hi."}])
     (reason,) = rejected(source)
     assert (
         reason == "it lacks the columns speaker, text and has game_id, who, message: rename with --map THEIRS=speaker"
     )
     with pytest.raises(BadData, match="it lacks the columns speaker, text"):
         import_games("jsonl", source, out=tmp_path / "run")
-    assert "--map names wo, which is no column" in rejected(write([said()]), map=["wo=role"])[0]
+    assert "--map names wo, which is no column" in rejected(write_log([said()]), map=["wo=role"])[0]
 
 
 @pytest.mark.parametrize(
@@ -117,45 +105,45 @@ def test_a_missing_column_is_named_with_the_way_to_name_it(write: Write, tmp_pat
         ({"game": "werewolf"}, "rules of its own"),
     ],
 )
-def test_an_option_that_cannot_be_meant_is_refused(options: dict[str, Any], words: str, write: Write) -> None:
+def test_an_option_that_cannot_be_meant_is_refused(options: dict[str, Any], words: str, write_log: Writer) -> None:
     with pytest.raises(UsageError, match=words):
-        games(write([said()]), **options)
+        games(write_log([said()]), **options)
 
 
-def test_rows_of_games_may_lie_anywhere_and_are_put_in_order(write: Write) -> None:
+def test_rows_of_games_may_lie_anywhere_and_are_put_in_order(write_log: Writer) -> None:
     rows = [said(f"{game} {index}", game_id=game, index=index) for index in (2, 0, 1) for game in "ab"]
-    assert [words(game) for game in games(write(rows))] == [["a 0", "a 1", "a 2"], ["b 0", "b 1", "b 2"]]
+    assert [words(game) for game in games(write_log(rows))] == [["a 0", "a 1", "a 2"], ["b 0", "b 1", "b 2"]]
     half = [said("one", index=1), said("none"), said("zero", index=0)]
-    (game,) = games(write(half, "half.jsonl"))
+    (game,) = games(write_log(half, "half.jsonl"))
     assert words(game) == ["one", "none", "zero"]
     assert "no index" in notes(game)[0]
 
 
-def test_a_row_sent_twice_counts_once_and_two_of_one_index_both_stay(write: Write) -> None:
+def test_a_row_sent_twice_counts_once_and_two_of_one_index_both_stay(write_log: Writer) -> None:
     rows = [said("a", index=0), said("a", index=0), said("b", index=0), said("a"), said("a")]
-    (game,) = games(write(rows[:3]))
+    (game,) = games(write_log(rows[:3]))
     assert words(game) == ["a", "b"]
     assert len(notes(game)) == 2
-    (repeats,) = games(write(rows[3:]))
+    (repeats,) = games(write_log(rows[3:]))
     assert words(repeats) == ["a", "a"]
 
 
-def test_an_empty_text_is_a_silence_and_no_statement(write: Write) -> None:
-    (game,) = games(write([said("Hi."), said(" ", "Ben"), {**said(), "text": None}]))
+def test_an_empty_text_is_a_silence_and_no_statement(write_log: Writer) -> None:
+    (game,) = games(write_log([said("Hi."), said(" ", "Ben"), {**said(), "text": None}]))
     assert words(game) == ["Hi."]
     assert [event.kind for event in game.events].count(EventKind.SILENCE) == 2
 
 
-def test_private_words_are_heard_by_the_speaker_and_those_named(write: Write) -> None:
+def test_private_words_are_heard_by_the_speaker_and_those_named(write_log: Writer) -> None:
     rows = [said("All.", players=["Ann", "Ben", "Cid"]), said("Psst.", audience=["Ben"])]
     rows.append(said("All again.", audience="Ben, Cid"))
-    labelled = label_game(games(write(rows))[0]).statements
+    labelled = label_game(games(write_log(rows))[0]).statements
     assert [row.audience for row in labelled] == [(), ("Ann", "Ben"), ()]
 
 
-def test_votes_that_every_row_repeats_are_cast_once(write: Write) -> None:
+def test_votes_that_every_row_repeats_are_cast_once(write_log: Writer) -> None:
     votes = [["Ann", "Ben"], {"voter": "Ben"}]
-    (game,) = games(write([said(votes=votes), said("b", "Ben", votes=votes)]))
+    (game,) = games(write_log([said(votes=votes), said("b", "Ben", votes=votes)]))
     assert [event.kind for event in game.events] == [EventKind.STATEMENT, EventKind.STATEMENT, EventKind.VOTE]
     assert notes(game) == ["a vote names nobody and is left out"]
 
@@ -169,8 +157,8 @@ def test_votes_that_every_row_repeats_are_cast_once(write: Write) -> None:
         ([said(claims=[{"kind": "role", "start": 1, "end": 99}])], "the span 1 to 99"),
     ],
 )
-def test_a_game_that_contradicts_itself_is_rejected(rows: Rows, reason: str, write: Write) -> None:
-    (found,) = rejected(write(rows))
+def test_a_game_that_contradicts_itself_is_rejected(rows: Rows, reason: str, write_log: Writer) -> None:
+    (found,) = rejected(write_log(rows))
     assert reason in found
 
 
@@ -185,28 +173,28 @@ def test_a_game_that_contradicts_itself_is_rejected(rows: Rows, reason: str, wri
     ],
 )
 def test_a_cell_that_cannot_be_read_is_left_out_and_the_game_says_so(
-    cells: dict[str, Any], reason: str, write: Write
+    cells: dict[str, Any], reason: str, write_log: Writer
 ) -> None:
-    (game,) = games(write([said("a"), said("b", **cells)]))
+    (game,) = games(write_log([said("a"), said("b", **cells)]))
     assert words(game) == ["a", "b"]
     (note,) = [note for note in notes(game) if "could not be read" in note]
     assert reason in note
 
 
-def test_roles_that_deceive_can_be_named(write: Write) -> None:
+def test_roles_that_deceive_can_be_named(write_log: Writer) -> None:
     rows = [said(role="Wolf"), said("b", "Ben", role="town"), said("c", "Cid")]
     rows.append(said("d", "Dan", role="wolf", deceives=False))
-    (game,) = games(write(rows), deceptive_role=["wolf"])
+    (game,) = games(write_log(rows), deceptive_role=["wolf"])
     assert [seat.deceives for seat in game.seats] == [True, False, None, False]
 
 
-def test_every_kind_of_file_gives_the_same_game(tmp_path: Path, write: Write) -> None:
+def test_every_kind_of_file_gives_the_same_game(tmp_path: Path, write_log: Writer) -> None:
     rows = [
         {"game_id": 1, "index": 0, "speaker": "Ann", "text": "Hi,\nall.", "label_self": True, "role": None},
         {"game_id": 1, "index": 1, "speaker": "Ben", "text": "Yes.", "label_self": None, "role": "wolf"},
     ]
-    expected = games(write(rows), deceptive_role=["wolf"])
-    (tmp_path / "said.jsonl.gz").write_bytes(gzip.compress((tmp_path / "said.jsonl").read_bytes()))
+    expected = games(write_log(rows), deceptive_role=["wolf"])
+    (tmp_path / "said.jsonl.gz").write_bytes(gzip.compress((tmp_path / "games.jsonl").read_bytes()))
     (tmp_path / "said.json").write_text("\ufeff" + json.dumps(rows), encoding="utf-8")
     frame = pl.DataFrame(rows)
     (tmp_path / "said.csv").write_text("\ufeff" + frame.write_csv(), encoding="utf-8")
@@ -235,28 +223,10 @@ def test_a_damaged_file_is_a_rejection(name: str, content: bytes, tmp_path: Path
 
 
 def test_a_game_without_end_is_rejected_before_it_fills_the_memory(
-    write: Write, monkeypatch: pytest.MonkeyPatch
+    write_log: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonl, "MOST_ROWS", 3)
-    assert rejected(write([said(str(place)) for place in range(5)])) == ["a game of more than 3 statements"]
-
-
-def test_a_corpus_can_be_read_as_a_dataset(write: Write, tmp_path: Path) -> None:
-    rows = [
-        said(f"{game} {place}", game_id=game, role="wolf", split=split)
-        for game, split in zip("abc", ("train", "dev", "test"), strict=True)
-        for place in range(3)
-    ]
-    import_games("jsonl", write(rows), out=tmp_path / "run", deceptive_role=["wolf"], game="parlour")
-    build(tmp_path / "run", out=tmp_path / "corpus")
-    again = games(tmp_path / "corpus", game="parlour-again")
-    with Journal.open(tmp_path / "run") as journal:
-        first = {game.game_id: game for game in journal.records()}
-    assert {game.game_id for game in again} == set(first)
-    for game in again:
-        assert words(game) == words(first[game.game_id])
-        assert (game.seats[0].role, game.seats[0].deceives) == ("wolf", True)
-        assert game.meta["split"] == first[game.game_id].meta["split"]
+    assert rejected(write_log([said(str(place)) for place in range(5)])) == ["a game of more than 3 statements"]
 
 
 def test_the_guide_has_every_column_as_the_code_declares_it() -> None:
@@ -284,10 +254,10 @@ def test_published_chats_of_people_and_models(shared_data: Path, tmp_path: Path)
 
 
 def test_an_optional_cell_of_another_shape_is_left_out_and_its_row_kept(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [said(f"word {at}", claims=[{"text": "I am town"}], round="first" if at % 2 else 1) for at in range(10)]
-    source = write([*rows, said("the end", "Ben", claims=[{"kind": "role"}])])
+    source = write_log([*rows, said("the end", "Ben", claims=[{"kind": "role"}])])
     (game,) = games(source)
     assert words(game) == [*(f"word {at}" for at in range(10)), "the end"]
     assert any(note.startswith("cells of claims could not be read") for note in notes(game))
@@ -302,9 +272,9 @@ def test_an_optional_cell_of_another_shape_is_left_out_and_its_row_kept(
 
 @pytest.mark.parametrize("lost", [{"audience": {"who": 1}}, {"split": "dev2"}, {"index": "third"}, {"speaker": [1]}])
 def test_a_row_that_would_say_something_else_is_lost_and_the_command_says_so(
-    lost: dict[str, Any], write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lost: dict[str, Any], write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = write([said("one"), said("two") | lost, said("three")])
+    source = write_log([said("one"), said("two") | lost, said("three")])
     (name,) = lost
     (reason,) = rejected(source)
     assert reason.startswith(f"{name}")
@@ -322,9 +292,9 @@ def test_a_row_that_would_say_something_else_is_lost_and_the_command_says_so(
     "card", [b"---\nconfigs: [a: b: c\n---\n", b"---\nlicense: \xff\xfe\n---\n", b"---\n- a\n---\n"]
 )
 def test_a_broken_card_beside_the_data_is_one_line(
-    card: bytes, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    card: bytes, write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write([said()])
+    write_log([said()])
     (tmp_path / "README.md").write_bytes(card)
     assert cli.main(["import", "jsonl", str(tmp_path), "--out", str(tmp_path.with_name("run"))]) == 1
     (line,) = capsys.readouterr().err.strip().splitlines()

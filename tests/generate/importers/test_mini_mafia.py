@@ -153,9 +153,18 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a word put in a mouth": (lambda game: swap(game, "plain", "other", "detective"), "differently"),
     "a second silence": (lambda game: swap(game, '"plain"', "remained silent.", "villager"), "differently"),
     "another role": (lambda game: swap(game, "the detective.", "the villager.", "detective"), "in their own"),
-    "an arrest forgotten": (lambda game: forget_arrest(game, free(game)), "the arrest differently"),
-    "another arrest remembered": (lambda game: rename_arrest(game, free(game)), "the log has"),
-    "another arrest flagged": (lambda game: flag(game, free(game)), "the log has"),
+    "an arrest forgotten": (
+        lambda game: remembering(game, lambda who, it: None if who == free(game) and it.endswith("arrested") else it),
+        "the arrest differently",
+    ),
+    "another arrest remembered": (
+        lambda game: remembering(game, lambda _, it: it.replace(f"{jailed(game)} was arr", f"{free(game)} was arr")),
+        "the log has",
+    ),
+    "another arrest flagged": (
+        lambda game: {**game, "players": [{**one, "imprisoned": one["name"] == free(game)} for one in game["players"]]},
+        "the log has",
+    ),
 }
 
 
@@ -166,22 +175,6 @@ def jailed(game: Log) -> str:
 def free(game: Log) -> str:
     """Somebody who lived and was not arrested."""
     return str(next(player["name"] for player in game["players"] if player["alive"] and not player["imprisoned"]))
-
-
-def flag(game: Log, name: str) -> Log:
-    """The game with another player flagged as arrested."""
-    return {**game, "players": [{**player, "imprisoned": player["name"] == name} for player in game["players"]]}
-
-
-def forget_arrest(game: Log, name: str) -> Log:
-    """The game in which one player, who was there, does not remember who was arrested."""
-    return remembering(game, lambda who, line: None if who == name and line.endswith("was arrested") else line)
-
-
-def rename_arrest(game: Log, name: str) -> Log:
-    """The game in whose memories another player was arrested."""
-    arrest = f"{jailed(game)} was arrested"
-    return remembering(game, lambda _, line: f"{name} was arrested" if line == arrest else line)
 
 
 @pytest.mark.parametrize("name", DAMAGE)

@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from liescope.benchmark import published_counts
-from liescope.benchmark.capability.count_sources import check_different, too_alike
-from liescope.benchmark.capability.counts import PLAYERS, count_games, tally
-from liescope.common.errors import UsageError
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import read_games
@@ -169,17 +164,3 @@ def test_the_papers_names_cover_the_papers_models(shared_data: Path, batches: di
     assert set(PAPER_NAMES.values()) == set(reference["capability"]["scores"])
     logged = {model for models in batches.values() for model in models.values()}
     assert logged - PAPER_NAMES.keys() <= {"gpt-4.1-nano", "gpt-4o-mini"}
-
-
-@pytest.mark.long
-def test_they_are_among_those_behind_the_printed_counts(shared_data: Path) -> None:
-    folder = shared_data / "mini_mafia"
-    read = read_games("mini-mafia", folder / "games.jsonl.gz", batches=folder / "batches.jsonl.gz")
-    counts = count_games([game for game in read if isinstance(game, GameRecord)]).cells
-    imported = tally(counts.with_columns(pl.col(*PLAYERS).replace(PAPER_NAMES)))
-    both = {"imported": imported, "printed": published_counts()}
-    (found,) = too_alike(both)
-    assert found.combinations > 60
-    assert found.chi2 < 10
-    with pytest.raises(UsageError, match="agree too well"):
-        check_different(both)

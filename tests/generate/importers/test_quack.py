@@ -54,21 +54,6 @@ def claimed(game: GameRecord, speaker: str) -> list[dict[str, Any]]:
     return [dict(claim) for claim in said.data["claims"]]
 
 
-def test_a_game_is_a_record_with_its_table_its_days_and_its_end(game: GameRecord) -> None:
-    check_record(game)
-    assert (game.game_id, game.game, game.status) == ("duckling-1/g_seed1", "quack", Status.DONE)
-    assert game.cell == "duckling-1"
-    assert game.meta["number"] == 1
-    assert [(seat.name, seat.role, seat.deceives, seat.model) for seat in game.seats][:2] == [
-        ("Ann", "goose", False, "duckling-1"),
-        ("Ben", "duck", True, "duckling-1"),
-    ]
-    assert (game.outcome.winner, game.outcome.winners, game.outcome.days) == ("goose", ("Ann", "Cid", "Dot"), 1)
-    assert [event.target for event in of(game, EventKind.DEATH)] == ["Cid"]
-    (exile,) = of(game, EventKind.EXILE)
-    assert (exile.target, exile.data["votes"], exile.data["needed"]) == ("Ben", 2, 2)
-
-
 def test_what_happens_in_a_room_is_seen_and_heard_there(game: GameRecord) -> None:
     said = {event.text: event for event in of(game, EventKind.STATEMENT)}
     assert said["Sweeping here."].audience == ("Ben", "Cid", "Dot")
@@ -114,34 +99,9 @@ def test_claims_stand_with_their_words_and_with_whether_the_speaker_could_know(g
     ]
 
 
-def test_the_evidence_of_a_claim_is_what_those_it_is_about_did_in_its_window(game: GameRecord) -> None:
-    def proof(speaker: str, number: int) -> list[str]:
-        events = [game.events[index] for index in claimed(game, speaker)[number]["evidence"]]
-        return [f"{event.kind.value} {event.actor} {event.text}" for event in events]
-
-    assert proof("Ann", 1) == [
-        "act Ann starts in kitchen",
-        "act Ben starts in hall",
-        "act Ann goes from kitchen to hall, 2 ticks away",
-        "kill Ben ",
-        "act Ben goes from hall to attic",
-    ]
-    assert proof("Ben", 0) == ["role Ann "]
-    assert proof("Ben", 4) == ["act Cid completes the task Sweep in hall"], "it began before"
-    assert proof("Ben", 5) == []
-
-
-def test_the_ledger_holds_the_claims_with_a_class_of_each(game: GameRecord) -> None:
+def test_the_ledger_holds_the_claims_with_their_origin_and_says_what_is_not_read(game: GameRecord) -> None:
     labels = label_game(with_settings(game, {"import": "quack"}))
     assert {claim.origin for claim in labels.claims} == {"import:quack"}
-    assert Counter((claim.speaker, claim.claim_class) for claim in labels.claims) == {
-        ("Ann", "undecidable"): 2,
-        ("Ann", "unsupported"): 2,
-        ("Ben", "lie"): 1,
-        ("Ben", "truthful"): 1,
-        ("Ben", "undecidable"): 3,
-        ("Ben", "unsupported"): 1,
-    }
     rows = {row.text: row for row in labels.statements}
     assert (rows[LIED].label_claim, rows[SAID].label_claim) == (True, None)
     assert rows["Sweeping here."].label_claim_null == "the source has no claim of it"
@@ -230,9 +190,6 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
     assert "larger than 1,048,576 bytes" in reason(bomb)
     monkeypatch.setattr(json_lines, "LARGEST_FILE", 100)
     assert "at most 100 are read" in reason(archive)
-
-
-# The published games
 
 
 @pytest.fixture(scope="module")

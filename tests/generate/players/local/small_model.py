@@ -12,35 +12,27 @@ CHAT = (
 )
 
 
-def make(
-    folder: Path,
-    layers: int = 2,
-    width: int = 32,
-    chat: str = CHAT,
-    context: int = 4096,
-    ends: bool = True,
-    **shape: Any,
-) -> Path:
-    """Write the model; it speaks gibberish. ends: whether it knows tokens that end a reply; shape: other settings of
-    the Llama.
-    """
+def make(folder: Path, chat: str = CHAT, context: int = 4096) -> Path:
+    """Write the model; it speaks gibberish."""
     import torch
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    signs = {"pad_token": "<pad>", "bos_token": "<s>", **({"eos_token": "</s>"} if ends else {})}
+    signs = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=_tokenizer(), model_max_length=context, **signs)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>", *["<|end|>"] * ends]})
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>", "<|end|>"]})
     tokenizer.chat_template = chat or None
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=2 * width,
-        num_hidden_layers=layers,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
         max_position_embeddings=context,
         initializer_range=0.2,
-        **{"num_attention_heads": 2, "pad_token_id": 0, "eos_token_id": tokenizer.eos_token_id, **shape},
+        pad_token_id=0,
+        eos_token_id=tokenizer.eos_token_id,
     )
     model = LlamaForCausalLM(config)
     model.generation_config = GenerationConfig(pad_token_id=0, eos_token_id=tokenizer.eos_token_id)

@@ -62,20 +62,16 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-def test_trouble_that_passes_is_tried_again_and_logged(serve, stubs, desk, asked, name: str) -> None:
+def test_trouble_is_tried_again_and_logged_and_pauses_the_run_with_a_sentence_if_it_stays(
+    serve, stubs, desk, asked, name: str
+) -> None:
     trouble = TROUBLES[name](stubs)
-    stub = serve(trouble, trouble, stubs.says(MESSAGE))
+    stub = serve(trouble, trouble, stubs.says(MESSAGE), trouble)
     one = desk(f"tiny@{stub.url}")
     (reply,) = one.ask(asked[AskKind.SPEAK])
     assert reply.text == "I am a villager."
-    assert [attempt.attempt for attempt in one.attempts] == [1, 2, 3]
-    assert [bool(attempt.problem) for attempt in one.attempts] == [True, True, False]
+    assert [(attempt.attempt, bool(attempt.problem)) for attempt in one.attempts] == [(1, True), (2, True), (3, False)]
     assert len(stub.requests) == 3
-
-
-@pytest.mark.parametrize("name", TROUBLES)
-def test_trouble_that_stays_pauses_the_run_with_a_sentence(serve, stubs, desk, asked, name: str) -> None:
-    stub = serve(TROUBLES[name](stubs))
     one = desk(f"tiny@{stub.url}", give_up_after=0.1)
     with pytest.raises(EndpointSilent, match=r"has given no answer for .* s; the last time, \w") as failure:
         one.ask(asked[AskKind.SPEAK])
@@ -296,29 +292,28 @@ def test_forms_are_asked_for_with_a_schema_of_their_own_and_come_back_filled_in(
 RATING = 'Sure: {"deceptive": "no", "confidence": "90%"}'
 
 
-@pytest.mark.parametrize("refusal", [(400, "response_format is not supported"), (500, "bad response_format type")])
+@pytest.mark.parametrize(
+    ("refusal", "refused", "formatted", "learned"),
+    [
+        ((400, "response_format is not supported"), range(99), "yes no yes no no no", "none"),
+        ((500, "bad response_format type"), range(99), "yes no yes no no no", "none"),
+        ((400, "try later"), (0, 3), "yes no yes yes no yes", "schema"),  # once says nothing about JSON schemas
+    ],
+)
 def test_a_format_that_is_refused_twice_is_left_out_from_then_on_and_the_run_learns_it(
-    serve, stubs, desk, asked, refusal
+    serve, stubs, desk, asked, refusal, refused, formatted: str, learned: str
 ) -> None:
-    rating = stubs.says(RATING)
-    stub = serve(lambda request, number: stubs.fails(*refusal) if "response_format" in request.body else rating)
+    def script(request, number):
+        return stubs.fails(*refusal) if number in refused and "response_format" in request.body else stubs.says(RATING)
+
+    stub = serve(script)
     one = desk(f"tiny@{stub.url}")
     replies = one.ask(*[asked[AskKind.PEER_ASSESSMENT]] * 4)
     assert [reply.assessment.deceptive for reply in replies] == [False] * 4
-    assert ["response_format" in request.body for request in stub.requests] == [True, False, True, False, False, False]
-    assert [attempt.attempt for attempt in one.attempts] == [1, 2, 1, 2, 1, 1]
-    assert [facts.json for facts in one.learned] == ["none"]
+    asked_for = ["yes" if "response_format" in request.body else "no" for request in stub.requests]
+    assert " ".join(asked_for) == formatted
+    assert [facts.json for facts in one.learned] == [learned]
     assert one.learned[0].host in stub.url
-
-
-def test_one_refusal_of_the_format_changes_nothing(serve, stubs, desk, asked) -> None:
-    """A gateway that answers 400 once has not said anything about JSON schemas."""
-    stub = serve(lambda request, number: stubs.fails(400, "try later") if number in (0, 5) else stubs.says(RATING))
-    one = desk(f"tiny@{stub.url}")
-    one.ask(*[asked[AskKind.PEER_ASSESSMENT]] * 6)
-    formatted = ["response_format" in request.body for request in stub.requests]
-    assert formatted == [True, False, True, True, True, True, False, True]
-    assert [facts.json for facts in one.learned] == ["schema"]
 
 
 def test_what_a_run_knows_of_an_endpoint_is_not_found_out_again(serve, stubs, desk, asked) -> None:

@@ -16,9 +16,6 @@ def context(**options) -> PlayerContext:
     return PlayerContext(log=lambda attempt: None, game="mafia", **options)
 
 
-# Which key goes where
-
-
 @pytest.mark.parametrize(
     ("variable", "host"),
     [

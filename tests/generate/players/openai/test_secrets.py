@@ -99,8 +99,6 @@ def test_nothing_of_a_key_in_disguise_is_left(key: str) -> None:
     assert key not in repr(secrets)
 
 
-# Disguises
-
 LONG = "sk-Never/to+be-seen-0123456789"
 DISGUISES = {
     "invisible characters": lambda key: "\u200b".join(key),

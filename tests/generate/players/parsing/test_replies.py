@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.games import Ask, AskKind, Event, Reply, Werewolf, WerewolfSpec, drive, start
+from liescope.games import Ask, AskKind, Assessment, Event, Reply, Werewolf, WerewolfSpec, drive, start
 from liescope.games.core import Phase
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.parsing.choice import read_bid
@@ -29,11 +29,13 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("row", lines("replies.jsonl"), ids=lambda row: f"{row['so']}: {row['raw'][:40]}")
 def test_a_reply_is_read_as_it_was_meant_and_is_a_problem_only_where_nothing_is(make_ask, row: dict[str, Any]) -> None:
-    """Of a row: so: what it stands for; choice, text, form: what is read, null for nothing; note: part of a note."""
+    """Of a row: so: what it stands for; choice, text, form, assessment (its flag, type, confidence, suspicion, reason):
+    what is read, null for nothing; note: part of a note."""
     ask = make_ask(AskKind(row["kind"]))
     reply = read_reply(replace(ask, options=tuple(row.get("options", ask.options))), row["raw"])
     form = None if reply.form is None else {name: list(values) for name, values in reply.form.items()}
-    read = {"choice": reply.choice, "text": reply.text, "form": form}
+    assessment = None if reply.assessment is None else list(astuple(reply.assessment))
+    read = {"choice": reply.choice, "text": reply.text, "form": form, "assessment": assessment}
     wanted = {name: row[name] for name in read if name in row}
     assert {name: read[name] for name in wanted} == wanted
     kept_back = row["so"] == "words that may be private are a flagged silence"
@@ -148,7 +150,23 @@ def test_in_a_game_the_unquoted_reason_is_heard_and_a_private_one_is_a_flagged_s
     assert {(event.kind.value, bool(event.fallback)) for event in said} == {(kind, kind == "silence")}
 
 
-# Forms
+# Assessments and forms
+
+
+def test_an_assessment_in_the_required_format_needs_no_note_and_a_field_that_is_none_has_one(
+    make_ask,
+) -> None:
+    fields = {"deceptive": True, "type": "omission", "confidence": 0.8, "suspicion": 0.6, "reason": "R"}
+    whole = json.dumps({"reasoning": "Hm.", **fields})
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), whole)
+    assert (reply.assessment, reply.notes, reply.problem) == (Assessment(True, "omission", 0.8, 0.6, "R"), (), "")
+    assert reply.private == {"reasoning": "Hm."}
+    of_oneself = read_reply(make_ask(AskKind.SELF_ASSESSMENT), whole)
+    assert of_oneself.assessment == Assessment(True, "omission", 0.8, None, "R")
+    raw = '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
+    odd = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
+    assert odd.assessment == Assessment(None, None, None, 1.0)
+    assert odd.notes == ("flag unreadable", "type unreadable", "no confidence")
 
 
 def test_lessons_without_end_are_cut_with_a_note(make_ask) -> None:

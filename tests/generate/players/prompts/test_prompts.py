@@ -3,90 +3,42 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from liescope.common.errors import PlayerFailed, UsageError
-from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
+from liescope.games import AskKind, MiniMafia, Reply, drive, start
 from liescope.games.core import EventKind
 from liescope.games.game_registry import PROMPTS
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.mafia.words import PROMPTS as MAFIA
 from liescope.games.mafia.words import memory
-from liescope.generate.players.prompts import Prompt, load_prompts
+from liescope.generate.players.prompts import load_prompts
 from liescope.generate.players.prompts.render import read_templates, sample_asks
-
-SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
-
-
-def plays(where: str, seeds: range) -> Iterator[tuple[Session, list[tuple[Ask, Prompt]]]]:
-    """Random games, some replies unusable, with every prompt that was rendered in them."""
-    prompts = load_prompts(where, "mafia")
-    for seed in seeds:
-        rng = random.Random(seed)
-        shown: list[tuple[Ask, Prompt]] = []
-
-        def answer(
-            ask: Ask,
-            view: Sequence[Event],
-            rng: random.Random = rng,
-            shown: list[tuple[Ask, Prompt]] = shown,
-        ) -> Reply:
-            shown.append((ask, prompts.render(ask, view)))
-            if rng.random() < 0.1:
-                return Reply(problem=f"secret trouble of {ask.seat}")
-            if ask.kind is AskKind.SPEAK:
-                return Reply(text=f"Hello from {ask.seat}", private={"reasoning": f"secret plan of {ask.seat}"})
-            return Reply(choice=rng.choice(ask.options) if ask.options else None)
-
-        session = start(lambda seed=seed: Mafia(SPECS[seed % len(SPECS)], seed, f"g{seed}"))
-        drive(session, answer)
-        yield session, shown
+from tests.generate.players.prompts.random_games import MAFIAS, play
 
 
-@pytest.mark.parametrize("where", MAFIA.sets)
-def test_each_prompt_of_a_seat_begins_with_the_stem_of_its_last_one(where: str) -> None:
-    for _, shown in plays(where, range(12)):
+def test_each_prompt_of_a_seat_begins_with_the_stem_of_its_last_one_and_all_share_their_beginning() -> None:
+    for seed in MAFIAS:
         last: defaultdict[str, str] = defaultdict(str)
-        for ask, prompt in shown:
-            assert prompt.text.startswith(last[ask.seat])
+        before = set()
+        for shown in play(seed):
+            seat, prompt = shown.ask.seat, shown.prompt
+            assert prompt.text.startswith(last[seat])
             assert prompt.text.endswith(prompt.question)
-            last[ask.seat] = prompt.stem
+            last[seat] = prompt.stem
+            before.add(prompt.text.partition(f"You are {seat}")[0])
+            named = re.findall(r"^You are (\w+), the (\w+)\.$", prompt.stem, re.M)
+            assert named == [(seat, shown.game.roles[seat])]
         assert len(last) > 2
-
-
-@pytest.mark.parametrize("where", MAFIA.sets)
-def test_the_prompts_of_all_seats_share_their_beginning_up_to_the_name(where: str) -> None:
-    (_, shown) = next(plays(where, range(1)))
-    names = {ask.seat for ask, _ in shown}
-    before = {prompt.text.partition(f"You are {ask.seat}")[0] for ask, prompt in shown}
-    assert len(names) > 2
-    assert len(before) == 1
-
-
-@pytest.mark.parametrize("where", MAFIA.sets)
-def test_no_prompt_tells_what_its_seat_may_not_know(where: str) -> None:
-    for session, shown in plays(where, range(24)):
-        roles = session.game.roles
-        investigated = {
-            (event.actor, event.target) for event in session.events if event.kind is EventKind.INVESTIGATION
-        }
-        for ask, prompt in shown:
-            told_since = prompt.text.partition("# Your memory")[2]
-            assert "secret" not in told_since
-            told = set(re.findall(r"(\w+) is a (?:mafioso|detective|villager)\.", prompt.text))
-            assert told <= {target for actor, target in investigated if actor == ask.seat}
-            mafia_lines = re.findall(r"fellow mafioso|decides? the mafia's kill|\w+ killed \w+", told_since)
-            assert not mafia_lines or roles[ask.seat] == "mafioso"
-            assert re.findall(r"^You are (\w+), the (\w+)\.$", prompt.stem, re.M) == [(ask.seat, roles[ask.seat])]
+        assert len(before) == 1
 
 
 def test_drawn_votes_ties_and_silences_are_told() -> None:
@@ -114,9 +66,6 @@ def test_template_code_in_a_statement_stays_text() -> None:
     ask = session.asks[0]
     text = load_prompts("full", "mafia").render(ask, session.game.view(ask.seat)).text
     assert "{{ 7 * 7 }} {% include 'rules.jinja' %}" in text
-
-
-# A folder of one's own
 
 
 @pytest.fixture

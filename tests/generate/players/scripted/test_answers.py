@@ -8,18 +8,23 @@ from typing import Any
 
 import pytest
 
-from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
+from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.script.hearing import read
 from liescope.games.session import start
+from liescope.games.taxonomy import DeceptionType
+from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
 from liescope.generate.players.scripted import ScriptedPlayer
 
 Play = Callable[..., Any]
 Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
 Player = Callable[[str], ScriptedPlayer]
 
-MIXED = {"mafioso": "bold", "detective": "steady", "villager": "novice"}
-TABLES = {
+
+MAFIA = {"mafioso": "bold", "detective": "steady", "villager": "novice"}
+WOLVES = {"werewolf": "bold", "villager": "steady", "doctor": "novice", "jester": "steady?j=2", "seer": "bold"}
+SEERS = replace(WEREWOLF_TABLE, seers=1, villagers=5)
+TABLES: dict[str, MafiaSpec | WerewolfSpec] = {
     "mini": MINI_MAFIA,
     "two mafiosos": MafiaSpec(2, 1, 4),
     "three mafiosos, two detectives": MafiaSpec(3, 2, 7),
@@ -27,28 +32,66 @@ TABLES = {
     "no villager": MafiaSpec(1, 2, 0),
     "two players": MafiaSpec(1, 0, 1),
     "eight rounds": replace(MINI_MAFIA, rounds=8),
-    "both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
     "open night, both discovered": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
     "short messages": replace(MINI_MAFIA, message_limit=40),
     "strange names": replace(MINI_MAFIA, names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
     "names that are words": replace(MINI_MAFIA, names=("Mafia", "The", "I", "{x}")),
+    "triadic": WEREWOLF_TABLE,
+    "dyadic": DYADIC_TABLE,
+    "a seer": SEERS,
+    "three wolves, two of each other": WerewolfSpec(2, 2, 3, 2, 2, debate_turns=4),
+    "three players": WerewolfSpec(2, 0, 1, 0),
+    "no talk": replace(WEREWOLF_TABLE, debate_turns=0, defence_turns=0),
+    "wolves of few words": replace(WEREWOLF_TABLE, message_limit=30),
+    "wolves with names that are words": WerewolfSpec(2, 1, 1, 1, names=("Werewolf", "The", "I", "{x}", "李明")),
 }
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
-    for seed in range(6):
-        played = play(seed, spec=TABLES[table], assess=True, **MIXED)
+    spec = TABLES[table]
+    for seed in range(2 if isinstance(spec, WerewolfSpec) else 6):
+        played = play(seed, spec=spec, assess=True, **MAFIA | WOLVES)
         assert played.record.outcome is not None
         assert not [event for event in played.game.events if event.fallback]
         for ask, _, reply in played.views:
-            if ask.kind is AskKind.SPEAK:
+            if ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE):
                 assert reply.text
-                assert reply.private["planted_type"]
-            elif ask.kind in ASSESSMENTS:
+                assert DeceptionType(reply.private["planted_type"])
+                assert reply.private["intent"]
+            if ask.kind in ASSESSMENTS:
                 assert reply.assessment is not None
-            else:
+            elif ask.kind in CHOICES:
                 assert reply.choice in ask.options
+
+
+@pytest.mark.parametrize(
+    ("spec", "evil", "players"), [(MafiaSpec(3, 1, 6), "mafioso", MAFIA), (SEERS, "werewolf", WOLVES)]
+)
+def test_the_evil_spare_each_other_and_who_may_look_uses_what_it_found(
+    play: Play, spec: Any, evil: str, players: dict[str, str]
+) -> None:
+    """Those who look vote for the guilty that they found, and look at nobody twice while others are unknown."""
+    told = 0
+    for seed in range(15):
+        played = play(seed, spec=spec, **players)
+        bad = {name for name, role in played.game.roles.items() if role == evil}
+        for ask, view, reply in played.views:
+            votes = ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE)
+            if ask.seat in bad and ask.kind is AskKind.SPEAK:
+                assert not {name for name, _ in read(reply.text or "", played.game.names).accused} & bad, reply.text
+            elif ask.seat in bad and votes and set(ask.options) - bad:
+                assert reply.choice not in bad
+            if played.game.roles[ask.seat] not in ("detective", "seer"):
+                continue
+            looked = {e.target: e.data["role"] for e in view if e.kind is EventKind.INVESTIGATION}
+            culprits = {name for name, role in looked.items() if role == evil} & set(ask.options)
+            if votes and culprits:
+                assert reply.choice in culprits
+            elif ask.kind is AskKind.INVESTIGATE and set(ask.options) - set(looked):
+                assert reply.choice not in looked
+            told += "/guilty" in reply.private.get("intent", "")
+    assert told >= 5
 
 
 def test_other_games_seats_and_players_draw_anew(play: Play, player: Player, answer: Answer) -> None:
@@ -105,35 +148,6 @@ def test_words_alone_move_a_villager(player: Player, answer: Answer) -> None:
     assert votes(shaky.format("Bob"), firm.format("Alice")) > 160
     assert votes(firm.format("Bob"), shaky.format("Alice")) < 40
     assert votes("", firm.format("Alice")) > 140
-
-
-def test_mafiosos_spare_their_partners(play: Play) -> None:
-    for seed in range(25):
-        played = play(seed, spec=MafiaSpec(3, 1, 6), **MIXED)
-        mafia = {name for name, role in played.game.roles.items() if role == "mafioso"}
-        for ask, _, reply in played.views:
-            if ask.seat not in mafia:
-                continue
-            if ask.kind is AskKind.SPEAK:
-                assert not {name for name, _ in read(reply.text or "", played.game.names).accused} & mafia, reply.text
-            elif ask.kind is AskKind.VOTE and set(ask.options) - mafia:
-                assert reply.choice not in mafia
-
-
-def test_detectives_use_what_they_found(play: Play) -> None:
-    """A detective votes for a mafioso that it found, and investigates nobody twice while others are unknown."""
-    for seed in range(25):
-        played = play(seed, spec=MafiaSpec(2, 1, 6), **MIXED)
-        looked: dict[str, str] = {}
-        for ask, view, reply in played.views:
-            if played.game.roles[ask.seat] != "detective":
-                continue
-            looked = {e.target or "": e.data["role"] for e in view if e.kind is EventKind.INVESTIGATION}
-            culprits = {name for name, role in looked.items() if role == "mafioso"} & set(ask.options)
-            if ask.kind is AskKind.VOTE and culprits:
-                assert reply.choice in culprits
-            elif ask.kind is AskKind.INVESTIGATE and set(ask.options) - set(looked):
-                assert reply.choice not in looked
 
 
 def test_a_statement_outside_the_view_is_not_rated(player: Player, answer: Answer, play: Play) -> None:

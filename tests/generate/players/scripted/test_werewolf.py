@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from liescope.games.core import CHOICES, Ask, AskKind, Event, EventKind, Lesson, LessonKind, Reply
+from liescope.games.core import AskKind, EventKind, Lesson, LessonKind
 from liescope.games.script.hearing import read
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
-from liescope.generate.players.scripted import ScriptedPlayer
+from liescope.games.werewolf import WEREWOLF_TABLE, WerewolfSpec
 
 Play = Callable[..., Any]
 Wins = Callable[..., Counter[str]]
-Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
-Player = Callable[[str], ScriptedPlayer]
-
-MIXED = {"werewolf": "bold", "villager": "steady", "doctor": "novice", "jester": "steady?j=2", "seer": "bold"}
-SEERS = replace(WEREWOLF_TABLE, seers=1, villagers=5)
-TABLES = {
-    "triadic": WEREWOLF_TABLE,
-    "dyadic": DYADIC_TABLE,
-    "a seer": SEERS,
-    "three wolves, two of each other": WerewolfSpec(2, 2, 3, 2, 2, debate_turns=4),
-    "three players": WerewolfSpec(2, 0, 1, 0),
-    "no talk": replace(WEREWOLF_TABLE, debate_turns=0, defence_turns=0),
-    "short messages": replace(WEREWOLF_TABLE, message_limit=30),
-    "names that are words": WerewolfSpec(2, 1, 1, 1, names=("Werewolf", "The", "I", "{x}", "李明")),
-}
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +30,6 @@ def assessed(play: Play) -> list[Any]:
 def plain(play: Play) -> list[Any]:
     """Twenty-five triadic games between steady players, without assessments."""
     return [play(seed, spec=WEREWOLF_TABLE) for seed in range(25)]
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
-    for seed in range(2):
-        played = play(seed, spec=TABLES[table], assess=True, **MIXED)
-        assert played.record.outcome is not None
-        assert not [event for event in played.game.events if event.fallback]
-        for ask, _, reply in played.views:
-            if ask.kind in CHOICES:
-                assert reply.choice in ask.options
-            if ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE):
-                assert reply.text
-                assert DeceptionType(reply.private["planted_type"])
-                assert reply.private["intent"]
 
 
 def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
@@ -107,15 +76,9 @@ def test_village_votes_find_werewolves_more_often_than_chance_does(plain: list[A
     assert found / total > expected / total + 0.1
 
 
-def test_werewolves_spare_each_other_and_agree_on_a_victim(plain: list[Any]) -> None:
+def test_werewolves_agree_on_a_victim(plain: list[Any]) -> None:
     at_once = after_all = nights = 0
     for played in plain:
-        wolves = {name for name, role in played.game.roles.items() if role == "werewolf"}
-        for ask, _, reply in played.views:
-            if ask.seat in wolves and ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE) and set(ask.options) - wolves:
-                assert reply.choice not in wolves
-            if ask.seat in wolves and ask.kind is AskKind.SPEAK:
-                assert not {name for name, _ in read(reply.text or "", played.game.names).accused} & wolves, reply.text
         firsts: dict[int, list[str]] = {}
         for event in played.game.events:
             if event.kind is EventKind.PROPOSAL and event.round == 1:
@@ -126,23 +89,6 @@ def test_werewolves_spare_each_other_and_agree_on_a_victim(plain: list[Any]) -> 
                 after_all += len(set(event.data["proposals"])) == 1
     assert at_once < 0.6 * nights
     assert after_all > 0.85 * nights
-
-
-def test_seers_find_and_tell(play: Play) -> None:
-    told = 0
-    for seed in range(15):
-        played = play(seed, spec=SEERS)
-        for ask, view, reply in played.views:
-            if played.game.roles[ask.seat] != "seer":
-                continue
-            looked = {e.target: e.data["role"] for e in view if e.kind is EventKind.INVESTIGATION}
-            culprits = {name for name, role in looked.items() if role == "werewolf"} & set(ask.options)
-            if ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE) and culprits:
-                assert reply.choice in culprits
-            elif ask.kind is AskKind.INVESTIGATE and set(ask.options) - set(looked):
-                assert reply.choice not in looked
-            told += "report/guilty" in reply.private.get("intent", "")
-    assert told >= 5
 
 
 def test_those_accused_since_they_last_spoke_bid_more(plain: list[Any]) -> None:
@@ -157,9 +103,6 @@ def test_those_accused_since_they_last_spoke_bid_more(plain: list[Any]) -> None:
     mean = {accused: sum(found) / len(found) for accused, found in bids.items()}
     assert mean[True] > mean[False] + 1
     assert set(bids[True] + bids[False]) >= set(range(9))
-
-
-# Assessments
 
 
 def flags(games: list[Any], kind: EventKind) -> list[tuple[bool, bool]]:
@@ -191,11 +134,6 @@ def test_speakers_know_what_they_meant_even_as_the_reason_of_a_vote(assessed: li
     assert 0.75 < sum(planted == said for planted, said in reasons) / len(reasons) < 0.99
 
 
-def test_observers_flag_planted_lies_more_often_than_truths(assessed: list[Any]) -> None:
-    ratings = flags(assessed, EventKind.RATING)
-    assert share(ratings, True) > share(ratings, False) + 0.15
-
-
 def test_suspicion_is_how_a_speaker_seems_even_to_werewolves_who_know_better(assessed: list[Any]) -> None:
     """A werewolf's suspicion of its partner is what the villagers' is, not its certainty of who is a werewolf."""
     suspicions: dict[bool, list[float]] = {True: [], False: []}
@@ -216,9 +154,6 @@ def test_a_planted_bias_opens_a_gap_between_observers_and_speakers(play: Play) -
 
     low, none, high = gap(-1.5), gap(0), gap(1.5)
     assert low + 0.08 < none < high - 0.12
-
-
-# Words
 
 
 def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
