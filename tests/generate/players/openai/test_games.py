@@ -26,7 +26,7 @@ def test_a_flaky_endpoint_whose_model_keeps_to_the_format_plays_games_without_a_
 
     stub = serve(script)
     table = {"mafiosos": 2, "detectives": 1, "villagers": 3, "assess": True}
-    liescope.play("mafia", players=[f"openai:tiny@{stub.url}"], games=3, out=tmp_path / "run", concurrency=8, **table)
+    liescope.play("mafia", players=[f"openai:tiny@{stub.url}"], games=3, out=tmp_path / "run", preflight=False, **table)
     with Journal.open(tmp_path / "run") as journal:
         games = list(journal.records())
         calls = [call for game in games for call in journal.calls(game.game_id)]
