@@ -47,11 +47,8 @@ def test_the_direction_is_the_users_and_what_was_not_checked_is_left_out_and_cou
     assert {True, False} == set(found.values())
     assert sum(result.left_out.values()) == len(said) - len(found) > 0
     assert f"prefer = {prefer}" in (tmp_path / "kto" / "README.md").read_text()
-
-
-def test_no_other_direction_is_known(scripted: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--prefer"):
-        export(scripted, to="kto", out=tmp_path / "kto", prefer="both")
+        export(scripted, to="kto", out=tmp_path / "other", prefer="both")
 
 
 def test_a_prompt_is_what_the_speaker_was_sent_and_a_completion_its_whole_reply(asked: Path, tmp_path: Path) -> None:
@@ -146,28 +143,9 @@ def test_words_without_a_label_give_no_row(tmp_path: Path) -> None:
         export(run, to="kto", out=tmp_path / "kto")
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    """A tokenizer of single characters with ChatML's template."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    made = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    template = (
-        "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}<|end|>{% endfor %}"
-        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-    )
-    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="?", chat_template=template)
-
-
 @pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
-def test_trl_takes_the_rows_for_conversations_and_templates_them(asked: Path, tmp_path: Path, tokenizer: Any) -> None:
-    from trl.data_utils import apply_chat_template, is_conversational
+def test_trl_takes_the_rows_for_conversations(asked: Path, tmp_path: Path) -> None:
+    from trl.data_utils import is_conversational
 
     export(asked, to="kto", out=tmp_path / "out")
-    for _, row in rows(tmp_path / "out"):
-        assert is_conversational(row)
-        text = apply_chat_template({name: row[name] for name in ("prompt", "completion")}, tokenizer)
-        assert text["prompt"].endswith("<|assistant|>")
-        assert text["completion"] == f"{row['completion'][0]['content']}<|end|>"
+    assert all(is_conversational(row) for _, row in rows(tmp_path / "out"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Event, EventKind, Phase, Reply
+from liescope.games.game_registry import find_game
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.script.hearing import read
-from liescope.games.session import start
+from liescope.games.script.persona import parse_spec
+from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -156,3 +159,34 @@ def test_a_statement_outside_the_view_is_not_rated(player: Player, answer: Answe
     reply = answer(player("bold"), lost, view)
     assert reply.assessment is None
     assert reply.problem
+
+
+Answered = tuple[ScriptedPlayer, Ask, tuple[Event, ...], Reply]
+
+
+def _played(answer: Answer, game: str, profile: str, seed: int) -> list[Answered]:
+    """Every answer of a game; all games have the same id."""
+    player = ScriptedPlayer(*parse_spec(profile), game)
+    playable = find_game(game)
+    answered: list[Answered] = []
+
+    def keep(ask: Ask, view: Sequence[Event]) -> Reply:
+        reply = answer(player, ask, view)
+        answered.append((player, ask, tuple(view), reply))
+        return reply
+
+    spec = playable.resolve({"assess": True, "message_limit": 60})
+    drive(start(lambda: playable.make(spec, seed, "one id")), keep)
+    return answered
+
+
+@pytest.mark.parametrize("game", ["mini-mafia", "mafia", "werewolf", "one-night-werewolf"])
+def test_answers_are_the_same_in_any_order_and_between_games_of_one_id(game: str, answer: Answer) -> None:
+    answered = [
+        *_played(answer, game, "bold", 1),
+        *_played(answer, game, "steady", 2),
+        *_played(answer, game, "bold", 3),
+    ]
+    Random(5).shuffle(answered)
+    for player, ask, view, reply in answered[:300]:
+        assert answer(player, ask, list(view)) == reply
