@@ -16,7 +16,7 @@ from liescope.games.script.grammar import CLOSERS, FRAMES, OPENERS, REASONS, REM
 from liescope.games.script.hearing import read, tone
 from liescope.games.script.persona import PROFILES
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf.phrases import WORDS as WOLVES
+from liescope.games.werewolf.script import WORDS as WOLVES
 
 Play = Callable[..., Any]
 MOVES = WORDS.moves
