@@ -146,7 +146,18 @@ def run_python(block: Block, namespace: dict[str, Any]) -> None:
     exec(compile(block.text, str(block), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+FIRST = {"README.md", "docs/quickstart.md", "docs/guides/own-data.md"}
+"""Pages that a newcomer follows; the others are long."""
+
+
+def every_page() -> list[Any]:
+    names = {str(page.relative_to(ROOT)): page for page in pages()}
+    return [
+        pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.long) for name, page in names.items()
+    ]
+
+
+@pytest.mark.parametrize("page", every_page())
 @pytest.mark.timeout(600)
 def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub, hub: dict[str, str]) -> None:
     namespace: dict[str, Any] = {"__name__": "example"}
