@@ -252,6 +252,7 @@ def test_a_fork_differs_only_after_its_step(make: Maker) -> None:
     changed = 0
     for step in some(len(replies)):
         other = fork(lambda: make(2), replies, step)
+        assert {ask.step for ask in other.asks} == {step}
         shared = len(other.events)
         drive(other, player(1000 + step, 0.5))
         assert other.outcome is not None
