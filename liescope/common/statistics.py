@@ -5,16 +5,14 @@ A group is what is drawn on its own: a game together with its siblings. Below tw
 Sums and what is made of them (`mean`, `difference`, `jackknife`): a share of units that are groups of their own has
 Wilson's interval. Whatever has several rows in a group has an error from a jackknife over whole groups and Student's
 quantile for as many groups as would weigh the same, on the scale of the figure: a share never leaves 0 to 1. A
-difference joins the intervals of its sides as Newcombe does. `tests/performance/bench_intervals.py` measures how often
-these hold the truth.
+difference joins the intervals of its sides as Newcombe does.
 
 Figures that are no sums, such as an AUROC (`game_weights`, `estimate`): a figure is computed for many weightings of the
 games: all of them once, random resamples, and without each of `GROUPS` groups of games in turn (without each game,
 where there are no more). Its interval is Student's around it on the scale of log-odds, with the standard error of the
 resamples or of the groups left out (the jackknife), whichever is larger, and less the jackknife's estimate of its bias
 (Efron and Tibshirani 1993, chapters 10 and 11). Percentiles of resamples alone are too narrow for few games or figures
-near 1: `tests/performance/bench_auroc_intervals.py` counts how often either holds the truth. Only squares, which
-resampling itself makes larger, have the basic interval instead (`turned`).
+near 1. Only squares, which resampling itself makes larger, have the basic interval instead (`turned`).
 """
 
 from __future__ import annotations

@@ -48,26 +48,19 @@ def play() -> Callable[..., GameRecord]:
     return play
 
 
+def cube(skills: Skills, games: int, seed: int, b: np.ndarray | None = None) -> pl.DataFrame:
+    """Counts drawn from planted (m, d, v), and b; every combination of the models; model n is called chr(97 + n)."""
+    random = np.random.default_rng(seed)
+    m, d, v = skills
+    eta = (v[k] * (m[i] - d[j]) + (0 if b is None else b[k]) for i, j, k in product(range(len(m)), repeat=3))
+    keys = product("abcdefghij"[: len(m)], repeat=3)
+    rows = [(*key, int(random.binomial(games, expit(each))), games) for key, each in zip(keys, eta, strict=True)]
+    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
 @pytest.fixture(scope="session")
 def simulate() -> Callable[..., pl.DataFrame]:
-    """Counts drawn from planted (m, d, v), every combination of the models; model n is called chr(97 + n)."""
-
-    def simulate(skills: Skills, games: int, seed: int) -> pl.DataFrame:
-        random = np.random.default_rng(seed)
-        m, d, v = skills
-        rows = [
-            (
-                chr(97 + i),
-                chr(97 + j),
-                chr(97 + k),
-                int(random.binomial(games, expit(v[k] * (m[i] - d[j])))),
-                games,
-            )
-            for i, j, k in product(range(len(m)), repeat=3)
-        ]
-        return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
-
-    return simulate
+    return cube
 
 
 @pytest.fixture(scope="session")
@@ -82,12 +75,7 @@ M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4],
 
 def leaning(games: int) -> pl.DataFrame:
     """The cube of three models whose villagers lean to a side."""
-    random = np.random.default_rng(4)
-    rows = [
-        (*(chr(97 + at) for at in (i, j, k)), int(random.binomial(games, expit(V[k] * (M[i] - D[j]) + B[k]))), games)
-        for i, j, k in product(range(3), repeat=3)
-    ]
-    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+    return cube((M, D, V), games, 4, B)
 
 
 @pytest.fixture(scope="session")

@@ -98,27 +98,6 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
-    mafia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "report"
-    run(mafia, "--out", out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    write = Path.write_bytes
-
-    def full(path: Path, content: bytes) -> int:
-        if path.name == "report.html":
-            raise OSError(28, "No space left on device")
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(UsageError, match="No space left on device"):
-        run(mafia, "--out", out, "--overwrite")
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tables_included(
     mafia: Path, tmp_path: Path
 ) -> None:

@@ -1,17 +1,29 @@
-"""Counts: every game is counted once, for whoever played, or left out with a reason."""
+"""Counts: every game once or left out with a reason, files read or named with the wrong line, no game counted twice."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.capability.count_sources import load_counts
-from liescope.benchmark.capability.counts import SCHEMA, add, count_games
-from liescope.common.errors import UsageError
+from liescope.benchmark.capability import count_sources
+from liescope.benchmark.capability.count_sources import (
+    load_conditions,
+    load_counts,
+    parse_counts,
+    published_counts,
+    published_scores,
+    read_counts,
+    too_alike,
+)
+from liescope.benchmark.capability.counts import SCHEMA, Counts, add, count_games, tally
+from liescope.common.errors import BadData, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
@@ -89,3 +101,192 @@ def test_a_run_without_a_game_to_count_says_why(play: Play, tmp_path: Path) -> N
         journal.add_record(play("a", "b", "c", "c", mafia_wins=True, failure="the endpoint is down"))
     with pytest.raises(UsageError, match="1 because the game failed"):
         load_counts([tmp_path / "run"])
+
+
+HEAD = "mafioso,detective,villager,mafia_wins,games\n"
+TABLE = "capability,model,a,b\nDeceive,a,30,20\nDeceive,b,40,50\nDetect,a,70,60\nDetect,b,80,50\nDisclose,a,70,1\n"
+
+
+def test_columns_may_stand_in_any_order_and_equal_cells_add_up(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    text = "games,note,villager,detective,mafioso,mafia_wins\n10,x,c, b ,a,4\n\n5,,c,b,a,1\n7.0,,c,b,é,0\n"
+    path.write_text(text, encoding="utf-8-sig")
+    cells = read_counts(path).cells
+    assert cells.rows() == [("a", "b", "c", 5, 15), ("é", "b", "c", 0, 7)]
+    assert cells.schema == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "mafioso"),
+        (HEAD, "no counts"),
+        ("mafioso,detective,villager,wins,games\na,b,c,1,2\n", "'mafia_wins'.*this file has.*wins"),
+        (HEAD + "a,b,c,1,2\na,b,c,3,2\n", "line 3: 3 mafia wins in 2"),
+        (HEAD + "a,b,c,0,0\n", "line 2"),
+        (HEAD + "a,b,c,-1,2\n", "line 2: mafia_wins is '-1'"),
+        (HEAD + "a,b,c,1.5,2\n", "line 2: mafia_wins is '1.5'"),
+        (HEAD + "a,b,c,1,many\n", "line 2: games is 'many'"),
+        (HEAD + "a,b,c,1,\n", "line 2: games"),
+        (HEAD + "a,b,c,1," + "9" * 40 + "\n", "line 2: games"),
+        (HEAD + "a,,c,1,2\n", "line 2: a cell needs the names"),
+        (HEAD + "a,b,c,1\n", "line 2: 4 fields under 5 columns"),
+        (HEAD + "a,b,c,1,2,3\n", "line 2: 6 fields under 5 columns"),
+        ("games," + HEAD + "1,a,b,c,1,2\n", "two columns with the same name"),
+        (HEAD + "a" * 200_000 + ",b,c,1,2\n", "cannot be read as CSV"),
+        ("capability,model,a\nCharm,a,3\n", "line 2: capability must be one of deceive"),
+        ("capability,model,a\nDeceive,a,101\n", "line 2: 101 wins"),
+    ],
+)
+def test_what_cannot_be_counts_is_named(text: str, names: str) -> None:
+    with pytest.raises(BadData, match=names):
+        parse_counts(text, "counts.csv")
+
+
+def test_a_file_that_is_not_there_or_not_text_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no file .*none\.csv"):
+        read_counts(tmp_path / "none.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(BadData, match="UTF-8"):
+        read_counts(tmp_path / "binary.csv")
+
+
+def test_the_papers_tables_give_each_cell_once_and_count_mafia_wins() -> None:
+    cells = parse_counts(TABLE, "tables.csv")
+    assert cells.rows() == [
+        ("a", "a", "a", 30, 100),
+        ("a", "a", "b", 20, 100),
+        ("a", "b", "b", 20, 100),
+        ("b", "a", "a", 40, 100),
+        ("b", "a", "b", 99, 100),
+        ("b", "b", "a", 40, 100),
+        ("b", "b", "b", 50, 100),
+    ]
+
+
+def test_tables_that_disagree_on_a_model_against_itself_are_refused_and_every_such_cell_is_named() -> None:
+    # The printed paper has these three numbers for the same hundred games.
+    printed = "capability,model,GPT-5 Mini\nDeceive,GPT-5 Mini,35\nDetect,GPT-5 Mini,65\nDisclose,GPT-5 Mini,72\n"
+    with pytest.raises(BadData) as error:
+        parse_counts(printed, "tables.csv")
+    assert str(error.value) == (
+        "tables.csv says different things about the same 100 games; correct the file. mafioso GPT-5 Mini, detective "
+        "GPT-5 Mini, villager GPT-5 Mini: line 2 (deceive) has 35 wins of the mafia; line 3 (detect) has 65 wins of "
+        "the town, so 35 of the mafia; line 4 (disclose) has 72 wins of the town, so 28 of the mafia"
+    )
+    twice = TABLE.replace("Detect,a,70", "Detect,a,71").replace("Detect,b,80,50", "Detect,b,80,49")
+    with pytest.raises(BadData, match=r"mafioso a, .* \(detect\) has 71 .*mafioso b, .* \(detect\) has 49 wins"):
+        parse_counts(twice, "tables.csv")
+
+
+def test_a_file_full_of_contradictions_is_named_in_part() -> None:
+    rows = [f"{role},m,{','.join([count] * 30)}" for role, count in (("Deceive", "1"), ("Deceive", "2"))]
+    text = "\n".join([f"capability,model,{','.join(f'b{n}' for n in range(30))}", *rows])
+    with pytest.raises(BadData, match=r"b19, .*and 10 more$"):
+        parse_counts(text, "tables.csv")
+
+
+def test_the_bundled_counts_are_the_papers_fourteen_thousand_games() -> None:
+    cells = published_counts()
+    assert cells.height == 140
+    assert cells["games"].to_list() == [100] * 140
+    assert cells["mafia_wins"].sum() / 14_000 == pytest.approx(0.3541, abs=0.0001)
+
+
+def test_the_bundled_scores_are_rescaled_as_the_fit_is() -> None:
+    scores = published_scores()
+    assert scores.height == 10
+    assert scores["m"].mean() == pytest.approx(0.0, abs=1e-5)
+    assert scores["v"].mean() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_bundled_figures_equal_the_published_files(shared_data: Path) -> None:
+    assert read_counts(shared_data / "mini_mafia" / "win_counts.csv").cells.equals(published_counts())
+    reference = json.loads((shared_data / "mini_mafia" / "reference.json").read_text(encoding="utf-8"))
+    for row in published_scores().to_dicts():
+        theirs = reference["capability"]["scores"][row["model"]]
+        for name, capability in (("m", "Deceive"), ("d", "Disclose"), ("v", "Detect")):
+            assert row[name] == pytest.approx(theirs[capability], abs=1e-6)
+            assert row[f"{name}_sd"] == pytest.approx(theirs[f"{capability}_Error"], abs=1e-6)
+
+
+NAMES = "abcde"
+
+
+def counts(random: np.random.Generator, games: int, chances: np.ndarray) -> pl.DataFrame:
+    wins = random.binomial(games, chances)
+    rows = [(*names, int(won), games) for names, won in zip(product(NAMES, repeat=3), wins, strict=True)]
+    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
+def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> pl.DataFrame:
+    """Games drawn from these without replacement."""
+    games = (cells["games"].to_numpy() * share).astype(np.int64)
+    wins = cells["mafia_wins"].to_numpy()
+    drawn = random.hypergeometric(wins, cells["games"].to_numpy() - wins, games)
+    return cells.with_columns(mafia_wins=drawn, games=games)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("games", [1, 3, 20, 100])
+@pytest.mark.parametrize("scatter", [0.0, 0.5])
+def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
+    """Of 16 pairs, of few and of many games, with and without differences between the sources, none."""
+    random = np.random.default_rng(games)
+    fired = 0
+    for _ in range(16):
+        logits = random.normal(size=125)
+        one, other = (
+            counts(random, games, 1 / (1 + np.exp(-logits - scatter * random.normal(size=125)))) for _ in range(2)
+        )
+        fired += len(too_alike({"one": one, "other": other}))
+    assert fired == 0
+
+
+@pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 0.5)])
+def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: float) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(2):
+        one = counts(random, games, random.uniform(0.1, 0.9, size=125))
+        (found,) = too_alike({"one": one, "other": some_of(random, one, share)})
+        assert found.p < 1e-4
+        assert found.chi2 < found.combinations
+
+
+def test_two_cells_that_happen_to_be_equal_say_nothing() -> None:
+    cells = tally(pl.DataFrame([("a", "a", "b", 1, 2), ("a", "b", "a", 2, 4)], SCHEMA, orient="row"))
+    assert too_alike({"one": cells, "other": cells}) == []
+    certain = cells.with_columns(mafia_wins=pl.col("games"))
+    assert too_alike({"one": certain, "other": certain}) == []
+
+
+def test_more_sources_ask_for_more_agreement_and_huge_counts_do_not_break_it() -> None:
+    random = np.random.default_rng(4)
+    sources = {str(n): counts(random, 10, np.full(125, 0.5)) for n in range(12)}
+    assert too_alike(sources) == []
+    huge = sources["0"].with_columns(pl.col("mafia_wins", "games") * 10**11)
+    assert too_alike({"one": huge, "other": huge}) == []
+
+
+def test_a_fit_of_the_same_counts_twice_is_refused_unless_they_are_said_to_be_different(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
+    for name, frame in {"one": cells, "part": some_of(random, cells, 0.9)}.items():
+        frame.write_csv(tmp_path / f"{name}.csv")
+    both = [tmp_path / "one.csv", tmp_path / "part.csv"]
+    with pytest.raises(UsageError, match=r"agree too well .* would count twice, so name one"):
+        load_conditions(both)
+    with pytest.raises(UsageError, match="agree too well"):
+        load_conditions(both, pool=True)
+    (counted,) = load_conditions(both, independent=True).values()
+    assert counted.cells["games"].sum() == 125 * (40 + 36)
+    assert "agree too well" in counted.notes[0]
+
+
+def test_conditions_that_agree_too_well_do_not_confirm_each_other() -> None:
+    random = np.random.default_rng(7)
+    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
+    one, part = (Counts(frame, frame) for frame in (cells, some_of(random, cells, 0.9)))
+    (note,) = count_sources._alike({"rounds 2": {"one": one}, "": {"part.csv": part}}, pool=False, independent=False)
+    assert "agree too well" in note
+    assert "what one of them shows, the other does not confirm" in note

@@ -14,7 +14,6 @@ from scipy.stats import betabinom, binom, norm, rayleigh
 from liescope.benchmark.capability.backend import Sample, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
 from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.density_kernels import _rising as rising
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit, sampled, together
 from liescope.benchmark.capability.results import scores
 from liescope.benchmark.capability.variants import DEFAULT, Variant, variant
@@ -93,13 +92,6 @@ def test_its_gradient_is_the_slope_of_its_height(name: str, rows: pl.DataFrame) 
     steps = np.eye(density.dimensions) * 1e-5
     slopes = [(density.whitened(y + step)[0] - density.whitened(y - step)[0]) / 2e-5 for step in steps]
     assert density.whitened(y)[1] == pytest.approx(slopes, rel=1e-4, abs=1e-3)
-
-
-def test_sums_of_logarithms_are_those_of_their_factors_few_or_many() -> None:
-    for x in (1e-6, 0.3, 5.0, 7.999, 8.0, 1e4):
-        for factors in (0, 1, 12, 13, 200):
-            terms = x + np.arange(factors)
-            assert rising(x, factors) == pytest.approx((np.log(terms).sum(), (1 / terms).sum()), rel=1e-8, abs=1e-9)
 
 
 def test_a_chain_in_a_hopeless_region_is_left_out_and_named() -> None:

@@ -1,8 +1,10 @@
-"""Who is named as the best: a model with 95% of the probability, and otherwise nobody."""
+"""What is said of a fit: who is the best, how much uncertainty is left, effects of names and seats, and slips."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -10,13 +12,19 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.benchmark.capability import effects as module
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import PLAYERS, Counts
+from liescope.benchmark.capability.effects import effects, slip_rates
+from liescope.benchmark.capability.fit_report import fit_lines, fit_page, tables
 from liescope.benchmark.capability.goodness import goodness
-from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.capability.sentences import findings
-from liescope.benchmark.capability.variants import variant
-from liescope.benchmark.fitting import ConditionFit
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior, Slips
+from liescope.benchmark.capability.results import left_sentence, uncertainty_left
+from liescope.benchmark.capability.sentences import findings, reading
+from liescope.benchmark.capability.variants import PAPER, variant
+from liescope.benchmark.fitting import ConditionFit, FitResult, _result
+from liescope.common.report.files import page_html
+from liescope.common.report.plain_text import markdown
 
 Draws = dict[str, np.ndarray]
 
@@ -103,3 +111,152 @@ def test_one_player_is_the_best_of_nobody() -> None:
         assert "best" not in sentence
         assert "most" not in sentence
         assert "alpha alone" in sentence
+
+
+EIGHT = tuple("abcdefgh")
+APART = tuple(float(at) for at in range(8))
+
+
+def shown(sd: float, apart: float) -> FitResult:
+    """A fit whose scores are known to within sd, of eight players who lie apart by so much."""
+    return _result(fitted(EIGHT, tuple(apart * at for at in APART), sd), "keep", {})
+
+
+@pytest.mark.parametrize(("apart", "share"), [(10.0, 0.0), (1.0, 0.14), (0.2, 0.81), (0.0, 1.0)])
+def test_the_share_that_is_left_is_that_of_the_posterior_variance(apart: float, share: float) -> None:
+    """Eight players at equal distances have a variance of 5.25 of these; that of the differences is 7/8."""
+    (fit,) = shown(1.0, apart).fits
+    assert uncertainty_left(fit.posterior) == pytest.approx(dict.fromkeys("mdvb", share), abs=0.02)
+
+
+@pytest.mark.parametrize(("apart", "warns"), [(1.0, False), (0.3, True)])
+def test_every_page_says_how_much_is_left_and_warns_where_it_is_much(apart: float, warns: bool) -> None:
+    result = shown(1.0, apart)
+    said = " ".join(" ".join(fit_lines(result)).split())
+    for words in (page_html(fit_page(result)), markdown(fit_page(result)), said):
+        assert "is uncertainty that these games leave" in words
+        assert "players may lie further apart than their scores" in words
+        assert ("THESE GAMES TELL LITTLE" in words) is warns
+    assert set(result.to_json()["left"]) == set("mdvb")
+
+
+def test_scores_of_a_model_whose_widths_are_given_are_not_said_to_be_drawn_together() -> None:
+    """Two simulated data sets of ten models on five backgrounds had slopes of 0.99 to 1.28 of m and d on the truth."""
+    (fit,) = shown(1.0, 1.0).fits
+    assert "drawn together" in left_sentence(fit.posterior)
+    words = left_sentence(replace(fit.posterior, variant=PAPER))
+    assert "drawn together" not in words
+    assert "players may lie less far apart than their scores" in words
+
+
+def test_a_page_without_any_score_that_the_games_tell_says_so() -> None:
+    assert "These games do not tell m" in page_html(fit_page(shown(5.0, 1.0)))
+
+
+def test_a_role_that_one_player_held_leaves_nothing_to_tell() -> None:
+    (part,) = fitted(("a",), (0.0,), 0.1)
+    assert uncertainty_left(part.posterior) == {}
+    assert left_sentence(part.posterior) == ""
+
+
+THREE = ("alpha", "beta", "gamma")
+PLANTED = {"Alice": 0.4, "Bob": 0.0, "Diana": -0.4}
+
+
+def with_terms(terms: str, levels: Mapping[str, tuple[str, ...]]) -> FitResult:
+    """A fit whose shifts have these levels, the first of them far above the others."""
+    (part,) = fitted(THREE, (0.6, 0.0, -0.6), 0.3)
+    random = np.random.default_rng(1)
+    posterior = replace(
+        part.posterior,
+        variant=variant(f"offset+dispersion{terms}"),
+        names={**part.posterior.names, **levels},
+        rows=pl.concat(
+            part.posterior.rows.with_columns(pl.lit(of[at % len(of)]).alias(term) for term, of in levels.items())
+            for at in range(max(map(len, levels.values()), default=1))
+        ),
+        draws={
+            **part.posterior.draws,
+            **{
+                term: np.linspace(0.4, -0.4, len(of)) * (len(of) > 1) + 0.05 * random.normal(size=(4, 500, len(of)))
+                for term, of in levels.items()
+            },
+        },
+    )
+    return _result((replace(part, posterior=posterior),), "keep", {})
+
+
+def with_slips(posterior: Posterior) -> Posterior:
+    random = np.random.default_rng(2)
+    votes = {f"{role}_{kind}": pl.lit(7, pl.Int64) for role in PLAYERS for kind in ("votes", "drawn")}
+    drawn = {(role, name): random.beta(2, 30, 2000) for role in PLAYERS for name in THREE}
+    slip = {(role, name): random.beta(4, 30, 2000) for role in PLAYERS[:2] for name in THREE}
+    return replace(posterior, rows=posterior.rows.with_columns(**votes), slips=Slips(slip, drawn))
+
+
+def test_planted_effects_stand_in_the_table_the_page_the_markdown_the_json_and_the_terminal() -> None:
+    result = with_terms("+name", {"name": tuple(PLANTED)})
+    (posterior,) = (part.posterior for part in result.fits)
+    table = effects(posterior)
+    assert table["effect"].to_list() == pytest.approx(list(PLANTED.values()), abs=0.02)
+    assert (table["effect_lo"] < table["effect"]).all()
+    assert (table["effect"] < table["effect_hi"]).all()
+    assert table["points"].to_list() == pytest.approx([9.9, 0, -9.9], abs=0.5)
+    number = f"{table['effect'][0]:.2f} ({table['effect_lo'][0]:.2f}"
+    html = page_html(fit_page(result))
+    for text in (html, markdown(fit_page(result)), "\n".join(fit_lines(result))):
+        assert number in text
+    assert "The mafia wins most with a mafioso called Alice" in html
+    assert "effects.csv" in html
+    assert tables(result)["effects"].equals(table)
+    assert json.loads(json.dumps(result.to_json()))["effects"] == table.to_dicts()
+    assert max(len(line) for line in "\n".join(fit_lines(result)).splitlines()) <= 80
+
+
+def test_a_term_with_one_level_has_a_sentence_and_no_number() -> None:
+    result = with_terms("+last", {"last": ("",)})
+    assert effects(result.fits[0].posterior).is_empty()
+    assert "cannot be told" in markdown(fit_page(result))
+    assert "effects" not in result.to_json()
+
+
+def test_slips_of_votes_have_their_rates_wherever_the_fit_is_shown() -> None:
+    plain = with_terms("+votes", {})
+    posterior = with_slips(plain.fits[0].posterior)
+    result = _result((replace(plain.fits[0], posterior=posterior),), "keep", {})
+    table = slip_rates(posterior)
+    assert table.select("role", "model").rows() == [(role, name) for role in PLAYERS for name in THREE]
+    assert table.filter(role="villager")["slip"].null_count() == 3
+    assert table["votes"].to_list() == [14 * 9] * 9
+    assert (table["drawn_lo"] < table["drawn_hi"]).all()
+    html = page_html(fit_page(result))
+    assert "Slips and drawn votes" in html
+    assert f"{table['drawn'][0]:.3f} ({table['drawn_lo'][0]:.3f}" in markdown(fit_page(result))
+    assert any("share of votes" in line for line in fit_lines(result))
+    assert len(result.to_json()["slips"]) == 9
+
+
+def test_a_model_without_such_terms_shows_none() -> None:
+    result = with_terms("", {})
+    assert result.parts == ()
+    assert not {"effects", "slips"} & set(result.to_json())
+    assert module.to_json(result.fits[0].posterior) == {}
+
+
+@pytest.mark.parametrize(("columns", "says"), [("mdv", "it votes at random."), ("mdvb", "by its b alone"), ("mdb", "")])
+def test_what_v_near_0_means_depends_on_whether_villagers_lean(columns: str, says: str) -> None:
+    words = " ".join(reading(pl.DataFrame({name: [0.5] for name in columns})))
+    assert says in words
+    assert ("v near 0" in words) is ("v" in columns)
+    assert ("it votes at random." in words) is (columns == "mdv")
+
+
+@pytest.mark.parametrize(("terms", "narrow"), [("+last", True), ("", False)])
+def test_scores_beside_a_shift_come_with_the_word_that_their_intervals_are_too_narrow(terms: str, narrow: bool) -> None:
+    result = with_terms(terms, {"last": PLAYERS} if terms else {})
+    for words in (
+        page_html(fit_page(result)),
+        markdown(fit_page(result)),
+        " ".join(" ".join(fit_lines(result)).split()),
+    ):
+        assert ("The intervals of scores are too narrow" in words) is narrow

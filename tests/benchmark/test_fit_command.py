@@ -1,27 +1,31 @@
-"""`liescope fit`: what it prints, what it writes, and that it writes nothing it could not stand behind."""
+"""`liescope fit`: what it prints and writes, nothing it could not stand behind, by conditions and with drawn votes."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
 import pytest
 from typer.main import get_command
 
-from liescope.benchmark.capability.counts import Counts
-from liescope.benchmark.capability.fit_report import forest, predictive
-from liescope.benchmark.capability.goodness import goodness
+from liescope.benchmark import fit
+from liescope.benchmark.capability.count_sources import load_conditions
+from liescope.benchmark.capability.counts import count_games
+from liescope.benchmark.capability.fit_report import fit_lines, forest, predictive
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.results import predictions, scores, tidy_draws
-from liescope.benchmark.capability.sentences import findings
+from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.commands import app
-from liescope.benchmark.fitting import ConditionFit
-from liescope.common.errors import NotConverged, UsageError
+from liescope.benchmark.fitting import DrawnVotes
+from liescope.common.errors import NotConverged, UnknownName, UsageError
 from liescope.common.figures import svg
 from liescope.games import Source
+from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from tests.common.svg_text import smallest_text
@@ -89,7 +93,7 @@ def test_scripted_games_are_never_presented_as_a_finding(
 def test_a_fit_that_has_not_converged_prints_and_writes_nothing(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(NotConverged):
+    with pytest.raises(NotConverged, match=r"bulk ESS is \d+ \(at least 400\).*--draws 2000"):
         run(table, "--draws", "20", "--tune", "5", "--out", tmp_path / "report")
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "report").exists()
@@ -117,47 +121,148 @@ def test_the_predictive_plot_shows_every_cell_once(published_fit: Posterior) -> 
     assert sum(len(line.get_xdata()) for line in panel.lines[1:]) == 140
 
 
-def test_the_tidy_draws_are_the_draws(published_fit: Posterior) -> None:
-    frame = tidy_draws(published_fit)
-    place = published_fit.names["v"].index("Grok 3 Mini")
-    one = frame.filter(chain=2, draw=17, parameter="v", model="Grok 3 Mini")["value"].item()
-    assert one == published_fit.draws["v"][2, 17, place]
-
-
-def test_the_findings_name_who_leads_where_that_is_settled_and_else_who_is_in_the_running(
-    published_fit: Posterior,
-) -> None:
-    table = scores(published_fit)
-    sentences = findings(
-        [ConditionFit("", Counts(published_fit.cells, published_fit.cells), published_fit, goodness(published_fit))]
-    )
-    for name, sentence in zip(("m", "d", "v"), sentences, strict=True):
-        best = table.sort(name, descending=True).row(0, named=True)
-        draws = published_fit.flat()[name]
-        chance = (draws.argmax(axis=1) == published_fit.names[name].index(best["model"])).mean()
-        if chance >= 0.95:
-            assert sentence.startswith(best["model"])
-            assert f"{name} {best[name]:.2f} ({best[f'{name}_lo']:.2f} to {best[f'{name}_hi']:.2f})" in sentence
-            assert re.search(r"in (more than )?\d+% of the draws", sentence)
-        else:
-            assert sentence.startswith("These games do not settle who")
-            assert f"{best['model']} {chance:.0%}" in sentence
-
-
-def test_two_equal_players_are_told_apart_by_no_line_of_the_terminal_or_the_report(
-    simulate: Callable[..., pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    equal = (np.zeros(2), np.zeros(2), np.ones(2))
-    simulate(equal, games=10, seed=2).write_csv(tmp_path / "tie.csv")
-    run(tmp_path / "tie.csv", "--draws", "400", "--tune", "400", "--out", tmp_path / "report")
-    printed = " ".join(capsys.readouterr().out.split())
-    for words in (printed, (tmp_path / "report" / "report.md").read_text(encoding="utf-8")):
-        assert words.count("These games do not settle who") == 3
-        assert "seems" not in words
-        assert "THESE GAMES TELL LITTLE" in words
-
-
 @pytest.mark.usefixtures("drawn")
 def test_its_figures_can_be_read_on_a_phone(published_fit: Posterior) -> None:
     for figure in (forest(scores(published_fit)), predictive(predictions(published_fit))):
         assert smallest_text(svg(figure, "one")) >= 9
+
+
+Play = Callable[..., GameRecord]
+ESCAPE = "b\x1b[31m" + "b" * 30
+
+
+def games(play: Play, count: int, offset: int = 0, names: str | tuple[str, str] = "ab") -> list[GameRecord]:
+    found = []
+    for seed in range(count):
+        i, j, k = (names[seed >> bit & 1] for bit in range(3))
+        found.append(play(i, j, k, k, mafia_wins=seed % 3 == 0, seed=seed + offset))
+    return found
+
+
+def with_drawn_vote(game: GameRecord) -> GameRecord:
+    vote = next(event.index for event in game.events if event.kind is EventKind.VOTE)
+    events = [replace(event, fallback="unreadable") if event.index == vote else event for event in game.events]
+    return replace(game, events=tuple(events))
+
+
+def keep(path: Path, records: list[GameRecord], **options: object) -> Path:
+    plan = {"game": "mini-mafia", "options": options, "prompts": "full"}
+    with Journal.create(path, plan if options else {"game": "mini-mafia"}) as journal:
+        for record in records:
+            journal.add_record(record)
+    return path
+
+
+def test_games_of_different_settings_are_counted_apart_unless_pooling_is_asked_for(play: Play, tmp_path: Path) -> None:
+    one = keep(tmp_path / "one", games(play, 8), rounds=2)
+    two = keep(tmp_path / "two", games(play, 8, 100), rounds=8)
+    more = keep(tmp_path / "more", games(play, 8, 200), rounds=8)
+    parts = load_conditions([one, two, more])
+    assert {name: int(counts.cells["games"].sum()) for name, counts in parts.items()} == {"rounds 2": 8, "rounds 8": 16}
+    pooled = load_conditions([one, two, more], pool=True)
+    assert [int(counts.cells["games"].sum()) for counts in pooled.values()] == [24]
+    assert set(load_conditions([two, more])) == {""}
+    table = tmp_path / "counts.csv"
+    table.write_text("mafioso,detective,villager,mafia_wins,games\na,a,b,1,2\n")
+    assert "" in load_conditions([one, table])
+    assert len(load_conditions([one, table])) == 2
+
+
+def test_games_with_a_drawn_vote_are_counted_and_can_be_left_out(play: Play) -> None:
+    played = games(play, 8)
+    counts = count_games([*(with_drawn_vote(game) for game in played[:3]), *played[3:]])
+    assert (counts.drawn_games, int(counts.cells["games"].sum()), int(counts.undrawn["games"].sum())) == (3, 8, 5)
+    assert count_games(played).drawn_games == 0
+
+
+def test_a_fit_shows_scores_with_and_without_drawn_votes(play: Play, tmp_path: Path) -> None:
+    played = games(play, 160)
+    path = keep(tmp_path / "run", [with_drawn_vote(game) if n % 4 == 0 else game for n, game in enumerate(played)])
+    result = fit(path, draws=400, tune=400, drawn_votes="leave-out", out=tmp_path / "report")
+    assert any("40 of 160 games (25%)" in note and "they are left out" in note for note in result.notes)
+    assert result.cells["games"].sum() == 120
+    assert result.drawn.select("model", "parameter").n_unique() == result.drawn.height == 6
+    assert (result.drawn["kept"] != result.drawn["left_out"]).all()
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "games kept | games left out" in text
+    shown = result.drawn.filter(model="a", parameter="m")["left_out"].item()
+    assert result.scores.filter(model="a")["m"].item() == shown
+    assert set(result.to_json()) == {"variant", "models", "left", "diagnostics", "goodness"}
+    with pytest.raises(UnknownName, match="leave-out"):
+        fit(path, drawn_votes=cast(DrawnVotes, "drop"))
+
+
+def test_two_conditions_are_fitted_apart_and_compared(play: Play, tmp_path: Path) -> None:
+    one = keep(tmp_path / "one", games(play, 160, names=("a", ESCAPE)), rounds=2)
+    two = keep(tmp_path / "two", games(play, 160, 1000, names=("a", ESCAPE)), rounds=8)
+    result = fit([str(one), two], draws=400, tune=400, out=tmp_path / "report")
+    assert [part.condition for part in result.fits] == ["rounds 2", "rounds 8"]
+    data = json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8"))
+    assert [part["condition"] for part in data["conditions"]] == ["rounds 2", "rounds 8"]
+    assert data == result.to_json()
+    assert result.win_rates["difference"].to_list() == [0.0] * 8
+    assert set(result.differences["parameter"]) == {"m", "d", "v"}
+    assert result.differences.select((pl.col("lo") < 0) & (pl.col("hi") > 0)).to_series().all()
+    lines = list(fit_lines(result))
+    assert lines[-1].startswith("wrote ")
+    assert max(len(line) for text in lines[:-1] for line in text.splitlines()) <= 80
+    assert not any("\x1b" in line for line in lines)
+    assert "\x1b" not in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert len(repr(result)) < 80
+
+
+def test_a_condition_that_cannot_be_fitted_is_left_out_with_its_reason_and_the_others_are_fitted(
+    play: Play, tmp_path: Path
+) -> None:
+    one = keep(tmp_path / "one", games(play, 160), rounds=2)
+    two = keep(tmp_path / "two", games(play, 16, 1000, names="aa"), rounds=8)
+    result = fit([one, two], draws=400, tune=400, out=tmp_path / "report")
+    assert [part.condition for part in result.fits] == ["rounds 2"]
+    assert set(result.unfit) == {"rounds 8"}
+    assert result.cells["games"].sum() == 160
+    data = json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8"))
+    assert data["unfit"] == dict(result.unfit)
+    said = " ".join(" ".join(fit_lines(result)).split())
+    shown = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for words in (said, shown):
+        assert "NOT FITTED: the games with rounds 8, because a fit compares models" in words
+        assert "pool" not in words
+    with pytest.raises(UsageError, match="compares models"):
+        fit([one, two], condition=["rounds 8"])
+    with pytest.raises(UsageError, match=r"none of 2 conditions .* rounds 8: .* rounds 9: ") as refused:
+        fit([two, keep(tmp_path / "three", games(play, 8, 2000, names="aa"), rounds=9)])
+    assert "pool" not in str(refused.value)
+
+
+def test_conditions_are_chosen_by_their_settings(play: Play, tmp_path: Path) -> None:
+    runs = [
+        keep(tmp_path / "a", games(play, 8), rounds=2),
+        keep(tmp_path / "b", games(play, 8, 100), rounds=20),
+        keep(tmp_path / "c", games(play, 8, 200), rounds=2, names="long"),
+    ]
+    every = set(load_conditions(runs))
+    assert len(every) == 3
+    assert set(load_conditions(runs, only=["rounds 2"])) == {name for name in every if "rounds 2," in f"{name},"}
+    table = tmp_path / "counts.csv"
+    table.write_text("mafioso,detective,villager,mafia_wins,games\na,a,b,1,2\n")
+    assert set(load_conditions([runs[0], table], only=["settings not stated"])) == {""}
+    with pytest.raises(UnknownName, match="rounds 2"):
+        load_conditions(runs, only=["rounds 3"])
+
+
+def test_conditions_that_are_added_up_are_named_and_so_are_prompts_that_differ(play: Play, tmp_path: Path) -> None:
+    one = keep(tmp_path / "one", games(play, 8), rounds=2)
+    two = keep(tmp_path / "two", games(play, 8, 100), rounds=8)
+    old = tmp_path / "old"
+    with Journal.create(old, {"game": "mini-mafia", "options": {"rounds": 2}, "prompts": "older"}) as journal:
+        for record in games(play, 8, 200):
+            journal.add_record(record)
+    (pooled,) = load_conditions([one, two], pool=True).values()
+    (said,) = pooled.notes
+    assert "2 conditions were added up" in said
+    assert "rounds 2 (8 games)" in said
+    assert "prompts" not in said
+    (mixed,) = load_conditions([one, old], pool=True).values()
+    assert "Their prompts differ" in mixed.notes[0]
+    (alone,) = load_conditions([one], pool=True).values()
+    assert alone.notes == ()

@@ -103,12 +103,6 @@ def test_every_table_is_a_file_and_in_the_json_with_the_same_rows(made: tuple[Pa
         assert (file.columns, file.height) == (table["columns"], len(table["rows"]))
 
 
-def test_every_file_that_the_page_names_is_there(made: tuple[Path, ReportResult]) -> None:
-    page = (made[0] / "report.html").read_text(encoding="utf-8").replace("<wbr>", "")
-    named = [part.split("<")[0] for part in page.split("<code>tables/")[1:]]
-    assert {Path(name).stem for name in named} <= set(made[1].tables)
-
-
 def test_the_counts_of_a_report_are_those_that_were_fitted(made: tuple[Path, ReportResult]) -> None:
     folder, result = made
     written = pl.read_csv(folder / "counts.csv")

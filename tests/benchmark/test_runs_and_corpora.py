@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,10 +10,7 @@ from liescope.benchmark.analyses.frames import SCHEMAS, load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
-from liescope.generate.importers import import_games
 from liescope.generate.runs.play import label, play
-
-REAL_GAMES = 300
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +71,3 @@ def test_a_run_and_its_corpus_side_by_side_would_count_twice(made: Path) -> None
         load_conditions([made / "mini-1", made / "corpus" / "mini"])
     with pytest.raises(UsageError, match="count twice"):
         load_games([made / "wolves", made / "corpus" / "wolves"])
-
-
-@pytest.mark.long
-def test_published_games_give_the_same_figures_from_a_run_and_from_a_corpus(shared_data: Path, tmp_path: Path) -> None:
-    source = shared_data / "mini_mafia"
-    with gzip.open(source / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
-        (tmp_path / "games.jsonl").write_text("".join(islice(lines, REAL_GAMES)), encoding="utf-8")
-    run, corpus = tmp_path / "run", tmp_path / "corpus"
-    import_games("mini-mafia", tmp_path / "games.jsonl", out=run, batches=source / "batches.jsonl.gz")
-    build(run, out=corpus)
-    played, packed = load_games([run]), load_games([corpus])
-    assert played.frames.games.height == REAL_GAMES
-    for name in SCHEMAS:
-        assert getattr(played.frames, name).equals(getattr(packed.frames, name)), name
-    ((_, counts),) = load_conditions([run]).items()
-    ((_, again),) = load_conditions([corpus]).items()
-    assert counts.cells.equals(again.cells)
-    assert counts.undrawn.equals(again.undrawn)
-    assert counts.drawn_games > 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.common.folders import replacing, take_lock
+from liescope.common.folders import replacing
 
 BEGIN = """
 import os, sys
@@ -132,11 +132,3 @@ def test_many_at_once_leave_one_whole_folder(tmp_path: Path) -> None:
         assert builder.returncode == 0 or "is being written by another process" in said.splitlines()[-1]
     assert (out / "corpus").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_one_process_holds_a_folder(tmp_path: Path) -> None:
-    holder = start_and_wait("take_lock(out)\nprint('ready', flush=True)\nsys.stdin.read()", tmp_path)
-    with pytest.raises(UsageError, match="is being written by another process"):
-        take_lock(tmp_path)
-    holder.communicate("", timeout=20)
-    take_lock(tmp_path)

@@ -23,17 +23,11 @@ SAME = [
     ("Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", "meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b-instruct-fp8"),
     ("Qwen2.5-7B-Instruct-Q4_K_M.gguf", "Qwen/Qwen2.5-7B-Instruct", "qwen-2.5-7b-instruct-bnb-4bit"),
     ("deepseek-chat", "deepseek-ai/deepseek-chat"),
-    ("grok-3-mini",),
-    ("gpt-4.1-nano",),
-    ("gpt-4.1",),
-    ("Qwen2.5-7B",),
-    ("Llama-3.1-70B-Instruct",),
-    ("model-a",),
-    ("model-b",),
-    ("scripted:bold",),
-    ("scripted:novice",),
-    ("unknown",),
-    ("unknown-model",),
+    *(
+        (name,)
+        for name in ("grok-3-mini", "gpt-4.1-nano", "gpt-4.1", "Qwen2.5-7B", "Llama-3.1-70B-Instruct", "model-a")
+    ),
+    *((name,) for name in ("model-b", "scripted:bold", "scripted:novice", "unknown", "unknown-model")),
 ]
 
 

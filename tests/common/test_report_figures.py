@@ -1,4 +1,4 @@
-"""Figures of reports: text that a phone can show, labels that break only where they may, the same bytes each time."""
+"""Figures: text that a phone can show, labels that break where they may, the same bytes, a colour for each model."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import re
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from liescope.benchmark.capability.count_sources import published_scores
 from liescope.common import figures
-from liescope.common.colours import model_colours
+from liescope.common.colours import MODELS, model_colours, text_on
 from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrix, svg
 from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.usefixtures("drawn")
-MODELS = ["gpt-4.1-mini", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", r"$\no_such{formula$ <script>", "x" * 90]
+SHOWN = ["gpt-4.1-mini", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", r"$\no_such{formula$ <script>", "x" * 90]
 
 
 def dots() -> str:
     rows = [
         Dot(model, 0.5, 0.4, 0.6, series, facet)
         for facet in ("heard", "never heard")
-        for model in MODELS
+        for model in SHOWN
         for series in ("tfidf", "villagers")
     ]
-    return svg(dots_with_intervals([*rows, Dot("silent", None)], "AUROC", model_colours(MODELS), 0.5), "dots")
+    return svg(dots_with_intervals([*rows, Dot("silent", None)], "AUROC", model_colours(SHOWN), 0.5), "dots")
 
 
 def cells() -> str:
-    held = {(one, other): MatrixCell(0.1, 0.05, 0.3, one == other) for one in MODELS for other in MODELS}
-    return svg(matrix(MODELS, MODELS * 2, held, "AUROC", middle=0.5, row_axis="train", column_axis="test"), "cells")
+    held = {(one, other): MatrixCell(0.1, 0.05, 0.3, one == other) for one in SHOWN for other in SHOWN}
+    return svg(matrix(SHOWN, SHOWN * 2, held, "AUROC", middle=0.5, row_axis="train", column_axis="test"), "cells")
 
 
 @pytest.mark.parametrize("draw", [dots, cells])
@@ -110,3 +113,43 @@ def test_columns_that_do_not_fit_go_on_below() -> None:
     assert shown == [str(n) for n in range(20)]
     assert len(panels) > 1
     assert [axes.get_xlabel() for axes in figure.axes].count("share") == 1
+
+
+NAMES = st.lists(st.text(max_size=20), max_size=20, unique=True)
+
+
+@settings(max_examples=30)
+@given(NAMES)
+def test_a_model_has_the_same_colour_in_every_order(names: list[str]) -> None:
+    shuffled = sorted(names, reverse=True)
+    assert model_colours(names) == model_colours(shuffled)
+    assert list(model_colours(names)) == names
+
+
+@given(NAMES)
+def test_models_of_one_page_differ_as_long_as_there_are_colours(names: list[str]) -> None:
+    assert len(set(model_colours(names).values())) == min(len(names), len(MODELS))
+
+
+def test_the_models_of_the_paper_keep_their_colours_whichever_of_them_are_on_a_page() -> None:
+    models = published_scores()["model"].to_list()
+    everywhere = model_colours(models)
+    assert all(model_colours([name]) == {name: everywhere[name]} for name in models)
+    assert len(set(everywhere.values())) == len(models) == 10
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_every_colour_stands_out_from_paper() -> None:
+    for code in MODELS:
+        rgb = tuple(int(code[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        assert 1.05 / (_luminance(rgb) + 0.05) >= 3
+
+
+@given(st.tuples(*[st.floats(0, 1)] * 3))
+def test_text_has_the_contrast_that_print_needs_on_any_colour(colour: tuple[float, float, float]) -> None:
+    light, dark = sorted([_luminance(colour), {"#ffffff": 1.0, "#000000": 0.0}[text_on(colour)]], reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5

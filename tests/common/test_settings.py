@@ -14,7 +14,7 @@ import typer
 from typer.main import get_command
 
 from liescope.common.command_options import Given, with_settings
-from liescope.common.errors import LiescopeError, UnknownName, UsageError
+from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.settings import Setting, like, resolve, saved, settings_of, settings_table, split, takes
 from liescope.generate.runs.run_folder import RunConfig
 
@@ -81,22 +81,9 @@ def call(app: typer.Typer, *words: str) -> None:
 
 
 def test_what_is_not_given_has_its_default() -> None:
-    assert cook("pie") == {
-        "pans": 2,
-        "dishes": (),
-        "salt": True,
-        "book": None,
-        "heat": "low",
-        "rest": "10m",
-        "cost": None,
-        "secret": (),
-        "tasters": 1,
-    }
+    assert [cook("pie")[name] for name in ("pans", "dishes", "book", "tasters")] == [2, (), None, 1]
     assert cook("pie", pans=3, dishes=["a", "b"])["dishes"] == ("a", "b")
-
-
-def test_one_text_is_a_list_of_one() -> None:
-    assert resolve(Cooking, {"dishes": "stew"})["dishes"] == ("stew",)
+    assert cook("pie", dishes="stew")["dishes"] == ("stew",)
 
 
 @pytest.mark.parametrize(
@@ -151,32 +138,12 @@ def test_only_what_was_given_or_has_a_default_arrives(app: typer.Typer, seen: di
     }
 
 
-def test_the_help_says_what_the_messages_say(app: typer.Typer, capsys: pytest.CaptureFixture[str]) -> None:
-    call(app, "--help")
-    said = " ".join(capsys.readouterr().out.split())
-    for words in (
-        "[1 to 256]",
-        "[above 0 and at most 100]",
-        "[default: soup]",
-        "--dish ",
-        "--no-salt",
-        "Budget",
-        "Spices",
-    ):
-        assert words in said
-
-
 def test_an_option_called_like_one_of_the_command_is_refused_with_one_line() -> None:
     with pytest.raises(LiescopeError, match=r"^the option --out of Chess is called like one that liescope move has"):
 
         @with_settings([Setting("Where.", name="out", group="Chess")])
         def move(*, out: str, given: Given) -> None:
             """Move."""
-
-
-def test_an_unknown_name_is_one_of_the_tree() -> None:
-    with pytest.raises(UnknownName, match="pans"):
-        resolve(Cooking, {"pams": 1})
 
 
 def test_a_setting_is_added_in_one_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

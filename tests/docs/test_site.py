@@ -1,17 +1,21 @@
-"""The site as it is built: no broken link, and its search finds what a newcomer looks for."""
+"""The site: no broken link, a search that finds, settings, figures and pages that are what the code and reports say."""
 
 from __future__ import annotations
 
+import gzip
+import importlib
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from tests.docs.examples import ROOT
+from liescope import cli
+from tests.docs.examples import ROOT, blocks, commands
 
 pytestmark = pytest.mark.slow
 
@@ -57,3 +61,95 @@ def test_every_page_of_the_menu_but_results_is_reached_from_the_first_page() -> 
     assert [
         name for name in (*guides, "glossary.md", "examples.md", "labels.md", "commands.md") if name not in first
     ] == []
+
+
+def test_the_page_is_made_of_the_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    script = importlib.import_module("make_settings")
+    assert script.FILE.read_text(encoding="utf-8") == script.page(), "python docs/make_settings.py"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return importlib.import_module("make_figures")
+
+
+def write_report(folder: Path, held_out: list[str], auroc: float, kind: str = "tfidf") -> None:
+    """A report on the detector "mine"; on the held-out model's own games every figure is that much, elsewhere 0.99, and
+    pooled 0.5.
+    """
+    wanted = "test:held-out" if held_out else "test"
+    named = {
+        "mine": ("auroc_within", "names_mafioso"),
+        "control:length": ("auroc_within",),
+        "observers:villager_vote": ("names_mafioso",),
+    }
+    rows = [
+        {"detector": who, "metric": metric, "split": split, "value": value, "lo": value - 0.01, "hi": value + 0.01}
+        for split, value in {"test": 0.99, wanted: auroc}.items()
+        for who, metrics in named.items()
+        for metric in metrics
+    ] + [{"detector": who, "metric": "auroc", "split": "test", "value": 0.5, "lo": 0.4, "hi": 0.6} for who in named]
+    folder.mkdir()
+    data = {"hold_out": held_out, "split": "test", "models": {"mine": {"kind": kind}}, "rows": rows}
+    (folder / "report.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_figures_are_those_of_the_held_out_model(script: ModuleType, tmp_path: Path) -> None:
+    write_report(tmp_path / "a", [], 0.91)
+    write_report(tmp_path / "b", ["Unheard"], 0.62)
+    reports = [script.read(path) for path in sorted(tmp_path.glob("*/report.json"))]
+    assert [report.figure(None, "auroc_within")[0] for report in reports] == [0.91, 0.62]
+    top, bottom = script.picture(reports).axes
+    for axes in (top, bottom):
+        assert {text.get_text() for text in axes.texts} == {"chance", "0.91", "0.62"}
+        assert [label.get_text() for label in axes.get_yticklabels()][1] == "Unheard"
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_same_reports_give_the_same_file(script: ModuleType, tmp_path: Path) -> None:
+    write_report(tmp_path / "a", [], 0.91)
+    for name in ("one.svg", "two.svg"):
+        script.main(tmp_path, tmp_path / name)
+    one, two = ((tmp_path / name).read_bytes() for name in ("one.svg", "two.svg"))
+    assert one == two
+    assert len(one) < 150_000
+
+
+def test_reports_that_do_not_belong_together_are_refused(script: ModuleType, tmp_path: Path) -> None:
+    write_report(tmp_path / "a", [], 0.91)
+    write_report(tmp_path / "b", ["Unheard"], 0.62, kind="embedding")
+    with pytest.raises(SystemExit, match="one kind"):
+        script.main(tmp_path, tmp_path / "x.svg")
+
+
+PAGE = ROOT / "docs" / "guides" / "trust.md"
+_FIGURE = re.compile(r"(-?\d\.\d\d) \((-?\d\.\d\d) to (-?\d\.\d\d)\)")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_every_figure_with_an_interval_is_one_of_the_report(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with gzip.open(shared_data / "chat_lies" / "transcripts.jsonl.gz") as packed:
+        (tmp_path / "transcripts.jsonl").write_bytes(packed.read())
+    shown = next(block for block in blocks(PAGE) if "transcripts.jsonl" in block.text)
+    for words in commands(shown):
+        assert cli.main(words[1:]) == 0
+    report = json.loads((tmp_path / "reports" / "chats" / "report.json").read_text(encoding="utf-8"))
+    found = {
+        tuple(f"{row[end] + 0.0:.2f}".replace("-0.00", "0.00") for end in ("value", "lo", "hi"))
+        for row in report["rows"]
+        if row["value"] is not None and row["lo"] is not None
+    }
+    found |= {match.groups() for match in _FIGURE.finditer(_two_decimals(json.dumps(report["notes"])))}
+    told = [match.groups() for match in _FIGURE.finditer(PAGE.read_text(encoding="utf-8"))]
+    assert len(told) > 20
+    assert [figure for figure in told if figure not in found] == []
+
+
+def _two_decimals(text: str) -> str:
+    return re.sub(r"\d\.\d\d\d", lambda match: f"{float(match[0]):.2f}", text)

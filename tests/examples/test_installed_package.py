@@ -140,15 +140,14 @@ def made(site: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, li
     return where, done.stdout.splitlines()[-1].split()
 
 
-def test_a_player_plays_and_its_package_is_named_in_the_run(made: tuple[Path, list[str]]) -> None:
+def test_a_player_plays_and_games_go_out_by_its_exporter_and_come_in_by_its_importer(
+    made: tuple[Path, list[str]],
+) -> None:
     facts = json.loads((made[0] / "r" / "run.json").read_text())
     assert facts["versions"]["more-parts"] == "3.1"
     written = (made[0] / "e" / "sheets.txt").read_text()
     assert "quiet mouse" in written
     assert "I would rather listen." in written
-
-
-def test_games_go_out_by_its_exporter_and_come_in_by_its_importer(made: tuple[Path, list[str]]) -> None:
     out, back = ((made[0] / folder / "sheets.txt").read_text().splitlines() for folder in ("e", "again"))
     assert len(out) == 2 * 2 * 2
     for one, other in zip(sorted(out), sorted(back), strict=True):

@@ -26,6 +26,7 @@ build r --out c
 export r --to kto --out shared
 train counting-words --corpus c --target claim --smoothing 0.5 --out m
 evaluate m --corpus c --draws 20 --out evaluated
+score m Well.
 audit c --target claim --out audited
 analyse r --out analysed
 view r --out pages.html
@@ -99,38 +100,10 @@ check_detector("counting-words", Path("."), texts, smoothing=0.5)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_saved_models_know_it_too(installed: Path, made: Path, tmp_path: Path) -> None:
-    done = run(RUN, tmp_path, installed, f"score {made / 'm'} Well.")
-    assert done.returncode == 0, done.stderr[-2000:]
-
-
 @pytest.mark.parametrize("line", ["show r", "score m Well."])
 def test_without_the_package_an_error_names_it(line: str, made: Path) -> None:
     done = run("import sys; from liescope import cli; sys.exit(cli.main(sys.stdin.read().split()))", made, None, line)
     assert done.returncode == 1
     needs = "needs the package 'liescope-two-truths', which is not installed"
     assert needs in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_an_option_that_a_command_has_already_is_refused_in_one_line(tmp_path: Path) -> None:
-    code = """
-import sys
-from dataclasses import dataclass, replace
-from liescope import cli
-from liescope.games.mafia import MafiaSpec, MiniMafia
-from liescope.games.game_registry import GAMES
-from liescope.games.table_options import option
-
-@dataclass(frozen=True, slots=True)
-class Spec(MafiaSpec):
-    seed: int = option(1, "A clash.")
-
-GAMES["clash"] = replace(GAMES["mafia"], name="clash", spec=Spec())
-assert cli.main(["status", "nowhere"]) == 1
-sys.exit(cli.main(["play", "mini-mafia", "--games", "1", "--player", "scripted:bold", "--out", "r"]))
-"""
-    done = run(code, tmp_path, None)
-    assert done.returncode == 1
-    assert "--seed" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,8 +1,9 @@
-"""Every command alike: its help says what it takes, a slip is answered, and a config file gives what can be typed."""
+"""The command line: help, slips, exit codes, completion, and a config file that gives what can be typed."""
 
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from liescope.detectors.detector_registry import DETECTORS
 from liescope.games.game_registry import GAMES
 from liescope.generate.exports.exporting import EXPORTERS
 from liescope.generate.importers.importing import IMPORTERS
+from liescope.generate.runs.journal import Journal
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "nutpie", "matplotlib", "datasets"}
@@ -187,3 +189,83 @@ def test_a_mistake_in_a_config_file_names_file_key_and_what_is_allowed(
     assert said in line
     assert str(file) in line
     assert "hf_abc" not in line
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"liescope {cli.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        # What is said to most mistakes is frozen in tests/golden/said/refusals.txt.
+        (["play", "mini-mafia", "--player", "bold", "--out", "{tmp}/r"], "scripted:bold"),
+        (["evaluate", "{tmp}/m", "--corpus", "{tmp}/c", "--out", "{tmp}/e"], "{tmp}"),
+        (["audit", "{tmp}/c"], "{tmp}/c"),
+        (["audit", "{tmp}/c", "--target", "lies"], "claim"),
+        (["fit", "{tmp}/none.csv", "--out", "{tmp}/f"], "none.csv"),
+        (["publish", "{tmp}/c", "--repo", "a/b"], "{tmp}/c"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_it_and_exit_code_1(
+    words: list[str], names: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([word.replace("{tmp}", str(tmp_path)) for word in words]) == 1
+    said = capsys.readouterr()
+    (line,) = said.err.strip().splitlines()
+    assert line.startswith("error: ")
+    assert names.replace("{tmp}", str(tmp_path)) in line
+    assert said.out == ""
+
+
+def test_a_reader_that_leaves_ends_a_command_as_it_ends_any_tool_and_loses_no_game(tmp_path: Path) -> None:
+    words = ["play", "mini-mafia", "--player", "scripted:bold", "--games", "5", "--out", str(tmp_path / "run")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "liescope", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as playing:
+        assert playing.stdout is not None
+        assert playing.stderr is not None
+        playing.stdout.close()
+        said = playing.stderr.read()
+        assert playing.wait(60) == 128 + signal.SIGPIPE
+    assert "Traceback" not in said
+    assert "Broken" not in said
+    assert "error" not in said
+    with Journal.open(tmp_path / "run") as journal:
+        assert len(list(journal.records())) == 5
+
+
+def test_a_log_on_a_full_disk_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["play", "mini-mafia", "--player", "scripted:bold", "--games", "1", "--out", str(tmp_path / "run")]
+    assert cli.main([*words, "--log", "/dev/full"]) == 1
+    assert "the log /dev/full cannot be written: No space left on device" in " ".join(capsys.readouterr().err.split())
+    assert cli.main(words) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("tra", ["train", "transfer"]),
+        ("train ", [*DETECTORS]),
+        ("train linear --targ", ["--target"]),
+        ("train linear --target ", ["role", "claim", "promise", "gold", "self", "peer"]),
+        ("transfer corpus --detector obs", ["observers"]),
+        ("play ", [*GAMES]),
+        ("play mini-mafia --player ", ["scripted:novice", "scripted:steady", "scripted:bold"]),
+        ("import ", [*IMPORTERS]),
+        ("export runs/first --to ", [*EXPORTERS]),
+        ("train linear --corpus ", []),
+    ],
+)
+def test_names_are_completed(
+    words: str, names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_LIESCOPE_COMPLETE", "complete_fish")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"liescope {words}")
+    with pytest.raises(SystemExit):
+        cli.main([])
+    found = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
+    assert set(names) <= set(found)
+    assert names or not any(found)

@@ -17,7 +17,7 @@ import liescope
 from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report
 from liescope.common.report.files import write
-from tests.common.driven_browser import driven
+from tests.common.browser import chromium
 from tests.generate.corpus.stand_in import Hub, hubs
 
 REPO = "me/board"
@@ -97,12 +97,13 @@ def test_a_page_shows_on_the_hub_what_it_shows_here_and_its_policy_refuses_nothi
     hub = start_hub()
     assert hub.publish(str(site), "--repo", REPO).returncode == 0
     files = pulled(hub, tmp_path / "space")
-    with driven(tmp_path / "browser") as browser:
-        shown = []
-        for page in (site / "report.html", files["index.html"]):
-            browser.open(page)
-            assert browser.errors == []
-            shown.append(browser.ask("document.body.innerText"))
+    with chromium() as browser:
+        shown, complaints = [], list[str]()
+        page = browser.new_context(complaints).new_page()
+        for file in (site / "report.html", files["index.html"]):
+            page.goto(file.resolve().as_uri())
+            shown.append(page.inner_text("body"))
+    assert complaints == []
     assert shown[0] == shown[1]
 
 

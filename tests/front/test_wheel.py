@@ -87,16 +87,15 @@ def own_files() -> set[str]:
     return {str(path.relative_to(ROOT)) for path in paths}
 
 
-def test_its_only_top_level_name_is_liescope_and_it_is_typed(wheel: Path) -> None:
+def test_a_wheel_from_the_sdist_and_one_from_the_checkout_hold_every_file_under_one_name(
+    wheel: Path, tmp_path: Path
+) -> None:
+    here = set().union(*map(files_of, ROOMS)) | own_files()
     names = zipfile.ZipFile(wheel).namelist()
+    assert here <= set(names)
+    assert here <= set(zipfile.ZipFile(built("wheel", tmp_path)).namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"liescope"}
     assert "liescope/py.typed" in names
-
-
-def test_a_wheel_from_the_sdist_and_one_from_the_checkout_hold_every_file(wheel: Path, tmp_path: Path) -> None:
-    here = set().union(*map(files_of, ROOMS)) | own_files()
-    assert here <= set(zipfile.ZipFile(wheel).namelist())
-    assert here <= set(zipfile.ZipFile(built("wheel", tmp_path)).namelist())
 
 
 def test_the_sdist_holds_what_the_makefile_works_with(source: Path) -> None:

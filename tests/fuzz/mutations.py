@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from random import Random
@@ -95,6 +95,16 @@ def damage_file(file: Path, random: Random) -> None:
 def json_bytes(data: Any) -> bytes:
     """As a careless program would write it: NaN and lone surrogates and all."""
     return json.dumps(data, allow_nan=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def tried(read: Callable[[], object]) -> str:
+    """Whether a reader took its input or refused it with one line."""
+    try:
+        read()
+    except LiescopeError as error:
+        said(error)
+        return "refused"
+    return "read"
 
 
 def said(error: LiescopeError) -> str:

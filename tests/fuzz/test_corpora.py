@@ -1,4 +1,4 @@
-"""A corpus may come from anyone: what is wrong with it is one line, also where the stranger signed it anew."""
+"""A corpus or a model may come from anyone: what is wrong with it is one line, also where the stranger signed it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -17,12 +18,11 @@ import pyarrow.parquet as pq
 import liescope
 from liescope.benchmark.analyses.frames import load_games
 from liescope.benchmark.capability.count_sources import load_counts
-from liescope.common.errors import LiescopeError
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.generate.corpus import check, collected
 from tests.fuzz.inputs import seeds
-from tests.fuzz.mutations import damage_file, damaged_json, said
+from tests.fuzz.mutations import damage_file, damaged_json, tried
 
 
 def spoil(folder: Path, random: Random) -> None:
@@ -80,15 +80,9 @@ def train(folder: Path) -> None:
         shutil.rmtree(out, ignore_errors=True)
 
 
-def count(folder: Path) -> None:
-    load_counts([folder])
-
-
-def analyse(folder: Path) -> None:
-    load_games([folder])
-
-
-READERS: tuple[Callable[[Path], None], ...] = (read_tables, read_examples, count, analyse)
+READERS: tuple[Callable[[Path], object], ...] = (
+    *(read_tables, read_examples, lambda folder: load_counts([folder]), lambda folder: load_games([folder])),
+)
 
 
 @seeds("corpora")
@@ -98,12 +92,24 @@ def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(made: Path, t
         folder = shutil.copytree(made / "corpus", tmp_path / str(seed))
         spoil(folder, Random(seed))
         for reader in (READERS[seed % len(READERS)], *((train,) if seed % 10 == 0 else ())):
-            try:
-                reader(folder)
-            except LiescopeError as error:
-                said(error)
-                outcomes["refused"] += 1
-            else:
-                outcomes["read"] += 1
+            outcomes[tried(partial(reader, folder))] += 1
+        shutil.rmtree(folder)
+    assert min(outcomes["refused"], outcomes["read"]) > len(seeds) // 10
+
+
+def score(folder: Path) -> None:
+    scores = liescope.load(folder).score(["I investigated Bob. He is the mafioso."])
+    assert 0 <= scores["score"][0] <= 1
+
+
+@seeds("models")
+def test_a_damaged_model_scores_or_is_refused_in_one_line(made: Path, tmp_path: Path, seeds: range) -> None:
+    outcomes: Counter[str] = Counter()
+    files = sorted(path.name for path in (made / "model").iterdir() if path.is_file())
+    for seed in seeds:
+        random = Random(seed)
+        folder = shutil.copytree(made / "model", tmp_path / str(seed))
+        damage_file(folder / random.choice([*files, "model.json", "model.json"]), random)
+        outcomes[tried(partial(score, folder))] += 1
         shutil.rmtree(folder)
     assert min(outcomes["refused"], outcomes["read"]) > len(seeds) // 10

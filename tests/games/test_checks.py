@@ -1,14 +1,17 @@
-"""A record that does not hold together is named with the place and the reason."""
+"""A record that does not hold together is named with the place and the reason, and every fact is declared."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from liescope.games import MiniMafia, drive, start
 from liescope.games.core import Ask, Assessment, EventKind, Reply
+from liescope.games.facts import AssessmentData, EventData
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.record_checks import KINDS, NotARecord, check_record, check_reply
@@ -114,3 +117,22 @@ def test_a_game_that_cannot_be_right_is_refused(game: GameRecord, facts: dict[st
 def test_a_reply_that_cannot_be_right_is_refused(facts: dict[str, Any]) -> None:
     with pytest.raises(NotARecord):
         check_reply(replace(Reply(text="a"), **facts))
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def test_every_fact_that_a_game_logs_is_declared() -> None:
+    used, assessed = set(), set()
+    for file in GOLDEN.glob("*.jsonl"):
+        for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+            data = line.get("event", {}).get("data", {})
+            used |= data.keys()
+            assessed |= data.get("assessment", {}).keys()
+    assert used <= EventData.__annotations__.keys()
+    assert assessed == AssessmentData.__annotations__.keys()
+
+
+def test_every_fact_that_is_checked_is_declared() -> None:
+    checked = {name for kind in KINDS.values() for name in kind.facts}
+    assert checked <= EventData.__annotations__.keys()

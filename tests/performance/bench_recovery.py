@@ -4,9 +4,8 @@ Truths are not drawn from the model's priors: evenly spread, heavy-tailed, skewe
 those of the ten published models, drawn anew for each data set. Estimates are posterior means, regressed on the truth
 after the same normalisation (mean m of 0, mean v of 1, mean b of 0). Beside them stands the mode.
 
-Run: python tests/performance/bench_recovery.py RESULTS.jsonl [SHARD/OF]
-It appends a line for each data set that the file does not hold yet, and prints the table of all that it holds. Several
-may run at once, each with a shard of its own, into files of their own; name them all to print one table.
+Run: python tests/performance/bench_recovery.py RESULTS.jsonl
+It appends a line for each data set that the file does not hold yet, and prints the table of all that it holds.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -100,11 +98,9 @@ def recover(design: str, rho: float, number: int, settings: Settings | None = No
     }  # fmt: skip
 
 
-def results(paths: list[Path]) -> Iterator[dict[str, Any]]:
-    """The data sets that the files hold."""
-    for path in paths:
-        if path.exists():
-            yield from map(json.loads, path.read_text().splitlines())
+def results(path: Path) -> list[dict[str, Any]]:
+    """The data sets that the file holds."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def slope(x: Array, y: Array) -> float:
@@ -138,10 +134,10 @@ def _root_mean(squares: list[Any]) -> Any:
     return np.sqrt(np.mean(squares))
 
 
-def report(paths: list[Path]) -> None:
-    """Print the table of all data sets in the files."""
+def report(path: Path) -> None:
+    """Print the table of all data sets in the file."""
     groups: dict[tuple[str, float], list[dict[str, Any]]] = defaultdict(list)
-    for one in results(paths):
+    for one in results(path):
         groups[one["design"], one["rho"]].append(one)
     print("For each of m, d, v, b: slope, and back; 95% intervals that hold; RMSE, and of the mode")
     print(
@@ -156,20 +152,17 @@ def report(paths: list[Path]) -> None:
         print(f"{design:25}{rho:5}{len(sets):5}{faulty:7}{seconds:6.0f}" + "".join(cells))
 
 
-def bench_recovery(path: Path, shard: int, of: int) -> None:
-    """Fit what the file lacks of one shard."""
-    done = {(one["design"], one["rho"], one["number"]) for one in results([path])}
-    for place, (number, rho, design) in enumerate(product(range(SETS), RHOS, DESIGNS)):
-        if place % of == shard and (design, rho, number) not in done:
+def bench_recovery(path: Path) -> None:
+    """Fit what the file lacks."""
+    done = {(one["design"], one["rho"], one["number"]) for one in results(path)}
+    for number, rho, design in product(range(SETS), RHOS, DESIGNS):
+        if (design, rho, number) not in done:
             line = json.dumps(recover(design, rho, number))
             with path.open("a") as file:
                 file.write(line + "\n")
 
 
 if __name__ == "__main__":
-    *files, last = sys.argv[1:]
-    if "/" in last and not last.endswith(".jsonl"):
-        bench_recovery(Path(files[0]), *map(int, last.split("/")))
-    else:
-        files.append(last)
-    report([Path(file) for file in files])
+    file = Path(sys.argv[1] if len(sys.argv) > 1 else "recovery.jsonl")
+    bench_recovery(file)
+    report(file)

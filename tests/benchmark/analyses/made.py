@@ -1,17 +1,16 @@
-"""Frames made by hand: rows with the columns that matter, all others null."""
+"""Frames made by hand: rows with the columns that matter, and games of which only what a table counts is known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.frames import SCHEMAS, Frames
+from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 
 Rows = Sequence[Mapping[str, Any]]
 _COMMON = {
@@ -23,6 +22,15 @@ _COMMON = {
     "rater": "players",
     "observer_seat_model": "m",
 }
+
+
+def column_wise(**columns: Any) -> Rows:
+    """Rows of which each column is given: a list, or what is the same in every row."""
+    count = next(len(values) for values in columns.values() if isinstance(values, list))
+    return [
+        {name: values[at] if isinstance(values, list) else values for name, values in columns.items()}
+        for at in range(count)
+    ]
 
 
 def made(**tables: Rows) -> Frames:
@@ -37,15 +45,52 @@ def made(**tables: Rows) -> Frames:
 
 def table_of(name: str) -> Callable[[Frames], pl.DataFrame]:
     """What makes the table of an analysis."""
-    return _named(name).table
+    return next(analysis.table for analysis in ANALYSES if analysis.name == name)
 
 
-def figure_of(name: str, frames: Frames) -> Figure:
-    """The figure of an analysis."""
-    analysis = _named(name)
-    assert analysis.plot is not None
-    return analysis.plot(analysis.table(frames))
+@dataclass(frozen=True)
+class Counted:
+    """One game. fate, day_out: the jester's; wolf_vote: a werewolf voted for it in the revote of day 1."""
+
+    winner: str
+    model: str = "model"
+    learning: bool = False
+    turn: int | None = None
+    seating: str = "fixed"
+    triadic: bool = True
+    fate: str = "alive"
+    day_out: int | None = None
+    wolf_vote: bool | None = None
 
 
-def _named(name: str) -> Analysis:
-    return next(analysis for analysis in ANALYSES if analysis.name == name)
+def counted(games: Iterable[Counted]) -> Frames:
+    """Frames with games, seats (one for each faction) and one werewolf's vote on day 1, all other frames empty."""
+    rows: dict[str, list[dict[str, Any]]] = {"games": [], "seats": [], "votes": []}
+    for number, game in enumerate(games):
+        common = {
+            **{"game_id": f"g{number}", "game": "werewolf" if game.triadic else "dyadic-werewolf"},
+            **{"model": game.model, "learning": game.learning, "turn": game.turn},
+        }
+        facts = {"seating": game.seating, "triadic": game.triadic, "winner": game.winner, "days": 1}
+        rows["games"].append({**common, **facts})
+        for role, team in (("villager", VILLAGERS), (WEREWOLF, WEREWOLVES), (JESTER, JESTER))[: 2 + game.triadic]:
+            fate, day = (game.fate, game.day_out) if role == JESTER else ("alive", None)
+            rows["seats"].append({**common, "role": role, "team": team, "fate": fate, "day_out": day})
+        if game.wolf_vote is not None:
+            target = JESTER if game.wolf_vote else "villager"
+            rows["votes"].append(
+                {**common, "ballot": 2, "voter_role": WEREWOLF, "target": target, "target_role": target}
+            )
+    return made(**rows)
+
+
+def protections(acts: Iterable[tuple[str, bool, bool]]) -> Frames:
+    """Nights of a doctor: (model, learning, it protected itself)."""
+    of = {True: {"target": "Diana", "target_role": "doctor"}, False: {"target": "Erin", "target_role": "villager"}}
+    night = {"act": "protection", "actor": "Diana"}
+    return made(
+        nights=[
+            {**night, **of[own], "game_id": f"n{number}", "model": model, "learning": learning}
+            for number, (model, learning, own) in enumerate(acts)
+        ]
+    )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.conditions_of_play import POOLED
 from liescope.benchmark.analyses.disclosure import CLAIMS, TELLS, disclosures
 from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers, ballots, first_claim
-from liescope.benchmark.analyses.frames import load_frames
+from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
 from liescope.games.one_night import OneNightWerewolf
 from liescope.games.record import GameRecord
-from liescope.generate.importers import read_games
-from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.analyses.made import column_wise, made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
 from tests.benchmark.random_play import finished
 
@@ -91,58 +86,29 @@ def test_where_players_bid_for_the_floor_the_first_statement_is_the_first_chance
         {**common, "name": "Bob", "role": "werewolf", "team": "werewolves", "deceives": True, "won": False},
     ]
     act = {**common, "act": "investigation", "actor": "Alice", "actor_role": "seer", "target": "Bob", "day": 2}
-    words = [(1, 1, "Bob is a werewolf."), (2, 5, "Bob is a werewolf."), (2, 7, "Good.")]
-    said = [
-        {
-            **common,
-            "statement_id": f"g:{place}",
-            "speaker": "Alice",
-            "day": day,
-            "round": turn,
-            "place": place,
-            "text": text,
-        }
-        for place, (day, turn, text) in enumerate(words, 1)
-    ]
+    said = column_wise(
+        **common, statement_id=["g:1", "g:2", "g:3"], speaker="Alice", day=[1, 2, 2], round=[1, 5, 7], place=[1, 2, 3],
+        text=["Bob is a werewolf.", "Bob is a werewolf.", "Good."],
+    )  # fmt: skip
     frames = made(games=[common], seats=seats, nights=[act], statements=[*said, *said])
     (row,) = disclosures(frames).to_dicts()
     assert (row["how"], row[CLAIMS], row[TELLS]) == ("accuses only", "never", "first round")
 
 
 @pytest.mark.long
-def test_published_detectives_of_grok_tell_at_once_and_those_of_llama_hardly_ever(
-    shared_data: Path, tmp_path: Path
-) -> None:
+def test_published_detectors_of_grok_tell_at_once_and_those_of_llama_hardly_ever(published: Frames) -> None:
     """The paper: Grok 3 Mini tells in the first round in 93.8% of its games, Llama 3.1 8B never does in 69.9%."""
-    published = shared_data / "mini_mafia"
-    with gzip.open(published / "batches.jsonl.gz", "rt", encoding="utf-8") as lines:
-        batches = {batch["batch_id"]: batch for batch in map(json.loads, lines)}
-    kept: dict[str, list[str]] = {"grok-3-mini": [], "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": []}
-    with gzip.open(published / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            batch = batches.get(json.loads(line)["game_id"].rpartition("_game_")[0])
-            games_of = kept.get(batch["model_configs"]["detective"]["model"]) if batch else None
-            if games_of is not None and len(games_of) < 150:
-                games_of.append(line)
-    log, settings = tmp_path / "games.jsonl", tmp_path / "batches.jsonl"
-    log.write_text("".join(line for games_of in kept.values() for line in games_of), encoding="utf-8")
-    settings.write_text("\n".join(map(json.dumps, batches.values())), encoding="utf-8")
-    games = [game for game in read_games("mini-mafia", log, batches=settings) if isinstance(game, GameRecord)]
-    assert len(games) == 300
-    table = disclosure_when(load_frames(games)).filter(told=TELLS)
+    table = disclosure_when(published).filter(told=TELLS)
     found = {(model, when): rate for model, when, rate in table.select("model", "when", "rate").iter_rows()}
     assert found["grok-3-mini", "first round"] > 0.8
     assert found["Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", "never"] > 0.5
 
 
-BOB_CLAIMS = "I investigated Alice last night, and she is the mafioso."
-
-
 @pytest.mark.parametrize(
     ("turns", "rule", "true_claimer"),
     [
-        (("", BOB_CLAIMS, "I investigated Bob, and he is the mafioso."), "Alice", 1),
-        (("", "", "I investigated Bob, and he is the mafioso.", "", BOB_CLAIMS), "Bob", 0),
+        (("", INVESTIGATED, "I investigated Bob, and he is the mafioso."), "Alice", 1),
+        (("", "", "I investigated Bob, and he is the mafioso.", "", INVESTIGATED), "Bob", 0),
         (("", "", "I investigated Charlie, and he is the mafioso."), "Alice", 0),  # Charlie knows better
         (("", "I am the detective."), "Alice", 1),  # nobody else is left
         (("", "", "I investigated Charlie last night. He is innocent."), "Bob", 0),
@@ -163,20 +129,20 @@ def test_the_ballot_is_counted_again_with_one_vote_changed() -> None:
         return row["out"], row["out_by_rule"], row["gain"]
 
     wrong = "I investigated Bob, and he is the mafioso."
-    assert outs(spoken("", BOB_CLAIMS, votes=MAFIA_WINS)) == (0, 1, 1)
-    assert outs(spoken("", BOB_CLAIMS, votes=TOWN_WINS)) == (1, 1, 0)
+    assert outs(spoken("", INVESTIGATED, votes=MAFIA_WINS)) == (0, 1, 1)
+    assert outs(spoken("", INVESTIGATED, votes=TOWN_WINS)) == (1, 1, 0)
     assert outs(spoken("", "", wrong, votes=TOWN_WINS)) == (1, 0, -1)
     assert outs(spoken("", "", "", votes=TOWN_WINS)) == (1, 1, 0)
     tie = {"Alice": "Charlie", "Bob": "Alice", "Charlie": "Bob"}
-    out, by_rule, gain = outs(spoken("", BOB_CLAIMS, votes=tie))
+    out, by_rule, gain = outs(spoken("", INVESTIGATED, votes=tie))
     assert (out, by_rule, gain) == pytest.approx((1 / 3, 1, 2 / 3))
 
 
 def test_the_table_is_by_the_voters_model_and_over_all() -> None:
     games = [
-        spoken("", BOB_CLAIMS, votes=MAFIA_WINS, game_id="one", models={"Charlie": "a"}),
+        spoken("", INVESTIGATED, votes=MAFIA_WINS, game_id="one", models={"Charlie": "a"}),
         spoken("", "", votes=TOWN_WINS, game_id="two", models={"Charlie": "a"}),
-        spoken("", BOB_CLAIMS, votes=TOWN_WINS, game_id="three", models={"Charlie": "b"}),
+        spoken("", INVESTIGATED, votes=TOWN_WINS, game_id="three", models={"Charlie": "b"}),
     ]
     table = first_claim(load_frames(games))
     found = {(row["model"], row["metric"]): (row["mean"], row["n"]) for row in table.to_dicts()}
@@ -214,12 +180,9 @@ def test_every_ballot_of_every_game_ends_as_its_tally_says(records: tuple[GameRe
 counter_accusation = table_of("counter_accusation")
 counter_success = table_of("counter_success")
 
-FOUND = "I investigated Alice last night, and she is the mafioso."
-CALM = "Let's stay calm."
 
-
-def answered(reply: str, accusation: str = FOUND, **more: object) -> GameRecord:
-    return spoken(CALM, accusation, reply, **more)  # type: ignore[arg-type]
+def answered(reply: str, accusation: str = INVESTIGATED, **more: object) -> GameRecord:
+    return spoken(HELLO, accusation, reply, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +192,7 @@ def answered(reply: str, accusation: str = FOUND, **more: object) -> GameRecord:
         ("I think Charlie is the mafioso.", {"counter"}),
         ("I am the detective, and I investigated Bob. He is the mafioso.", {"counter", "accuser", "claims", "denies"}),
         ("I am innocent.", {"denies"}),
-        (CALM, set()),
+        (HELLO, set()),
     ],
 )
 def test_what_the_accused_does(reply: str, done: set[str]) -> None:
@@ -246,23 +209,23 @@ def test_the_vote_counts_as_an_answer_and_silence_as_none() -> None:
 
 
 def test_what_was_said_before_the_accusation_is_no_answer() -> None:
-    game = spoken("Bob is suspicious.", FOUND, "", order=("Alice", "Bob", "Charlie"))
+    game = spoken("Bob is suspicious.", INVESTIGATED, "", order=("Alice", "Bob", "Charlie"))
     assert not answers(load_frames([game]))["counter"].any()
 
 
 def test_a_villagers_accusation_is_anybodys_and_a_disclosure_without_a_name_confronts_too() -> None:
-    villager = spoken("I think Alice is the mafioso.", CALM, "Charlie is lying.")
+    villager = spoken("I think Alice is the mafioso.", HELLO, "Charlie is lying.")
     assert answers(load_frames([villager]))["by"].to_list() == [ANYBODY]
     disclosed = answered("Bob is lying.", "I am the detective.")
     assert answers(load_frames([disclosed])).filter(by=INVESTIGATOR)["accuser"].to_list() == [True]
-    assert answers(load_frames([answered("Bob is lying.", CALM)])).is_empty()
+    assert answers(load_frames([answered("Bob is lying.", HELLO)])).is_empty()
 
 
 def test_rates_and_differences_are_over_the_games_of_the_deceivers_model() -> None:
     games = [
         answered("Bob is lying.", game_id="a", votes=MAFIA_WINS),
         answered("Bob is lying.", game_id="b", votes=MAFIA_WINS),
-        answered(CALM, game_id="c", votes=TOWN_WINS),
+        answered(HELLO, game_id="c", votes=TOWN_WINS),
         answered("", game_id="d", votes=TOWN_WINS),
         answered("Bob is lying.", game_id="e", votes=TOWN_WINS, models={"Alice": "other"}),
     ]

@@ -1,4 +1,4 @@
-"""Nights, bids, silence, lengths and time; guesses and predictors; and what holds for every analysis."""
+"""Nights, bids, silence, lengths, time, guesses, predictors and the six axes; and what holds for every analysis."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
-from liescope.benchmark.analyses.conditions_of_play import CELL, PLAYERS, POOLED
+from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED
 from liescope.benchmark.analyses.conduct import cumulative_wins
-from liescope.benchmark.analyses.fingerprint import FEATURES, game_features
+from liescope.benchmark.analyses.fingerprint import fingerprint
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.judged import ALL
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.analyses.made import column_wise, made, table_of
 
 TESTED = (
     *("configuration", "outcomes", "game length", "endings", "votes"),
@@ -64,16 +64,6 @@ def test_a_dead_doctor_foresees_nothing(staged: Staged) -> None:
     assert table_of("doctor_prediction")(game)["day"].to_list() == [1]
 
 
-def test_a_jesters_bids_are_those_of_its_games(frames: Frames) -> None:
-    table = table_of("jester_bids")(frames).pivot("metric", index=[*CELL, "won"], values="mean")
-    assert (table["first_bid"] <= table["highest_bid"]).all()
-    assert (table["average_bid"] <= table["highest_bid"]).all()
-    by_hand = frames.bids.filter(pl.col("role") == "jester").group_by("game_id").agg(pl.col("bid").max())
-    games = table_of("jester_bids")(frames).filter(pl.col("metric") == "highest_bid")
-    assert games["games"].sum() == by_hand.height
-    assert (games["mean"] * games["games"]).sum() == pytest.approx(by_hand["bid"].sum())
-
-
 def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames: Frames) -> None:
     table = table_of("named_roles")(frames)  # the random judge names villagers only
     by_role = table.filter((pl.col("observer_role") == ALL) & (pl.col("target_role") != ALL))
@@ -86,12 +76,9 @@ def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames
     assert (table["even_chance"] == 0.25).all()
     partners = (pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "werewolf")
     assert table.filter(partners).is_empty()  # they know each other: nothing is hidden
-    wolves = table.filter((pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "villager"))
-    if wolves.height:
-        assert wolves["roster_chance"].item() == pytest.approx(6 / 8)
-    seen = table.filter((pl.col("observer_role") == "villager") & (pl.col("target_role") == "villager"))
-    if seen.height:
-        assert seen["roster_chance"].item() == pytest.approx(5 / 9)
+    for observer, chance in (("werewolf", 6 / 8), ("villager", 5 / 9)):
+        seen = table.filter(observer_role=observer, target_role="villager")
+        assert seen["roster_chance"].to_list() == pytest.approx([chance] * seen.height)
 
 
 def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
@@ -101,19 +88,6 @@ def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
     pooled = table.filter((pl.col("model") == POOLED) & (pl.col("feature") == "wolf_voted_jester"))
     assert pooled.select("r", "mean_won", "mean_lost", "games_won", "games").row(0) == pytest.approx((1, 1, 0, 4, 7))
     assert "jester_suspicion" not in table["feature"]  # nobody spoke
-
-
-def test_predictors_are_correlations_over_games(frames: Frames) -> None:
-    features = game_features(frames)
-    assert features.height == frames.games["triadic"].sum()
-    features = features.filter(rater=PLAYERS)
-    table = table_of("predictors")(frames).filter(model=POOLED, rater=PLAYERS)
-    assert table["feature"].to_list() == list(FEATURES)
-    for feature, r in table.select("feature", "r").iter_rows():
-        there = features.drop_nulls(feature).select(
-            pl.col(feature).cast(pl.Float64), pl.col("jester_won").cast(pl.Float64)
-        )
-        assert r == pytest.approx(there.select(pl.corr(feature, "jester_won")).item())
 
 
 def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames) -> None:
@@ -134,30 +108,21 @@ jester_silence = table_of("jester_silence")
 
 def test_a_jester_that_does_not_take_the_floor_on_day_one_is_silent() -> None:
     winners = {"spoke": "jester", "voted": "villagers", "later": "villagers", "dead": "werewolves"}
-    seats = [
-        {"game_id": game, "role": "jester", "fate": "killed" if game == "dead" else "alive", "day_out": 1}
-        for game in winners
-    ]
-    statements = [
-        {"game_id": game, "speaker_role": role, "day": day, "phase": phase}
-        for game, role, day, phase in (
-            ("spoke", "jester", 1, "discussion"),
-            ("voted", "jester", 1, "voting"),
-            ("voted", "villager", 1, "discussion"),
-            ("later", "jester", 2, "discussion"),
-        )
-    ]
-    games = [{"game_id": game, "winner": winner, "triadic": True} for game, winner in winners.items()]
+    fates = ["alive", "alive", "alive", "killed"]
+    seats = column_wise(game_id=[*winners], role="jester", fate=fates, day_out=1)
+    statements = column_wise(
+        **{"game_id": ["spoke", "voted", "voted", "later"], "day": [1, 1, 1, 2]},
+        speaker_role=["jester", "jester", "villager", "jester"],
+        phase=["discussion", "voting", "discussion", "discussion"],
+    )
+    games = column_wise(game_id=[*winners], winner=[*winners.values()], triadic=True)
     table = jester_silence(made(games=games, seats=seats, statements=statements))
     assert table.select("spoke", "wins", "games").rows() == [(False, 0, 2), (True, 1, 1)]
 
 
 def test_wins_add_up_over_the_games_of_a_cell_in_the_order_of_play() -> None:
     winners = ["jester", "villagers", "jester", "jester"]
-    games = [
-        {"game_id": f"g{n}", "turn": n, "winner": winner, "lineup": "m", "model": "m"}
-        for n, winner in enumerate(winners)
-    ]
+    games = column_wise(game_id=[f"g{n}" for n in range(4)], turn=[*range(4)], winner=winners, lineup="m")
     seats = [{"game_id": f"g{n}", "team": team} for n in range(4) for team in ("jester", "villagers")]
     table = cumulative_wins(made(games=games[::-1], seats=seats)).filter(faction="jester")
     assert table.select("place", "wins", "games").rows() == [(1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4)]
@@ -169,25 +134,21 @@ self_tagged_by_day = table_of("self_tagged_by_day")
 
 
 def test_reports_are_counted_by_day() -> None:
-    rows = [(1, True), (1, False), (2, True), (2, None)]
-    statements = [{"game_id": "g0", "speaker_role": "doctor", "day": day, "label_self": own} for day, own in rows]
+    own = [True, False, True, None]
+    statements = column_wise(game_id="g0", speaker_role="doctor", day=[1, 1, 2, 2], label_self=own)
     table = self_tagged_by_day(made(statements=statements)).to_dicts()
     assert [(row["day"], row["mean"], row["n"]) for row in table] == [(1, 0.5, 2), (2, 1.0, 1)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 28])
 def test_a_day_is_cut_into_thirds_of_its_statements(count: int) -> None:
-    statements = [
-        {"game_id": "g0", "statement_id": str(at), "position": at, "statements_of_day": count}
-        for at in range(1, count + 1)
-    ]
-    ratings = [
-        {"game_id": "g0", "statement_id": str(at), "speaker_role": "jester", "suspicion": at / 100}
-        for at in range(1, count + 1)
-    ]
+    places = [*range(1, count + 1)]
+    of = {"game_id": "g0", "statement_id": [*map(str, places)]}
+    statements = column_wise(**of, position=places, statements_of_day=count)
+    ratings = column_wise(**of, speaker_role="jester", suspicion=[at / 100 for at in places])
     table = position_thirds(made(statements=statements, ratings=ratings))
     held = dict(table.select("third", "n").iter_rows())
-    assert sum(held.values()) == count
+    assert (sum(held.values()), len(held)) == (count, min(count, 3))
     assert max(held.values()) - min(held.values()) <= 1
     means = table["mean"].to_list()
     assert table["third"].to_list() == [name for name in ("early", "mid", "late") if name in held]
@@ -225,3 +186,27 @@ def test_lengths_are_of_what_was_heard_and_losses_of_all_that_was_said() -> None
         "lost": (0.2, 5),
     }
     assert cut_statements(said({"text": "whole"})).is_empty()
+
+
+def test_the_axes_of_two_games_by_hand() -> None:
+    of, who = {"game_id": ["g0", "g1"]}, {"speaker_role": ["jester", "villager"]}
+    games = column_wise(**of, winner=["jester", "villagers"], triadic=True)
+    votes = column_wise(**of, ballot=2, voter_role="werewolf", target_role=["jester", "villager"], drawn=False)
+    statements = column_wise(**of, **who, label_self=[True, False], peer_rate=[0.75, 0.05])
+    ratings = column_wise(**of, **who, suspicion=[0.8, 0.1], flag=True, label_self=[True, False])
+    table = fingerprint(made(games=games, votes=votes, statements=statements, ratings=ratings))
+    assert dict(table.select("axis", "value").iter_rows()) == {
+        "jester_wins": 0.5,
+        "villagers_win": 0.5,
+        "wolf_restraint": 0.5,
+        "jester_suspicion": 0.8,
+        "detection": 0.5,
+        "calibration": pytest.approx(1 - (0.25 + 0.05) / 2),
+    }
+
+
+def test_games_without_a_jester_or_without_ratings_have_none() -> None:
+    for triadic in (False, True):
+        votes = [{"game_id": "g0", "ballot": 2, "voter_role": "werewolf", "target_role": "villager", "drawn": False}]
+        games = [{"game_id": "g0", "winner": "villagers", "triadic": triadic}]
+        assert fingerprint(made(games=games, votes=votes)).is_empty()

@@ -8,7 +8,7 @@ import pytest
 
 from liescope.benchmark.analyses.deception import TYPES, confidence_error
 from liescope.benchmark.analyses.frames import Frames
-from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.analyses.made import column_wise, made, table_of
 
 flags_per_statement = table_of("flags_per_statement")
 type_composition = table_of("type_composition")
@@ -20,34 +20,14 @@ KINDS = ("none", "omission", "omission", "fabrication")
 @pytest.fixture
 def hand() -> Frames:
     """A jester with four statements in two games: three deceptive by its own report, two by most of its peers'."""
-    statements = [
-        {
-            "game_id": f"g{number // 2}",
-            "statement_id": str(number),
-            "speaker_role": "jester",
-            "label_self": kind != "none",
-            "self_type": kind,
-            "peer_rate": rate,
-            "peer_ratings": 4,
-            "peer_suspicion": suspicion,
-        }
-        for number, (kind, rate, suspicion) in enumerate(
-            zip(KINDS, (0.0, 1.0, 0.75, 0.5), (0.1, 0.8, 0.6, 0.3), strict=True)
-        )
-    ]
-    rated = zip(KINDS, (False, True, True, False), (0.1, 0.8, 0.6, 0.3), strict=True)
-    ratings = [
-        {
-            "game_id": f"g{number // 2}",
-            "speaker_role": "jester",
-            "self_type": kind,
-            "flag": flag,
-            "type": "omission" if flag else "none",
-            "suspicion": suspicion,
-        }
-        for number, (kind, flag, suspicion) in enumerate(rated)
-    ]
-    return made(statements=statements, ratings=ratings)
+    own = {"game_id": ["g0", "g0", "g1", "g1"], "speaker_role": "jester", "self_type": [*KINDS]}
+    lies, suspicion = [kind != "none" for kind in KINDS], [0.1, 0.8, 0.6, 0.3]
+    seen = {"peer_rate": [0.0, 1.0, 0.75, 0.5], "peer_ratings": 4, "peer_suspicion": suspicion}
+    flags = {"flag": [False, True, True, False], "type": ["none", "omission", "omission", "none"]}
+    return made(
+        statements=column_wise(**own, statement_id=[*"0123"], label_self=lies, **seen),
+        ratings=column_wise(**own, **flags, suspicion=suspicion),
+    )
 
 
 def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:
@@ -70,12 +50,8 @@ def test_what_a_type_draws_is_the_mean_over_its_statements(hand: Frames) -> None
 
 def test_a_statement_that_more_observers_rated_counts_once() -> None:
     """Appendix F.2 takes the mean over statements of what their observers thought, not over all ratings."""
-    told = [("a", 1.0, 9), ("b", 0.0, 1)]
-    common = {"game_id": "g", "speaker_role": "jester", "self_type": "omission"}
-    rows = [
-        {**common, "statement_id": name, "peer_suspicion": rate, "peer_rate": rate, "peer_ratings": count}
-        for name, rate, count in told
-    ]
+    seen = {"peer_suspicion": [1.0, 0.0], "peer_rate": [1.0, 0.0], "peer_ratings": [9, 1]}
+    rows = column_wise(game_id="g", statement_id=["a", "b"], speaker_role="jester", self_type="omission", **seen)
     assert type_yield(made(statements=rows))["mean"].to_list() == [0.5, 0.5]
 
 
@@ -93,15 +69,8 @@ suspicion_by_day = table_of("suspicion_by_day")
 
 def rating(game: str, speaker: str, observer: str, suspicion: float | None, **more: object) -> dict[str, object]:
     """A rating by and of players named after their roles."""
-    return {
-        "game_id": game,
-        "speaker": speaker,
-        "speaker_role": speaker,
-        "observer": observer,
-        "observer_role": observer,
-        "suspicion": suspicion,
-        **more,
-    }
+    who = {"speaker": speaker, "speaker_role": speaker, "observer": observer, "observer_role": observer}
+    return {"game_id": game, **who, "suspicion": suspicion, **more}
 
 
 @pytest.fixture
@@ -160,10 +129,8 @@ detection_by_speaker = table_of("detection_by_speaker")
 
 
 def test_the_gap_is_what_observers_flag_less_what_speakers_confess() -> None:
-    rows = [("g0", True, 0.5), ("g0", False, 0.25), ("g1", False, 0.75), ("g1", None, 1.0), ("g1", True, None)]
-    statements = [
-        {"game_id": game, "speaker_role": "doctor", "label_self": own, "peer_rate": rate} for game, own, rate in rows
-    ]
+    flagged = {"label_self": [True, False, False, None, True], "peer_rate": [0.5, 0.25, 0.75, 1.0, None]}
+    statements = column_wise(game_id=["g0", "g0", "g1", "g1", "g1"], speaker_role="doctor", **flagged)
     (row,) = calibration_gap(made(statements=statements)).to_dicts()
     assert row["self_rate"] == pytest.approx(1 / 3)
     assert row["obs_rate"] == pytest.approx(0.5)
@@ -196,22 +163,13 @@ def test_a_planted_bias_of_the_observers_lies_in_the_interval_of_the_gap(seed: i
     assert {row["speaker_role"] for row in table if row["gap"] < -0.06} == {"werewolf"}
 
 
-def flag(
-    game: str, confidence: float | None, own: bool | None, raised: bool = True, **more: object
-) -> dict[str, object]:
-    return {"game_id": game, "flag": raised, "confidence": confidence, "label_self": own, **more}
-
-
 def test_hits_are_counted_by_the_confidence_of_the_flag() -> None:
-    ratings = [
-        flag("g0", 0.6, False),
-        flag("g0", 0.65, True),
-        flag("g1", 0.95, True),
-        flag("g1", 1.0, True),
-        flag("g1", 0.97, None),
-        flag("g1", None, True),
-        flag("g1", 0.99, True, raised=False),
-    ]
+    ratings = column_wise(
+        game_id=["g0", "g0", "g1", "g1", "g1", "g1", "g1"],
+        confidence=[0.6, 0.65, 0.95, 1.0, 0.97, None, 0.99],
+        label_self=[False, True, True, True, None, True, True],
+        flag=[True] * 6 + [False],
+    )
     frames = made(ratings=ratings)
     table = {row["confidence_bin"]: row for row in confidence_calibration(frames).to_dicts()}
     assert {name: (row["mean"], row["n"]) for name, row in table.items()} == {"0.5–0.7": (0.5, 2), "0.95–1": (1.0, 2)}
@@ -222,20 +180,11 @@ def test_hits_are_counted_by_the_confidence_of_the_flag() -> None:
 
 def test_accuracy_and_f1_hold_flags_against_report_role_and_claims() -> None:
     """Speaker's reports: 3 right of 4, TP 1, FP 1, FN 0; by role: TP 1, FP 1, FN 2."""
-    raised = (True, True, False, False)
-    own = (True, False, False, False)
-    roles = (True, False, True, True)
-    ratings = [
-        {
-            "game_id": f"g{number % 2}",
-            "speaker_role": "jester",
-            "observer_role": "villager",
-            "flag": flagged,
-            "label_self": report,
-            "label_role": role,
-        }
-        for number, (flagged, report, role) in enumerate(zip(raised, own, roles, strict=True))
-    ]
+    own, roles = [True, False, False, False], [True, False, True, True]
+    ratings = column_wise(
+        **{"game_id": ["g0", "g1", "g0", "g1"], "speaker_role": "jester", "observer_role": "villager"},
+        **{"flag": [True, True, False, False], "label_self": own, "label_role": roles},
+    )
     for analysis in (detection_by_speaker, detection_by_observer):
         found = {(row["truth"], row["metric"]): row["mean"] for row in analysis(made(ratings=ratings)).to_dicts()}
         assert found == {

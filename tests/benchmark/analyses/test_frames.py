@@ -1,4 +1,4 @@
-"""The frames hold what the games hold."""
+"""The frames hold what the games hold, and people are one player in all of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import fields, replace
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy.stats import rankdata
 
 from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS
-from liescope.benchmark.analyses.frames import SCHEMAS, Frames, load_frames
+from liescope.benchmark.analyses.findings import notes
+from liescope.benchmark.analyses.frames import SCHEMAS, Frames, GameSet, load_frames
+from liescope.common.colours import MODELS, model_colours, page_of
 from liescope.common.errors import BadData
+from liescope.common.model_names import PEOPLE
 from liescope.games.core import EventKind
-from liescope.games.record import GameRecord, Status
-from liescope.games.table_rules import START, running_suspicion
+from liescope.games.record import GameRecord, Source, Status
 from liescope.games.werewolf import JESTER
-from tests.benchmark.random_play import judged
+from tests.benchmark.random_play import judged, mini_mafia
 
 
 def test_every_frame_has_its_schema_with_games_and_without(frames: Frames) -> None:
@@ -64,15 +65,6 @@ def test_every_event_of_a_kind_is_one_row(frames: Frames, records: tuple[GameRec
     assert acts["protection"] == kinds[EventKind.PROTECTION]
 
 
-def test_statements_of_a_day_are_numbered_through(frames: Frames) -> None:
-    days = frames.statements.group_by("game_id", "day").agg(
-        pl.col("position").sort(), of=pl.col("statements_of_day").unique()
-    )
-    for positions, of in days.select("position", "of").iter_rows():
-        assert positions == list(range(1, len(positions) + 1))
-        assert of == [len(positions)]
-
-
 def test_fates_agree_with_who_is_left_and_with_the_winner(frames: Frames) -> None:
     seats = frames.seats.join(frames.games.select("game_id", "winner"), on="game_id")
     assert (seats["survived"] == (seats["fate"] == "alive")).all()
@@ -89,53 +81,6 @@ def test_a_kill_fails_exactly_where_its_victim_was_protected(frames: Frames) -> 
     told = kills.join(shields, on=["game_id", "day", "target"], how="left")
     assert (told["died"] == told["shield"].is_null()).all()
     assert set(told["died"]) == {True, False}
-
-
-def test_the_floor_goes_to_one_of_the_highest_bids(frames: Frames) -> None:
-    turns = frames.bids.group_by("game_id", "day", "phase", "turn").agg(
-        floors=pl.col("floor").sum(),
-        highest=pl.col("bid").max(),
-        got=pl.col("bid").filter("floor").max(),
-    )
-    wanted = turns.filter(pl.col("highest") > 0)
-    assert (wanted["floors"] == 1).all()
-    assert (wanted["got"] == wanted["highest"]).all()
-
-
-def test_suspicion_rank_is_the_targets_rank_in_the_voters_own_suspicion(
-    frames: Frames, records: tuple[GameRecord, ...]
-) -> None:
-    keys = ["game_id", "day", "ballot", "voter"]
-    ranked = frames.votes.join(frames.ranks.select(*keys, "suspicion_rank"), on=keys, how="left", maintain_order="left")
-    ranks = ranked.select("game_id", "suspicion_rank")
-    checked = 0
-    for record in records[1:9]:
-        found = iter(ranks.filter(pl.col("game_id") == record.game_id)["suspicion_rank"])
-        alive = [seat.name for seat in record.seats]
-        opened, running = None, {}
-        for event in record.events:
-            if event.kind in (EventKind.DEATH, EventKind.EXILE):
-                alive.remove(event.target or "")
-            if event.kind is not EventKind.VOTE:
-                continue
-            if opened != (event.day, event.phase):
-                opened, running = (event.day, event.phase), running_suspicion(record.events[: event.index])
-            others = [name for name in alive if name != event.actor]
-            rank = next(found)
-            if all((event.actor, name) not in running for name in others):
-                assert rank is None
-            else:
-                values = [-running.get((event.actor or "", name), START) for name in others]
-                assert rank == rankdata(values)[others.index(event.target or "")]
-                checked += 1
-    assert checked > 100
-
-
-def test_guesses_and_tags_are_those_of_the_records_judge(frames: Frames, records: tuple[GameRecord, ...]) -> None:
-    assert set(frames.guesses["game_id"]) == {records[0].game_id}
-    survivors = frames.seats.filter((pl.col("game_id") == records[0].game_id) & pl.col("survived"))["name"]
-    assert set(frames.guesses["observer"]) <= set(survivors)
-    assert (frames.guesses["observer"] != frames.guesses["target"]).all()
 
 
 def test_two_raters_of_a_game_add_their_opinions_and_not_the_game(records: tuple[GameRecord, ...]) -> None:
@@ -162,3 +107,55 @@ def test_a_condition_is_named_by_what_tells_it_from_the_others(records: tuple[Ga
     names = {"prompts full, rounds 2", "prompts full, rounds 8", "prompts minimal, rounds 8"}
     assert set(load_frames([one, two, three]).games["condition"]) == names
     assert set(load_frames([one, two, three], pool=True).games["condition"]) == {""}
+
+
+def with_person(game: GameRecord, role: str, model: str = "human") -> GameRecord:
+    """The game as if a person had held the seat of this role."""
+    seats = tuple(replace(seat, model=model, source=Source.HUMAN) if seat.role == role else seat for seat in game.seats)
+    return replace(game, seats=seats)
+
+
+def said(games: list[GameRecord]) -> str:
+    (note,) = [note for note in notes(GameSet((), load_frames(games), frozenset({Source.HUMAN}))) if "People" in note]
+    return note
+
+
+def test_all_people_are_one_player_whatever_their_seats_are_called() -> None:
+    frames = load_frames(
+        [with_person(mini_mafia("m", 1), "villager", "Anna"), with_person(mini_mafia("m", 2), "villager")]
+    )
+    for frame, role in ((frames.statements, "speaker_role"), (frames.votes, "voter_role"), (frames.seats, "role")):
+        for held, model in frame.select(role, "model").iter_rows():
+            assert model == (PEOPLE if held == "villager" else "m")
+    assert set(frames.games["lineup"]) == {f"m | m | {PEOPLE}"}
+    assert set(frames.seats["person"].drop_nulls()) == {"Anna"}
+
+
+def test_a_model_of_that_name_is_no_person() -> None:
+    frames = load_frames([mini_mafia("human", 1)])
+    assert set(frames.seats["seat_model"]) == {"human"}
+    assert frames.seats["person"].null_count() == frames.seats.height
+
+
+@pytest.mark.parametrize(
+    ("who", "words"),
+    [
+        (("Anna", "Anna"), "one person"),
+        (("Anna", "Ben"), "2 different persons"),
+        (("Anna", "human"), "do not tell"),
+        (("unknown", "Unknown"), "do not tell"),
+    ],
+)
+def test_a_report_says_how_many_people_they_are(who: tuple[str, str], words: str) -> None:
+    games = [with_person(mini_mafia("m", seed), "detective", name) for seed, name in enumerate(who)]
+    assert words in said(games)
+    assert "2 seats in 2 games" in said(games)
+
+
+def test_people_are_green_on_every_page_and_no_model_beside_them_is() -> None:
+    green = model_colours([PEOPLE])[PEOPLE]
+    names = [f"model {number}" for number in range(len(MODELS) - 1)]
+    with page_of(names):
+        assert model_colours([*names, PEOPLE])[PEOPLE] == green
+    with page_of([*names, PEOPLE]):
+        assert green not in model_colours(names).values()

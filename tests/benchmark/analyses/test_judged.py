@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.judged import lesson_agreement, lesson_vocabulary, rater_agreement
 from liescope.labeling.lesson_tags import CATEGORIES
-from tests.benchmark.analyses.made import figure_of, made, table_of
+from tests.benchmark.analyses.made import column_wise, made, table_of
 
 lesson_categories = table_of("lesson_categories")
 lesson_orders = table_of("lesson_orders")
@@ -124,29 +124,10 @@ def test_vocabulary_needs_two_models_to_compare() -> None:
     assert lesson_vocabulary(learned(("a", "The jester.", True), ("b", "A wolf.", True))).is_empty()
 
 
-def test_the_figures_show_every_model_and_label() -> None:
-    frames = learned(("a $x$", THIRD, True), ("b", FIRST, True))
-    for figure, labels in (
-        (figure_of("lesson_orders", frames), 3),
-        (figure_of("lesson_categories", frames), len(CATEGORIES)),
-    ):
-        (panel,) = figure.axes
-        assert sum(len(line.get_xdata()) for line in panel.get_lines()) == 2 * labels
-        assert len(panel.get_yticklabels()) == labels
-
-
 def ratings(rater: str, flags: list[bool | None]) -> list[dict[str, object]]:
-    return [
-        {
-            "game_id": f"g{n % 4}",
-            "statement_id": f"s{n}",
-            "observer": "Bob",
-            "rater": rater,
-            "flag": flag,
-            "type": "none",
-        }
-        for n, flag in enumerate(flags)
-    ]
+    games, statements = ([f"g{n % 4}" for n in range(len(flags))], [f"s{n}" for n in range(len(flags))])
+    by = {"observer": "Bob", "rater": rater, "flag": flags, "type": "none"}
+    return [dict(row) for row in column_wise(game_id=games, statement_id=statements, **by)]
 
 
 FLAGS: dict[str, list[bool | None]] = {

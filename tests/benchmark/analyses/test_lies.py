@@ -4,7 +4,8 @@ merely go with is not taken for theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from random import Random
 
 import polars as pl
@@ -12,7 +13,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.lies import LABELS, lies_and_suspicion, lies_and_votes, moves, of_kinds
-from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.analyses.made import column_wise, made, table_of
 
 
 def at_table(game: str = "g") -> list[dict[str, object]]:
@@ -104,17 +105,6 @@ def test_every_rating_of_a_game_is_one_shift_by_the_rule_of_suspicion(frames: Fr
     assert (both["shift"] - expected).abs().max() < 1e-9
 
 
-def test_every_vote_is_once_beside_each_statement_before_it(frames: Frames) -> None:
-    """Of one rater, the votes for a speaker beside its last statement of a discussion are the votes for it."""
-    found = moves(frames).filter(phase="discussion", of="speaker", rater="players").drop_nulls("vote")
-    last = found.sort("position").unique(["game_id", "day", "speaker", "observer"], keep="last")
-    counted = {key: sum(part["vote"]) for key, part in last.group_by("game_id", "day", "speaker")}
-    votes = frames.votes.filter(~pl.col("drawn") & (pl.col("ballot") == 1))
-    got = {key: part.height for key, part in votes.group_by("game_id", "day", "target")}
-    assert counted
-    assert all(got.get(key, 0) == count for key, count in counted.items())
-
-
 def test_labels_stay_apart(hand: Frames) -> None:
     kinds = of_kinds(moves(hand).with_columns(self_type=pl.lit("omission"), label_self=pl.lit(False)))
     found = {key: set(part.select("kind", "lie").iter_rows()) for (key,), part in kinds.group_by("label")}
@@ -137,38 +127,21 @@ def games(count: int, shift: Callable[[bool, int, Random], float], seed: int = 1
     late statements more often. shift: of suspicion, by whether it is a lie and the place in the day.
     """
     random = Random(seed)
-    tables: dict[str, list[dict[str, object]]] = {
-        "games": [],
-        "seats": [],
-        "statements": [],
-        "ratings": [],
-        "votes": [],
-    }
+    tables: dict[str, list[Mapping[str, object]]] = defaultdict(list)
     for number in range(count):
         game = {"game_id": f"g{number}"}
         tables["games"].append(game)
-        tables["seats"] += [
-            {
-                **game,
-                "name": name,
-                "role": role,
-                "team": role,
-                "deceives": role == "werewolf",
-                "model": f"model of {name}",
-            }
-            for name, role in (("Wolf", "werewolf"), *((name, "villager") for name in ("Vic", *OBSERVERS)))
-        ]
+        names, roles = ["Wolf", "Vic", *OBSERVERS], ["werewolf", *["villager"] * 4]
+        models = {"model": [f"model of {name}" for name in names], "deceives": [True, False, False, False, False]}
+        tables["seats"] += column_wise(**game, name=names, role=roles, team=roles, **models)
         for speaker, role in (("Wolf", "werewolf"), ("Vic", "villager")):
             running = dict.fromkeys(OBSERVERS, 0.5)
             for third in range(3):
                 lie = random.random() < 0.15 + 0.2 * third + (0.2 if role == "werewolf" else 0)
                 place = 2 * third + (role == "villager") + 1
                 facts = {**game, "statement_id": f"g{number}:{place}", "speaker": speaker, "speaker_role": role}
-                labels = {
-                    "label_self": lie,
-                    "self_type": "omission" if lie else "none",
-                    "label_role": role == "werewolf",
-                }
+                said = {"label_self": lie, "self_type": "omission" if lie else "none"}
+                labels = {**said, "label_role": role == "werewolf"}
                 when = {"phase": "discussion", "position": place, "place": place, "statements_of_day": 6, "text": ""}
                 tables["statements"].append({**facts, **labels, **when})
                 for observer in OBSERVERS:
@@ -176,15 +149,8 @@ def games(count: int, shift: Callable[[bool, int, Random], float], seed: int = 1
                     rating = {"observer": observer, "suspicion": 0.5, "running_suspicion": running[observer]}
                     tables["ratings"].append({**facts, **rating})
                 if third == 2:
-                    tables["votes"] += [
-                        {
-                            **game,
-                            "voter": observer,
-                            "target": speaker if random.random() < 0.3 + 0.4 * lie else "Zoe",
-                            "ballot": 1,
-                        }
-                        for observer in OBSERVERS
-                    ]
+                    targets = [speaker if random.random() < 0.3 + 0.4 * lie else "Zoe" for _ in OBSERVERS]
+                    tables["votes"] += column_wise(**game, voter=[*OBSERVERS], target=targets, ballot=1)
     return made(**tables)
 
 

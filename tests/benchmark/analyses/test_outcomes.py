@@ -1,8 +1,11 @@
-"""Who wins, how the werewolves lose, and what changes over a cell."""
+"""Who wins, how the werewolves lose, whom players vote for, and what the last word is worth."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,14 +14,20 @@ from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.outcomes import (
     CATEGORIES,
-    POOLED,
     learning_effect,
     triadic_against_dyadic,
     wolf_losses,
 )
-from liescope.games.record import GameRecord
+from liescope.benchmark.analyses.votes import ADVANTAGE, GAIN, LAST, NOT_LAST, last_word, last_words
+from liescope.common.statistics import newcombe
+from liescope.games import drive, record, start
+from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.record import Source
+from liescope.games.table_rules import START, running_suspicion
+from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.random_play import answers
 
 game_length = table_of("game_length")
 halves = table_of("halves")
@@ -28,16 +37,6 @@ shuffled_runs = table_of("shuffled_runs")
 win_rates = table_of("win_rates")
 
 WOLVES_WIN = ["Erin", "Frank", "Grace", "Henry", "Ivy", "Jack"]
-
-
-def test_every_game_is_won_once_in_each_cell_and_pooled(frames: Frames) -> None:
-    table = win_rates(frames)
-    for _, cell in table.group_by(CELL):
-        assert cell["wins"].sum() == cell["games"].first()
-        assert cell["rate"].sum() == pytest.approx(1)
-    assert table.filter((pl.col("lo") > pl.col("rate")) | (pl.col("rate") > pl.col("hi"))).is_empty()
-    pooled = table.filter(pl.col("model") == POOLED).group_by("game").agg(pl.col("wins").sum())
-    assert dict(pooled.iter_rows()) == dict(frames.games.group_by("game").len().iter_rows())
 
 
 def test_learning_turned_round_turns_the_effect_round(frames: Frames) -> None:
@@ -54,8 +53,9 @@ def test_learning_turned_round_turns_the_effect_round(frames: Frames) -> None:
     assert net.to_list() == pytest.approx(table["difference"].to_list())
 
 
-def test_a_game_without_learning_games_has_no_effect_of_learning(mini_mafia_frames: Frames) -> None:
-    assert learning_effect(mini_mafia_frames).is_empty()
+def test_a_game_without_learning_games_and_jesters_has_no_effect_of_them(mini_mafia_frames: Frames) -> None:
+    for analysis in (learning_effect, wolf_losses, jester_fate):
+        assert analysis(mini_mafia_frames).is_empty()
 
 
 def test_only_models_that_played_both_regimes_are_set_against_each_other(frames: Frames) -> None:
@@ -129,15 +129,6 @@ def test_the_taxonomy_counts_every_triadic_game_once_and_agrees_with_the_winners
     assert table.select(pl.sum_horizontal(*CATEGORIES, "nobody"))["A"].to_list() == table["games"].to_list()
 
 
-def test_the_jester_has_one_fate_and_wins_by_exile_alone(frames: Frames) -> None:
-    fates = jester_fate(frames)
-    assert fates.group_by(CELL).agg(pl.col("rate").sum())["rate"].to_list() == pytest.approx([1.0] * 4)
-    exiled = fates.filter(pl.col("fate") == "exiled").select(*CELL, "jesters")
-    wins = win_rates(frames).filter(pl.col("faction") == "jester").join(exiled, on=CELL)
-    assert wins.height == 4
-    assert (wins["wins"] == wins["jesters"]).all()
-
-
 def test_a_jester_that_learns_to_win_shows_in_the_halves(staged: Staged) -> None:
     lost, won = (["Erin", "Frank"], ["Alice", "Bob"]), (["Erin"], ["Charlie"])
     games = [
@@ -161,9 +152,196 @@ def test_length_and_survival_follow_the_games(frames: Frames, staged: Staged) ->
     assert alive == {"jester": 0, "doctor": 1, "werewolf": 1, "villager": pytest.approx(4 / 6)}
 
 
-def test_mini_mafia_has_its_own_factions(mini_mafia_frames: Frames, records: tuple[GameRecord, ...]) -> None:
-    table = win_rates(mini_mafia_frames).filter(pl.col("model") == "alpha")
-    assert table["faction"].to_list() == ["mafia", "town"]
-    assert table["wins"].sum() == sum(record.game == "mini-mafia" for record in records)
-    assert wolf_losses(mini_mafia_frames).is_empty()
-    assert jester_fate(mini_mafia_frames).is_empty()
+coordination = table_of("coordination")
+vote_ranks = table_of("vote_ranks")
+vote_targets = table_of("vote_targets")
+wolf_votes_first_day = table_of("wolf_votes_first_day")
+
+
+def test_the_wolves_first_votes_are_read_from_the_ballots(staged: Staged) -> None:
+    joined = staged(["Erin"], ["Charlie"], game_id="joined")
+    loyal = staged(["Erin"], ["Charlie"], loyal=True, game_id="loyal")
+    table = wolf_votes_first_day(load_frames([joined, loyal]))
+    revote = table.filter(pl.col("ballot") == 2)
+    counts = {metric: (count, games) for metric, count, games in revote.select("metric", "count", "games").iter_rows()}
+    assert counts["voted_jester"] == (1, 2)
+    assert counts["wolves_won"] == (0, 1)
+    assert counts["unanimous"][1] == 2
+    assert table.filter(pl.col("metric") == "voted_jester")["count"].to_list() == [1, 1]
+
+
+def test_a_wolf_alone_is_not_unanimous_with_anybody(staged: Staged) -> None:
+    table = wolf_votes_first_day(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
+    assert table.filter(pl.col("metric") == "voted_partner")["rate"].to_list() == [1.0, 1.0]
+    later = coordination(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
+    assert set(later.filter(pl.col("metric") == "wolf_unanimity")["day"]) == {1}
+
+
+def test_voters_that_follow_their_suspicion_have_rank_one_and_random_ones_the_middle(frames: Frames) -> None:
+    def follower(seed: int) -> pl.DataFrame:
+        anything = answers(Random(seed))
+
+        def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+            if ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE):
+                running = running_suspicion(view)
+                return Reply(choice=max(ask.options, key=lambda name: running.get((ask.seat, name), START)), text="")
+            return anything(ask, view)
+
+        session = start(lambda: Werewolf(WerewolfSpec(assess=True, debate_turns=8), seed, f"follows-{seed}"))
+        drive(session, answer)
+        players = dict.fromkeys(session.game.names, ("model", Source.SCRIPTED))
+        return vote_ranks(load_frames([record(session.game, session.outcome, players)]))
+
+    assert pl.concat([follower(seed) for seed in range(3)])["mean"].to_list() == pytest.approx([1.0] * 12)
+    random = vote_ranks(frames)
+    assert (random["mean"] > 2).all()
+
+
+def test_consensus_is_the_largest_share_of_a_ballot(staged: Staged) -> None:
+    table = coordination(load_frames([staged(["Erin"], ["Charlie"])]))
+    last = table.filter((pl.col("metric") == "consensus") & (pl.col("ballot") == 2))
+    assert last["mean"].item() == pytest.approx(8 / 9)
+    jester = table.filter((pl.col("metric") == "wolf_votes_jester") & (pl.col("ballot") == 2))
+    assert (jester["mean"].item(), jester["n"].item()) == (1.0, 2)
+
+
+def test_days_that_no_jester_lives_to_see_tell_nothing_of_votes_for_it(staged: Staged) -> None:
+    killed = coordination(load_frames([staged(["Charlie", "Erin"], ["Alice", "Bob"])]))
+    assert killed.filter(pl.col("metric") == "wolf_votes_jester").is_empty()
+    alive = coordination(load_frames([staged(["Erin", "Frank"], ["Grace", "Charlie"])]))
+    days = alive.filter((pl.col("metric") == "wolf_votes_jester") & (pl.col("ballot") == 2))
+    assert dict(days.select("day", "mean").iter_rows()) == {1: 0.0, 2: 1.0}
+
+
+def test_votes_that_the_rules_had_to_draw_are_nobodys_own() -> None:
+    games = [{"game_id": "g0", "winner": "jester", "triadic": True}]
+    vote = {"game_id": "g0", "ballot": 2, "voter_role": "werewolf", "target": "J", "target_role": "jester"}
+    votes = [{**vote, "drawn": True}, {**vote, "drawn": False}]
+    seats = [{"game_id": "g0", "role": "jester", "team": "jester", "fate": "exiled", "day_out": 1}]
+    drawn, own = (made(games=games, votes=[vote], seats=seats) for vote in votes)
+    for analysis in (wolf_votes_first_day, coordination, vote_targets):
+        assert analysis(drawn).is_empty()
+        assert not analysis(own).is_empty()
+    assert (wolf_losses(drawn)["A"].item(), wolf_losses(own)["A"].item()) == (0, 1)
+
+
+vote_accuracy = table_of("vote_accuracy")
+
+SIDES = {"Wolf": "werewolf", "Ann": "villager", "Ben": "villager", "Cy": "villager"}
+
+
+def voted(*votes: dict[str, Any], **fates: tuple[str, int]) -> Frames:
+    """One game of four. votes: rows of the frame, by Ann on day 1 in the first ballot where they say nothing else."""
+    rows = [
+        {"game_id": "g", "ballot": 1, "voter": "Ann", "voter_role": SIDES[vote.get("voter", "Ann")], **vote}
+        for vote in votes
+    ]
+    seats = []
+    for name, role in SIDES.items():
+        fate, day = fates.get(name, ("alive", None))
+        deceives = role == "werewolf"
+        seats.append({"game_id": "g", "name": name, "role": role, "deceives": deceives, "fate": fate, "day_out": day})
+    return made(votes=rows, seats=seats)
+
+
+def test_votes_that_counted_and_were_chosen_are_compared_with_the_ballot() -> None:
+    frames = voted(
+        {"target": "Ben"},  # of a ballot that a revote replaced
+        {"target": "Wolf", "ballot": 2},
+        {"target": "Ann", "voter": "Ben", "ballot": 2},
+        {"target": "Wolf", "voter": "Cy", "ballot": 2, "drawn": True},
+        {"target": "Ann", "voter": "Wolf", "ballot": 2},
+    )
+    (row,) = vote_accuracy(frames).to_dicts()
+    assert (row["voter_role"], row["mean"], row["n"], row["games"]) == ("villager", 0.5, 2, 1)
+    assert row["chance"] == pytest.approx(1 / 3)
+
+
+def test_chance_grows_as_players_leave() -> None:
+    frames = voted({"target": "Wolf", "day": 2}, Ben=("exiled", 1), Cy=("killed", 3))
+    assert vote_accuracy(frames)["chance"].item() == pytest.approx(1 / 2)
+    frames = voted({"target": "Wolf", "day": 2}, Ben=("exiled", 1), Cy=("killed", 2))
+    assert vote_accuracy(frames)["chance"].item() == pytest.approx(1.0)
+
+
+@pytest.mark.long
+def test_the_printed_accuracy_of_claude_sonnet_4_lies_in_the_interval_of_the_published_games(published: Frames) -> None:
+    """Of Grok 3 Mini the paper prints 0.857; in these games, against other models, it is clearly above chance."""
+    table = vote_accuracy(published).filter(pl.col("voter_role") == "villager")
+    of = {row["model"]: row for row in table.to_dicts()}
+    assert of["claude-sonnet-4-20250514"]["lo"] < 0.506 < of["claude-sonnet-4-20250514"]["hi"]
+    assert of["grok-3-mini"]["lo"] > 0.7
+    assert set(table["chance"]) == {0.5}
+
+
+ROLES = {"Bob": "mafioso", "Alice": "detective", "Diana": "villager"}
+
+
+def played(*games: tuple[list[str], str | None, bool], phase: str = "discussion") -> Frames:
+    """games: speakers of the statements in order, who had the last turn, whether the mafia won."""
+    rows: dict[str, list[dict[str, Any]]] = {"games": [], "seats": [], "statements": [], "votes": []}
+    for number, (speakers, last, mafia) in enumerate(games):
+        game = {"game_id": f"g{number}", "game": "mini-mafia"}
+        rows["games"].append({**game, "last_speaker": last, "winner": "mafia" if mafia else "town"})
+        for name, role in ROLES.items():
+            rows["seats"].append({**game, "name": name, "role": role, "won": mafia == (role == "mafioso")})
+            rows["votes"].append({**game, "ballot": 1, "voter": name, "voter_role": role, "target": "Bob"})
+        for at, name in enumerate(speakers):
+            said = {"statement_id": f"g{number}:{at}", "phase": "discussion", "position": at + 1, "speaker": name}
+            rows["statements"].append({**game, **said})
+        if phase != "discussion":
+            reason = {"statement_id": f"g{number}:reason", "phase": phase, "position": 9, "speaker": "Bob"}
+            rows["statements"].append({**game, **reason})
+    return made(**rows)
+
+
+def lasts(frames: Frames) -> list[str]:
+    return last_words(frames).filter("last").sort("game_id")["role"].to_list()
+
+
+def test_the_last_turn_counts_used_or_not() -> None:
+    assert lasts(played((["Bob", "Alice"], "Diana", True), (["Bob", "Alice"], "Alice", True))) == [
+        "villager",
+        "detective",
+    ]
+
+
+def test_without_turns_on_record_the_last_statement_of_the_discussion_counts() -> None:
+    assert lasts(played((["Bob", "Alice"], None, True))) == ["detective"]
+    assert lasts(played((["Alice", "Diana"], "Bob", True), phase="voting")) == ["villager"]
+
+
+def test_statements_that_two_raters_rated_are_heard_once() -> None:
+    frames = played((["Bob", "Alice"], None, True))
+    twice = pl.concat([frames.statements, frames.statements.with_columns(rater=pl.lit("a judge"))])
+    assert last_words(replace(frames, statements=twice)).equals(last_words(frames))
+
+
+def test_rates_and_both_advantages_are_those_of_a_count_by_hand() -> None:
+    won = (["Alice"], "Bob", True)
+    lost = (["Alice"], "Bob", False)
+    other = (["Bob"], "Alice", False)
+    frames = played(*[won] * 6, *[lost] * 4, *[other] * 25, *[(["Bob"], "Diana", True)] * 5)
+    table = last_word(frames).filter(pl.col("role") == "mafioso")
+    of = {row["measure"]: row for row in table.to_dicts()}
+    assert (of[LAST]["wins"], of[LAST]["games"]) == (6, 10)
+    assert (of[NOT_LAST]["wins"], of[NOT_LAST]["games"]) == (5, 30)
+    assert of[GAIN]["rate"] == pytest.approx(6 / 10 - 5 / 30)
+    assert (of[GAIN]["lo"], of[GAIN]["hi"]) == newcombe(6, 10, 5, 30)
+    assert of[ADVANTAGE]["rate"] == pytest.approx(6 / 10 - 11 / 40)
+    assert of[ADVANTAGE]["lo"] == pytest.approx(0.75 * of[GAIN]["lo"])
+
+
+def test_a_role_that_always_speaks_last_has_no_difference() -> None:
+    table = last_word(played(*[(["Bob"], "Bob", True)] * 3))
+    assert table.filter(pl.col("role") == "mafioso")["measure"].to_list() == [LAST, "all games"]
+
+
+@pytest.mark.long
+def test_the_printed_advantages_lie_in_the_intervals_of_published_games(published: Frames) -> None:
+    advantages = last_word(published).filter(pl.col("measure") == ADVANTAGE)
+    of = {role: bounds for role, *bounds in advantages.select("role", "lo", "hi").iter_rows()}
+    for role, printed in (("mafioso", 0.0604), ("detective", 0.0710), ("villager", -0.0099)):
+        lo, hi = of[role]
+        assert lo < printed < hi, role
+        assert hi - lo < 0.12, role

@@ -20,8 +20,7 @@ from liescope.benchmark.analyses.outcomes import (
     triadic_against_dyadic,
     wolf_losses,
 )
-from tests.benchmark.analyses.counted import Counted, counted, with_protections
-from tests.benchmark.analyses.made import table_of
+from tests.benchmark.analyses.made import Counted, counted, protections, table_of
 
 doctor_targets = table_of("doctor_targets")
 halves = table_of("halves")
@@ -267,7 +266,7 @@ def test_table_10_self_protection() -> None:
         for (model, learning), (selves, others) in TABLE_10.items()
         for own in (*[True] * selves, *[False] * others)
     ]
-    table = doctor_targets(with_protections(counted([]), acts))
+    table = doctor_targets(protections(acts))
     own = {
         (row["model"], row["learning"]): (row["protections"], row["n"] - row["protections"])
         for row in table.filter(pl.col("target") == "self").iter_rows(named=True)

@@ -1,8 +1,9 @@
-"""Scores against backgrounds: the published figures, from the published counts, by the paper's equations."""
+"""Scores against backgrounds: the published figures, their agreement with the capability model, and their report."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +13,22 @@ import pytest
 from scipy.stats import beta
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.capability.counts import SCHEMA
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.background_report import (
+    between_conditions,
+    correlations,
+    part_of_conditions,
+    with_capability_model,
+)
+from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
+from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.z_scores import (
     DESIGN,
     WinTable,
     background_scores,
     complete,
     free_interval,
+    published_ablations,
     published_background,
     score,
     standardised,
@@ -26,6 +36,8 @@ from liescope.benchmark.capability.z_scores import (
     win_rates,
 )
 from liescope.common.errors import UsageError
+from liescope.common.report.contents import Report
+from liescope.common.report.files import page_html
 
 PUBLISHED = ("z", "z_sd", "score", "score_sd")
 
@@ -80,23 +92,6 @@ def test_the_bundled_figures_are_the_authors(shared_data: Path) -> None:
         assert [row[column] for column in PUBLISHED] == pytest.approx(numbers, abs=6e-7)
 
 
-def test_it_ranks_models_as_the_capability_model_does() -> None:
-    ours = background_scores(published_counts())
-    scores = published_scores().sort("model")
-    for capability, name in (("deceive", "m"), ("detect", "v"), ("disclose", "d")):
-        z = ours.filter(capability=capability).sort("model")["z"]
-        assert np.corrcoef(z.rank(), scores[name].rank())[0, 1] > 0.75, capability
-
-
-def test_z_scores_average_to_zero_and_lie_in_their_intervals() -> None:
-    ours = background_scores(published_counts())
-    means = ours.group_by("capability").agg(pl.col("z").mean())
-    assert np.allclose(means["z"], 0, atol=1e-12)
-    assert ours.select(
-        (pl.col("z").is_between("z_lo", "z_hi") & pl.col("score").is_between("score_lo", "score_hi")).all()
-    ).item()
-
-
 def test_z_scores_by_hand() -> None:
     # Two models as mafioso against two backgrounds: Laplace's rates are 1/12 and 7/12, their mean 1/3, their sample
     # standard deviation (ddof 1) sqrt(2) / 4, so z is -1/sqrt(2) and 1/sqrt(2).
@@ -114,24 +109,13 @@ def test_z_scores_by_hand() -> None:
 def test_win_rates_of_every_cell_are_the_moments_and_quantiles_of_its_beta_posterior() -> None:
     found = win_rates(published_counts())
     assert found.height == 150
-    row = found.row(
-        by_predicate=(pl.col("model") == "Llama 3.1 8B Instruct")
-        & (pl.col("background") == "Grok 3 Mini")
-        & (pl.col("capability") == "deceive"),
-        named=True,
-    )
+    (row,) = found.filter(model="Llama 3.1 8B Instruct", background="Grok 3 Mini", capability="deceive").to_dicts()
     posterior = beta(2, 100)
     assert (row["wins"], row["games"]) == (1, 100)
     assert [row[name] for name in ("rate", "sd", "lo", "hi")] == pytest.approx(
         [posterior.mean(), posterior.std(), *posterior.interval(0.95)]
     )
-    town = found.row(
-        by_predicate=(pl.col("model") == "Grok 3 Mini")
-        & (pl.col("background") == "GPT-5 Mini")
-        & (pl.col("capability") == "detect"),
-        named=True,
-    )
-    assert town["wins"] == 98
+    assert found.filter(model="Grok 3 Mini", background="GPT-5 Mini", capability="detect")["wins"].to_list() == [98]
 
 
 def test_a_missing_cell_costs_its_model_and_not_the_rest() -> None:
@@ -196,14 +180,6 @@ def test_intervals_cover_the_z_scores_of_endless_games_even_where_simulation_alo
         assert np.mean(plain) < 0.9
 
 
-def test_with_endless_games_the_interval_closes_on_the_z_score_itself() -> None:
-    rates = np.random.default_rng(2).uniform(0.2, 0.8, size=(6, 3))
-    found = made(rates, 10**8, 0)
-    lo, hi = free_interval(found)
-    z, _ = standardised(found.rate, found.rate_sd)
-    assert np.allclose([lo, hi], z, atol=2e-3)
-
-
 def test_unequal_games_weigh_in_the_uncertainty_and_not_in_the_score() -> None:
     found = made(np.array([[0.2, 0.3], [0.5, 0.4], [0.8, 0.9]]), 10**6, 0)
     few = replace(found, wins=found.wins.copy(), games=found.games.copy())
@@ -212,3 +188,162 @@ def test_unequal_games_weigh_in_the_uncertainty_and_not_in_the_score() -> None:
     assert np.allclose(many["z"], one["z"], atol=0.05)
     assert one["z_sd"][0] > 20 * one["z_sd"][1]
     assert one["games"].to_list() == [200, 2 * 10**6, 2 * 10**6]
+
+
+def test_the_papers_correlations_between_ablations_come_back_with_their_uncertainty() -> None:
+    # Appendix C: 0.5 ± 0.2 between the default and either ablation, 0.6 ± 0.2 between the ablations.
+    found = between_conditions(published_ablations()).filter(measure="Pearson")
+    assert found.select("one", "other").rows() == [
+        ("default", "short prompt"),
+        ("default", "short prompt, 8 rounds"),
+        ("short prompt", "short prompt, 8 rounds"),
+    ]
+    assert found["simulated"].round(1).to_list() == [0.5, 0.5, 0.6]
+    assert found["simulated_sd"].round(1).to_list() == [0.2, 0.2, 0.2]
+    assert found["models"].to_list() == [9, 9, 9]
+
+
+def test_the_bundled_ablations_are_the_authors(shared_data: Path) -> None:
+    text = (shared_data / "mini_mafia" / "reference.json").read_text(encoding="utf-8")
+    names = {"default": "Article", "short prompt": "ShortPrompt", "short prompt, 8 rounds": "ShortPrompt Round8"}
+    theirs = {row["Model"]: row for row in json.loads(text)["ablation_deceive"]}
+    assert published_ablations().height == 3 * len(theirs)
+    for row in published_ablations().to_dicts():
+        printed = theirs[row["model"]]
+        for ours, name in (("z", "Avg Z"), ("z_sd", "Z Err"), ("score", "exp(z)"), ("score_sd", "exp Err")):
+            assert row[ours] == float(printed[f"{names[row['condition']]} {name}"])
+
+
+def test_both_methods_agree_on_the_published_games() -> None:
+    found = with_capability_model(background_scores(published_counts()), published_scores())
+    assert found.select("capability", "one").unique(maintain_order=True).rows() == [
+        ("deceive", "m"),
+        ("detect", "v"),
+        ("disclose", "d"),
+    ]
+    pearson = found.filter(measure="Pearson")
+    assert (pearson["r"] > 0.85).all()
+    assert (pearson["lo"] > 0.5).all()
+    assert (pearson["simulated"] < pearson["r"]).all()
+    assert found["free_lo"].null_count() == found.height  # the same games: their chance is shared
+
+
+def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() -> None:
+    ours = background_scores(published_counts())
+    few = published_scores().head(6)
+    assert with_capability_model(ours, few)["models"].to_list() == [6] * 6
+    unheard = few.with_columns(v=pl.when(pl.col("model") == few["model"][0]).then(None).otherwise("v"))
+    assert with_capability_model(ours, unheard).filter(one="v")["models"].to_list() == [5, 5]
+    assert with_capability_model(ours, few.head(2)).is_empty()
+
+
+def test_a_villagers_offset_is_compared_where_the_fitted_model_has_one() -> None:
+    offset = published_scores().with_columns(
+        b=-pl.col("v"), b_sd="v_sd", v=pl.lit(None, pl.Float64), v_sd=pl.lit(None, pl.Float64)
+    )
+    found = with_capability_model(background_scores(published_counts()), offset).filter(measure="Pearson")
+    assert found["one"].to_list() == ["m", "d", "b"]
+    assert found["r"][2] < -0.9
+
+
+def test_the_correlation_of_endless_games_is_covered_where_plain_simulation_is_too_low() -> None:
+    random = np.random.default_rng(3)
+    sd = np.full(9, 0.27)
+    covered, plain = [], []
+    for _ in range(60):
+        one = 0.75 * random.normal(size=9)
+        other = 0.9 * one + 0.33 * random.normal(size=9)
+        truth = np.corrcoef(one, other)[0, 1]
+        found = correlations((random.normal(one, sd), sd), (random.normal(other, sd), sd), np.asarray, False)[0]
+        mean, spread, lo, hi = found[5:]
+        covered.append(lo <= truth <= hi)
+        plain.append(abs(truth - mean) <= 1.96 * spread)
+    assert np.mean(covered) > 0.9
+    assert np.mean(plain) < 0.75
+
+
+RATES = [f"background-rates-{name}" for name in DESIGN]
+ABLATION = "discussion rounds 8"
+
+
+def few() -> pl.DataFrame:
+    """Four of the published models, against two of them."""
+    models = ["DeepSeek V3.1", "GPT-4.1 Mini", "GPT-5 Mini", "Grok 3 Mini"]
+    kept = published_counts().filter(pl.all_horizontal(pl.col(PLAYERS).is_in(models)))
+    return kept.filter(pl.sum_horizontal(pl.col(PLAYERS).is_in(["DeepSeek V3.1", "Grok 3 Mini"])) >= 2)
+
+
+def names(found: Report) -> list[str]:
+    return [section.name for section in found.sections]
+
+
+def fitted(cells: pl.DataFrame) -> Posterior:
+    """A sample around the published scores of these models."""
+    random = np.random.default_rng(0)
+    names, draws = {}, {}
+    for name, role in zip("mdv", PLAYERS, strict=True):
+        known = published_scores().filter(pl.col("model").is_in(cells[role].implode())).sort("model")
+        names[name] = tuple(known["model"])
+        draws[name] = random.normal(known[name], known[f"{name}_sd"], size=(2, 200, known.height))
+    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings(), "nutpie")
+
+
+def html(found: Report) -> str:
+    return page_html(Report("Background", (), sections=found.sections))
+
+
+def test_games_of_every_background_give_every_figure_of_the_method() -> None:
+    found = part_of_conditions({"": few()}, {"": fitted(few())})
+    assert names(found) == ["background", "background-agreement", *RATES]
+    assert not found.missing
+    assert all("<svg" in section.figure for section in found.sections)
+    assert {name: table.height for name, table in found.tables.items()} == {
+        "background": 12,
+        "background_rates": 24,
+        "background_agreement": 6,
+    }
+    page = html(found)
+    assert re.search(r"To deceive, m and z correlate by [-0-9.]+ \([-0-9.]+ to [-0-9.]+\), their ranks by", page)
+    assert not re.search(r">(nan|None)<", page)
+
+
+def test_several_conditions_stand_beside_each_other_with_their_correlation() -> None:
+    half = few().with_columns(pl.col("mafia_wins", "games") // 2)
+    hole = (pl.col("detective") == "GPT-4.1 Mini") & (pl.col("mafioso") == "Grok 3 Mini")
+    found = part_of_conditions({"": few(), ABLATION: half.filter(~hole)}, {})
+    assert names(found) == ["background", "background-conditions", *RATES]
+    assert found.tables["background"]["condition"].unique(maintain_order=True).to_list() == ["", ABLATION]
+    between = found.tables["background_conditions"].filter(measure="Pearson")
+    assert between.select("capability", "models").rows() == [("deceive", 4), ("detect", 4), ("disclose", 3)]
+    assert (between["r"] > 0.9).all()
+    page = html(found)
+    assert f"To deceive, settings not stated and {ABLATION} correlate by" in page
+    assert f"{ABLATION}: To disclose, not every model met every background. Left out: the model GPT-4.1 Mini." in page
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([], id="no games"),
+        pytest.param([("a", "a", "a", 3, 20)], id="one model"),
+        pytest.param([("a", "b", "c", 3, 20), ("b", "c", "a", 4, 20)], id="no background"),
+    ],
+)
+def test_what_these_games_cannot_show_is_said(rows: list[tuple[str, str, str, int, int]]) -> None:
+    cells = pl.DataFrame(rows, published_counts().schema, orient="row")
+    found = part_of_conditions({"": cells}, {})
+    assert list(found.missing) == [
+        f"Scores against backgrounds, to {name}" for name in ("deceive", "detect", "disclose")
+    ]
+    assert all("no two models met the same background" in why for why in found.missing.values())
+    assert "background" not in found.tables
+    assert names(found) == (RATES if rows == [("a", "a", "a", 3, 20)] else [])
+    html(found)
+
+
+def test_many_models_are_a_table_without_a_figure() -> None:
+    rows = [(f"model {n:02}", "b", "b", n, 60) for n in range(30)]
+    found = part_of_conditions({"": pl.DataFrame(rows, published_counts().schema, orient="row")}, {})
+    assert names(found)[0] == "background"
+    assert not any(section.figure for section in found.sections[:1])
+    assert found.tables["background"].height == 30

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from huggingface_hub._eval_results import parse_eval_result_entries
 
 import liescope
 from liescope.benchmark import BenchResult
-from liescope.benchmark.bench.bench_report import ranking
 from liescope.benchmark.bench.bench_result import (
     AS_TRAINED,
     ASKED,
@@ -25,6 +25,7 @@ from liescope.benchmark.bench.bench_result import (
     TASK_OUT,
     WORDS,
     Found,
+    hub_files,
 )
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
@@ -68,10 +69,20 @@ def suite_file(folder: Path, text: str) -> Path:
     return path
 
 
-def benched_on(rows: Sequence[Mapping[str, Any]], folder: Path, methods: Any = "tfidf", **options: Any) -> BenchResult:
-    """On one data set in a folder."""
+def measured(
+    folder: Path, rows: Sequence[Mapping[str, Any]], detector: Any = "tfidf", text: str = "", **settings: Any
+) -> BenchResult:
+    """The detector on these conversations, and on what else the suite names."""
     written(rows, folder / "chats.jsonl")
-    return liescope.bench(methods, suite=suite_file(folder, ONE), draws=50, **options)
+    suite = suite_file(folder, text or ONE)
+    return liescope.bench(detector, suite=suite, **{"draws": 50, "leave_out": [], **settings})
+
+
+def trained(folder: Path, rows: Sequence[Mapping[str, Any]], **settings: Any) -> Path:
+    """A model that learned from these conversations."""
+    liescope.import_games("chat", written(rows, folder / "other.jsonl"), out=folder / "other")
+    liescope.train("tfidf", folder / "other", folds=2, out=folder / "mine", **settings)
+    return folder / "mine"
 
 
 ONE = '[[data]]\nname = "chats"\nformat = "chat"\nfile = "chats.jsonl"\nlicence = "MIT"\n'
@@ -131,17 +142,11 @@ def test_judges_that_came_with_the_data_stand_beside_and_equals_share_a_place(be
     assert "wise (came with the data) has the highest AUROC" in benched.findings[1]
 
 
-def test_the_table_stands_in_order_of_place(benched: BenchResult) -> None:
-    places = [place for _, place in ranking(benched.data[0]) if place is not None]
-    assert places == sorted(places)
-    assert len(places) == len(benched.data[0].places)
-
-
 def test_no_winner_is_named_where_two_are_equal(folder: Path, tmp_path: Path) -> None:
     rows = conversations({"bare": ("", "")})
     for row in rows:
         row["judges"] = dict.fromkeys(("coin", "same-coin"), row["judges"]["coin"])
-    found = benched_on(rows, tmp_path, leave_out=[])
+    found = measured(tmp_path, rows, draws=100)
     assert set(found.data[0].places.values()) == {1}
     assert "but chance may explain its lead over" in found.findings[1]
 
@@ -169,14 +174,11 @@ most = 30
 def with_model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchResult:
     """A detector that was trained on other conversations of the first task, and a control set."""
     place = tmp_path_factory.mktemp("model")
-    written(conversations({"told": TASKS["told"], "more": TASKS["told"]}, seed=9, judged=False), place / "other.jsonl")
-    liescope.import_games("chat", place / "other.jsonl", out=place / "other")
-    liescope.train("tfidf", place / "other", folds=2, out=place / "mine")
-    written(conversations(TASKS, seed=3), place / "chats.jsonl")
+    mine = trained(place, conversations({"told": TASKS["told"], "more": TASKS["told"]}, seed=9, judged=False))
     plain = conversations({"plain": ("copper", "copper")}, seed=4, judged=False)
     written([{**row, "deceptive": None} for row in plain], place / "plain.jsonl")
     text = ONE.replace("name =", 'about = "Chats."\nname =') + CONTROL
-    return liescope.bench(place / "mine", suite=suite_file(place, text), draws=100, out=place / "out")
+    return measured(place, conversations(TASKS, seed=3), mine, text, draws=100, out=place / "out")
 
 
 def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(with_model: BenchResult) -> None:
@@ -200,25 +202,21 @@ def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(wi
 
 def test_copies_of_what_a_detector_learned_are_said(folder: Path, tmp_path: Path) -> None:
     rows = conversations({"told": TASKS["told"]}, judged=False)
-    written(rows, tmp_path / "learned.jsonl")
-    liescope.import_games("chat", tmp_path / "learned.jsonl", out=tmp_path / "learned")
-    liescope.train("tfidf", tmp_path / "learned", folds=2, out=tmp_path / "mine")
-    renamed = [{**row, "id": f"other {n}"} for n, row in enumerate(rows)]
-    found = benched_on(renamed, tmp_path, tmp_path / "mine", leave_out=[])
+    again = [{**row, "id": f"other {n}"} for n, row in enumerate(rows)]
+    found = measured(tmp_path, again, trained(tmp_path, rows))
     assert any("word for word in what mine learned from" in note for note in found.data[0].notes)
 
 
 def test_what_carries_a_canary_is_measured_and_not_learned_from(tmp_path: Path) -> None:
     rows = [{**row, "canary": "do-not-train"} for row in conversations({"told": TASKS["told"]})]
-    found = benched_on(rows, tmp_path)
+    found = measured(tmp_path, rows)
     assert {name for name, _ in found.data[0].places} == {"wise", "coin", "same-coin", "mean of these judges"}
     assert any("canary" in note for note in found.data[0].notes)
 
 
 def test_data_that_are_not_at_hand_are_named_with_where_to_get_them(folder: Path, tmp_path: Path) -> None:
     far = '[[data]]\nname = "far"\nformat = "chat"\nfile = "far.jsonl"\nurl = "https://example.org/far"\n'
-    written(conversations(TASKS), tmp_path / "chats.jsonl")
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, ONE + far), draws=50, leave_out=[])
+    found = measured(tmp_path, conversations(TASKS), text=ONE + far)
     assert list(found.missing) == ["far"]
     assert "https://example.org/far" in found.missing["far"]
     with pytest.raises(UsageError, match=r"none of the suite's data .* https://example.org/far"):
@@ -226,9 +224,8 @@ def test_data_that_are_not_at_hand_are_named_with_where_to_get_them(folder: Path
 
 
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
-    written(conversations(TASKS), tmp_path / "chats.jsonl")
     with pytest.raises(BadData, match="not the file that the suite means"):
-        liescope.bench("tfidf", suite=suite_file(tmp_path, ONE + f'sha256 = "{"0" * 64}"\n'), draws=50)
+        measured(tmp_path, conversations(TASKS), text=ONE + f'sha256 = "{"0" * 64}"\n')
 
 
 @pytest.mark.parametrize(
@@ -262,7 +259,7 @@ def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None
     stub = Stub(with_logprobs)
     rows = conversations({"told": ("calm", "copper"), "bare": ("", "")})
     try:
-        found = benched_on(rows, tmp_path, f"judge:openai:wise@{stub.url}", judge_cache=tmp_path / "cache")
+        found = measured(tmp_path, rows, f"judge:openai:wise@{stub.url}", judge_cache=tmp_path / "cache")
     finally:
         stub.close()
     (name,) = {name for name, how in found.data[0].places if how == ASKED}
@@ -270,10 +267,6 @@ def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None
 
 
 def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: BenchResult, tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from liescope.benchmark.bench.bench_result import hub_files
-
     one = replace(with_model.data[0], data=with_model.data[0].data.model_copy(update={"hub": "org/chats:told"}))
     files = hub_files(replace(with_model, data=(one,)))
     (entry,) = parse_eval_result_entries(json.loads(files["hub/mine/.eval_results/chats.yaml"]))
@@ -317,7 +310,7 @@ def test_a_model_is_left_out_under_all_its_names_and_an_unknown_one_is_no_model(
     rows = conversations({"told": TASKS["told"]})
     for number, row in enumerate(rows):
         row["model"] = ("openai/gpt-oss-120b", "openrouter/openai/gpt-oss-120b", None)[number % 3]
-    found = benched_on(rows, tmp_path, leave_out=["model"]).data[0]
+    found = measured(tmp_path, rows, leave_out=["model"]).data[0]
     assert ("tfidf", MODEL_OUT) not in found.places
     assert any("fewer than two speaking models" in note for note in found.notes)
 
@@ -332,8 +325,7 @@ def reasoned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_views_are_compared_on_the_statements_that_keep_reasoning(tmp_path: Path) -> None:
-    told, views = reasoned(conversations({"bare": ("", "")})), ["words", "reasoning", "both"]
-    found = benched_on(told, tmp_path, leave_out=[], view=views).data[0]
+    found = measured(tmp_path, reasoned(conversations({"bare": ("", "")})), view=["words", "reasoning", "both"]).data[0]
     rows = [found.row(name, GROUPS_OUT, "auroc_within") for name in ("tfidf", "tfidf (reasoning)", "tfidf (both)")]
     assert {row.statements for row in rows if row} == {EACH * 2 // 3}
     assert value(found, "tfidf (reasoning)", GROUPS_OUT) > 0.95
@@ -349,14 +341,12 @@ def thinks_aloud(request: Request, _number: int) -> Answer:
 
 def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) -> None:
     stub = Stub(thinks_aloud)
-    written(reasoned(conversations({"bare": ("", "")}, judged=False)), tmp_path / "chats.jsonl")
+    rows = reasoned(conversations({"bare": ("", "")}, judged=False))
     written(conversations({"bare": ("", "")}, seed=3, judged=False), tmp_path / "silent.jsonl")
     silent = ONE.replace('"chats"', '"silent"').replace("chats.jsonl", "silent.jsonl")
     named, views = [f"judge:openai:wise@{stub.url}"], ["words", "reasoning"]
     try:
-        found = liescope.bench(
-            named, suite=suite_file(tmp_path, ONE + silent), judge_cache=tmp_path / "cache", draws=50, view=views
-        )
+        found = measured(tmp_path, rows, named, ONE + silent, judge_cache=tmp_path / "cache", view=views)
     finally:
         stub.close()
     chats, without = found.data
@@ -368,22 +358,19 @@ def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) 
 
 
 def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_path: Path) -> None:
-    written(reasoned(conversations({"bare": ("", "")}, seed=7, judged=False)), tmp_path / "other.jsonl")
-    liescope.import_games("chat", tmp_path / "other.jsonl", out=tmp_path / "other")
-    liescope.train("tfidf", tmp_path / "other", folds=2, view="reasoning", out=tmp_path / "mine")
-    told, silent = reasoned(conversations({"bare": ("", "")})), conversations({"bare": ("", "")})
-    found = benched_on(told, tmp_path, tmp_path / "mine", leave_out=[]).data[0]
+    bare = conversations({"bare": ("", "")})
+    mine = trained(tmp_path, reasoned(conversations({"bare": ("", "")}, seed=7, judged=False)), view="reasoning")
+    none = measured(tmp_path, bare, mine).data[0]
+    found = measured(tmp_path, reasoned(bare), mine).data[0]
     assert value(found, "mine", AS_TRAINED) > 0.95
-    none = benched_on(silent, tmp_path, tmp_path / "mine", leave_out=[]).data[0]
     assert ("mine", AS_TRAINED) not in none.places
     assert any("no statement here keeps any" in note for note in none.notes)
 
 
 def test_data_of_one_class_are_named_and_the_others_are_measured(tmp_path: Path) -> None:
     rows = conversations(TASKS)
-    written(rows, tmp_path / "chats.jsonl")
     written([{**row, "deceptive": False} for row in rows], tmp_path / "honest.jsonl")
     honest = ONE.replace('"chats"', '"honest"').replace("chats.jsonl", "honest.jsonl")
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, honest + ONE), draws=50, leave_out=[])
+    found = measured(tmp_path, rows, text=honest + ONE)
     assert [one.data.name for one in found.data] == ["chats"]
     assert "both classes" in found.missing["honest"]

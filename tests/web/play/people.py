@@ -95,12 +95,3 @@ def play_until(person: Person, states: Sequence[str]) -> str:
         if state:
             person.answer()
     raise AssertionError(f"nothing was asked: {person.page.inner_text('body')}")
-
-
-def links(said: str) -> dict[str, list[str]]:
-    """The addresses that `serve` prints, by what they are for."""
-    found: dict[str, list[str]] = {}
-    for line in said.splitlines():
-        what, _, address = line.partition(": ")
-        found.setdefault(what, []).append(address)
-    return found

@@ -1,17 +1,22 @@
-"""Simulated people: HTTP clients that play as a page of a browser would, and keep every byte that they are sent."""
+"""Simulated people and hosts: HTTP clients that do as a browser would; people keep every byte that they are sent."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
+from pathlib import Path
 from random import Random
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.request import Request, urlopen
 
 import aiohttp
+
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
+from tests.web.server import Server
 
 OVER = "The game is over"
 _TAG = re.compile(r"<(input|textarea|select|option|button|form)\b([^>]*)>")
@@ -64,10 +69,8 @@ def sheets(page: str) -> list[Sheet]:
 class Received:
     """What came at once. before: whether the game was not over then, as far as this client could know."""
 
-    where: str
     data: bytes
     before: bool
-    at: float
 
 
 @dataclass
@@ -77,38 +80,26 @@ class Person:
     link: str
     name: str
     random: Random
-    pause: float = 0.0
     received: list[Received] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
-    clicks: list[float] = field(default_factory=list)  # seconds that a sent form took
     statuses: set[int] = field(default_factory=set)
     seen: int = 0  # lines of the log so far
     over: bool = False
     shown: str = ""
     have: str = ""
 
-    def keep(self, where: str, data: bytes) -> None:
-        self.received.append(Received(where, data, not self.over, time.monotonic()))
-        if OVER.encode() in data:
-            self.over = True
-
-    async def play(self, games: int = 1) -> None:
-        """Take the seat and play so many games."""
+    async def play(self) -> None:
+        """Take the seat and play a game."""
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as self.session:
             page = await self.get()
             taking = sheets(page)[0]
             agreed = {**taking.fixed, **dict.fromkeys(taking.boxes, "yes"), **dict.fromkeys(taking.words, self.name)}
             await self.send(taking.action, agreed)
-            for _ in range(games):
-                self.over, self.seen = False, 0
-                await self._play_one()
-
-    async def _play_one(self) -> None:
-        await self._load()
-        while not self.over:
-            await self._look()
-            await asyncio.sleep(0.02)
-        await self.get()  # the roles are told
+            await self._load()
+            while not self.over:
+                await self._look()
+                await asyncio.sleep(0.02)
+            await self.get()  # the roles are told
 
     async def _load(self) -> None:
         """The page as a whole: it knows by what it is told to load itself anew."""
@@ -134,9 +125,7 @@ class Person:
         self.seen = int(counted[1]) if counted else self.seen
 
     async def _answer(self, sheet: Sheet) -> None:
-        if self.pause:
-            await asyncio.sleep(self.random.expovariate(1 / self.pause))
-        await self.send(sheet.action, self.filled(sheet), timed=True)
+        await self.send(sheet.action, self.filled(sheet), {"HX-Request": "true"})
 
     def filled(self, sheet: Sheet) -> dict[str, str]:
         given = dict(sheet.fixed)
@@ -154,22 +143,55 @@ class Person:
 
     async def get(self, path: str = "") -> str:
         async with self.session.get(self.link + path) as answer:
-            return await self._read(path or "page", answer)
+            return await self._read(answer)
 
-    async def send(self, action: str, given: Mapping[str, str], timed: bool = False) -> str:
-        begun = time.monotonic()
-        headers = {"HX-Request": "true"} if timed else {}
+    async def send(self, action: str, given: Mapping[str, str], headers: Mapping[str, str] | None = None) -> str:
         async with self.session.post(urljoin(self.link, action), data=given, headers=headers) as answer:
-            text = await self._read(action, answer)
-            self.clicks += [time.monotonic() - begun] if timed else []
-            return text
+            return await self._read(answer)
 
-    async def _read(self, where: str, answer: aiohttp.ClientResponse) -> str:
+    async def _read(self, answer: aiohttp.ClientResponse) -> str:
         data = await answer.read()
-        self.keep(where, _head(answer) + data)
+        head = b"".join(b"%s: %s\n" % pair for pair in answer.raw_headers)
+        self.received.append(Received(head + data, not self.over))
+        self.over |= OVER.encode() in data
         self.statuses.add(answer.status)
         return data.decode()
 
 
-def _head(answer: aiohttp.ClientResponse) -> bytes:
-    return b"".join(b"%s: %s\n" % pair for pair in answer.raw_headers)
+def said(server: Server, what: str) -> list[str]:
+    """The links of a kind that a server told when it began."""
+    return re.findall(rf"^{what}: (\S+)", server.said(), re.MULTILINE)
+
+
+class Host:
+    """Whoever holds the host's link."""
+
+    def __init__(self, link: str) -> None:
+        self.link = link
+
+    def page(self, query: str = "") -> str:
+        with urlopen(self.link + query) as answer:
+            return str(answer.read().decode())
+
+    def add(self, game: str, people: int, assess: bool = False, **more: str) -> list[str]:
+        """Make a table; returns the links of its seats for people."""
+        before = set(self.links())
+        sheet = next(sheet for sheet in sheets(self.page(f"?game={game}")) if sheet.action.endswith("/add"))
+        given = {**sheet.fixed, "people": str(people), "words": "60", "choices": "60", **more}
+        given |= {"players": "scripted:steady"} | ({"assess": "yes"} if assess else {})
+        with urlopen(Request(urljoin(self.link, sheet.action), urlencode(given).encode())):
+            return [link for link in self.links() if link not in before]
+
+    def links(self) -> list[str]:
+        """Of all seats."""
+        found = [urlsplit(unescape(link)).path for link in re.findall(r'"([^"]*/seat/[\w-]+)"', self.page())]
+        return [urljoin(self.link, path) for path in dict.fromkeys(found)]
+
+
+def records(folder: Path) -> list[GameRecord]:
+    """The ended games of a server's tables."""
+    found = []
+    for run in sorted(folder.glob("table-*")):
+        with Journal.open(run) as journal:
+            found += list(journal.records())
+    return found

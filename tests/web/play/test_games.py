@@ -1,4 +1,4 @@
-"""Games that people play to their end in a real browser, by keyboard alone."""
+"""Games that people play in a real browser, by keyboard alone, and what a seat's page tells and hides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.runs.journal import Journal
-from tests.web.play.people import Person, links, play, play_until
+from tests.web.play.people import Person, play, play_until
+from tests.web.play.person import said
 from tests.web.server import Server
 
 
@@ -24,7 +25,7 @@ def test_four_people_play_mini_mafia_to_the_end(
 ) -> None:
     words = ("--game", "mini-mafia", "--people", "4", "--port", "{port}")
     server = serve("liescope", "serve", "--out", str(tmp_path / "out"), *words)
-    seats = links(server.said())["seat"]
+    seats = said(server, "seat")
     pages = [new_context(width=390 if turn % 2 else 1280, dark=turn > 1).new_page() for turn in range(4)]
     people = [Person(page, seat, f"Person {turn}") for turn, (page, seat) in enumerate(zip(pages, seats, strict=True))]
     play(people)
@@ -50,7 +51,7 @@ def test_a_person_plays_werewolf_through_a_killed_server(
 ) -> None:
     out = str(tmp_path / "out")
     server = serve("liescope", "serve", "--out", out, "--port", "{port}")
-    (host,) = links(server.said())["host"]
+    (host,) = said(server, "host")
     page = new_context().new_page()
     page.goto(f"{host}?game=werewolf")
     page.get_by_text("Options of").click()
@@ -80,12 +81,57 @@ def test_a_person_plays_werewolf_through_a_killed_server(
     own = [event for event in record.events if event.actor == seat.name and not event.fallback]
     assert [event.text for event in own if event.text] == person.said
     assert not [event for event in record.events if event.fallback]
-    assert links(again.said())["host"] == [host]
+    assert said(again, "host") == [host]
 
 
-def test_the_same_command_opens_no_second_table(serve: Callable[..., Server], tmp_path: Path) -> None:
-    words = ("--game", "mini-mafia", "--people", "2", "--port", "{port}", "--out", str(tmp_path / "out"))
-    server = serve("liescope", "serve", *words)
-    before = links(server.said())
-    server.stop()
-    assert links(serve("liescope", "serve", *words, port=server.port).said()) == before
+def test_whoever_sends_an_answer_without_a_connection_sees_that_it_is_lost_and_keeps_the_words(
+    serve: Callable[..., Server],
+    new_context: Callable[..., Any],
+    expect: Callable[..., Any],
+    complaints: list[str],
+    tmp_path: Path,
+) -> None:
+    words = ("--game", "one-night-werewolf", "--people", "1", "--port", "{port}")
+    (seat,) = said(serve("liescope", "serve", "--out", str(tmp_path / "out"), *words), "seat")
+    context = new_context(width=390)
+    person = Person(context.new_page(), seat, "Only One")
+    assert play_until(person, ("speak",)) == "speak"
+    person.page.wait_for_selector(
+        "#ask form :focus"
+    )  # the page has its script: without it, browsers send forms themselves
+    context.set_offline(True)
+    person.page.fill("#text", "a word that stays")
+    person.page.get_by_role("button", name="Say it").click()
+    expect(person.page.locator("#lost")).to_be_in_viewport(ratio=1)
+    context.set_offline(False)
+    expect(person.page.locator("#lost")).to_be_hidden()
+    expect(person.page.locator("#text")).to_have_value("a word that stays")
+    person.page.get_by_role("button", name="Say it").click()
+    expect(person.page.locator(".log")).to_contain_text("a word that stays")
+    complaints.clear()  # that there was no connection
+
+
+def test_a_covered_seat_tells_nothing_of_its_player_until_it_is_uncovered(
+    serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
+) -> None:
+    words = ("--game", "one-night-werewolf", "--people", "1", "--port", "{port}")
+    (seat,) = said(serve("liescope", "serve", "--out", str(tmp_path / "out"), *words), "seat")
+    page = new_context(width=390).new_page()
+    person = Person(page, seat, "Only One")
+    assert play_until(person, ("speak",)) == "speak"
+    page.fill("#text", "a word that stays")
+    name = page.locator("h1 span").inner_text()
+    page.get_by_role("button", name="Cover the players").click()
+    for _ in range(2):  # also when the page is loaded again
+        assert page.locator("main").inner_text().split("\n") == [
+            "Uncover Your seat, your role and the players are covered. The game goes on, and so does your time."
+        ]
+        assert name not in page.title()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.reload()
+    page.get_by_role("button", name="Uncover").click()
+    expect(page.locator("h1")).to_contain_text(name)
+    expect(page.locator("#text")).to_have_value("a word that stays")
+    assert name in page.title()
+    page.reload()
+    expect(page.locator("h1")).to_be_visible()

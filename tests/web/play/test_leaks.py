@@ -18,8 +18,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.runs.journal import Journal
 from tests.web.play.hidden import leaks
-from tests.web.play.host import Host, records, said
-from tests.web.play.person import Person
+from tests.web.play.person import Host, Person, records, said
 from tests.web.server import Server
 
 GAMES = int(os.environ.get("LIESCOPE_LEAK_GAMES", "4"))
@@ -61,8 +60,6 @@ def test_no_byte_tells_a_seat_what_it_may_not_know(serve: Callable[..., Server],
         _saw_their_own(record, people, seats)
     assert checked > 100 * GAMES
     assert caught > GAMES
-    total = sum(len(each.data) for people in played.values() for one in people for each in one.received)
-    print(f"{GAMES} games, {sum(map(len, played.values()))} seats, {checked} answers, {total / 1e6:.1f} MB")
 
 
 async def _evening(host: Host) -> dict[str, list[Person]]:

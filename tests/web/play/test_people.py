@@ -5,36 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.parse import urlencode, urljoin
-from urllib.request import Request, urlopen
 
 import pytest
 
 from liescope.common.errors import BadData, RunPaused, UsageError
 from liescope.common.model_names import consent_hash
-from liescope.games.core import Ask, AskKind, Assessment, Reply
+from liescope.games.core import Ask, AskKind
 from liescope.generate.players.human import pseudonym, suggested
-from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.withdraw import withdraw
-from liescope.web.play.all_tables import Hub
 from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import CONSENT, LONGEST, make_setup, read_consent
+from liescope.web.play.table_setup import CONSENT, LONGEST, read_consent
 from liescope.web.play.tables_file import State
-from tests.web.play.host import said
-from tests.web.play.person import sheets
+from tests.web.play.person import said, sheets
+from tests.web.play.seated import MARK, OTTER, get, only, playing, post, seated, server_of, soon, told_nowhere
 from tests.web.server import Server
-
-MARK, OTTER = "xyzzy", "Blue Otter"
-SHARES = {"suspicion": "50", "confidence": "50"}
-
-
-def held(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
 
 
 @pytest.mark.parametrize(
@@ -69,36 +57,6 @@ def test_the_host_s_own_text_is_plain_paragraphs_of_a_limited_size(tmp_path: Pat
         read_consent(tmp_path / "none.txt")
 
 
-def words_for(ask: Ask) -> Reply:
-    if ask.kind in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
-        return Reply(assessment=Assessment(False, "none", 0.5, None, f"{MARK} reason"), raw=f'{{"reason": "{MARK}"}}')
-    if ask.kind is AskKind.SPEAK:
-        return Reply(text=f"{MARK} says {OTTER}", raw=f'{{"text": "{MARK}"}}')
-    return Reply(choice=ask.options[0])
-
-
-async def playing(table: PeopleTable, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
-    """Answer for a person until the table stops, or an ask comes at which they stop answering."""
-    for _ in range(4000):
-        waiting = table.desk.waiting(table.person(name))
-        if waiting is not None and not waiting.reply.done():
-            if until(waiting.ask):
-                return
-            table.desk.answer(table.person(name), words_for(waiting.ask))
-        if table.state not in (State.PLAYING, State.LOBBY):
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("the game went on for too long")
-
-
-def opened(folder: Path, **more: object) -> tuple[Hub, PeopleTable, str]:
-    hub = Hub(folder, Limits())
-    hub.open()
-    table = hub.add(make_setup("mini-mafia", 1, ["scripted:steady"], {"assess": True}, **more))
-    (name,) = table.seats
-    return hub, table, name
-
-
 def spoken(ask: Ask) -> bool:
     """Whether a person who always speaks has spoken by now."""
     return ask.kind is AskKind.VOTE
@@ -106,39 +64,78 @@ def spoken(ask: Ask) -> bool:
 
 def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp_path: Path) -> None:
     async def game() -> None:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        await playing(table, name, until=spoken)
-        if table.state is State.PLAYING:
-            assert MARK.encode() in held(tmp_path)
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            await playing(table, name, until=spoken)
+            if table.state is State.PLAYING:  # they may have been killed in the night
+                assert not told_nowhere(tmp_path, MARK)
             await table.withdraw(name)
-            assert table.leaving(name)
-            with Journal.open(table.run) as journal:
-                assert journal.plan["held"][name] == f"human:{OTTER}"  # the game goes on as it began
+            if table.state is State.PLAYING:
+                assert table.leaving(name)
+                with Journal.open(table.run) as journal:
+                    assert journal.plan["held"][name] == f"human:{OTTER}"  # the game goes on as it began
+                await playing(table, name)
+            assert table.state is State.ENDED
+            await soon(lambda: table.person(name) == "withdrawn-1")
+            record = table.record()
+            assert record is not None
+            assert name in record.meta["withdrawn"]
+            assert {seat.model for seat in record.seats} == {"withdrawn-1", "scripted:steady"}
+            table.again()  # their seat is a program's now
             await playing(table, name)
-        else:
-            await table.withdraw(name)  # killed in the night
-        assert table.state is State.ENDED
-        for _ in range(500):
-            if table.person(name) != OTTER:
-                break
-            await asyncio.sleep(0.01)
-        assert table.person(name) == "withdrawn-1"
-        record = table.record()
-        assert record is not None
-        assert name in record.meta["withdrawn"]
-        assert {seat.model for seat in record.seats} == {"withdrawn-1", "scripted:steady"}
-        table.again()  # their seat is a program's now
-        await playing(table, name)
-        assert table.state is State.ENDED
-        again = table.record()
-        assert again is not None
-        assert {seat.source.value for seat in again.seats} == {"scripted"}
-        await hub.close()
+            again = table.record()
+            assert again is not None
+            assert (table.state, {seat.source.value for seat in again.seats}) == (State.ENDED, {"scripted"})
 
     asyncio.run(game())
-    assert MARK.encode() not in held(tmp_path)
-    assert OTTER.encode() not in held(tmp_path)
+    assert told_nowhere(tmp_path, MARK, OTTER)
+
+
+def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ended(tmp_path: Path) -> None:
+    async def first() -> str:
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            await playing(table, name, until=lambda _: True)
+            await table.withdraw(name)
+            return name
+
+    async def second(name: str) -> None:
+        async with server_of(tmp_path) as hub:
+            await playing(only(hub), name)
+            await soon(lambda: only(hub).person(name) != OTTER)
+
+    asyncio.run(second(asyncio.run(first())))
+    assert told_nowhere(tmp_path, OTTER)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_path: Path) -> None:
+    async def first() -> None:
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            await playing(table, name, until=lambda _: not ended)
+            if ended:
+                withdraw(table.run, OTTER)
+                table.again()
+                await playing(table, name)
+                assert table.person(name) == "withdrawn-1"
+                record = table.record()
+                assert record is not None
+                assert {seat.source.value for seat in record.seats} == {"scripted"}
+        if not ended:
+            withdraw(table.run, OTTER)
+
+    async def second() -> None:
+        async with server_of(tmp_path) as hub:
+            await soon(lambda: only(hub).state is not State.PLAYING)
+            assert only(hub).state is State.ENDED, only(hub).note
+
+    asyncio.run(first())
+    asyncio.run(second())
+    assert told_nowhere(tmp_path, OTTER)
+
+
+SHARES = {"suspicion": "50", "confidence": "50"}
 
 
 async def asked(table: PeopleTable, name: str) -> tuple[Ask, dict[str, str]]:
@@ -154,15 +151,14 @@ def key_of(ask: Ask) -> str:
 
 def test_an_answer_that_was_taken_is_in_the_journal(tmp_path: Path) -> None:
     async def game() -> None:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        ask, fields = await asked(table, name)
-        taken = [asyncio.create_task(table.answer(name, key_of(ask), fields, key_of)) for _ in range(2)]
-        for one in asyncio.as_completed(taken):
-            await one
-            with Journal.open(table.run) as journal:
-                assert (ask.step, name) in journal.answers(ask.game)
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            ask, fields = await asked(table, name)
+            taken = [asyncio.create_task(table.answer(name, key_of(ask), fields, key_of)) for _ in range(2)]
+            for one in asyncio.as_completed(taken):
+                await one
+                with Journal.open(table.run) as journal:
+                    assert (ask.step, name) in journal.answers(ask.game)
 
     asyncio.run(game())
 
@@ -174,107 +170,29 @@ def test_an_answer_that_could_not_be_kept_is_not_said_to_be_taken(
         raise UsageError("the disk is full")
 
     async def game() -> None:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        ask, fields = await asked(table, name)
-        monkeypatch.setattr(Journal, "log_reply", full)
-        with pytest.raises(UsageError, match="before your answer was kept"):
-            await table.answer(name, key_of(ask), fields, key_of)
-        assert table.state is State.PAUSED
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            ask, fields = await asked(table, name)
+            monkeypatch.setattr(Journal, "log_reply", full)
+            with pytest.raises(UsageError, match="before your answer was kept"):
+                await table.answer(name, key_of(ask), fields, key_of)
+            assert table.state is State.PAUSED
 
     asyncio.run(game())
 
 
-def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ended(tmp_path: Path) -> None:
-    async def first() -> str:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        await playing(table, name, until=lambda _: True)
-        await table.withdraw(name)
-        await hub.close()
-        return name
-
-    async def second(name: str) -> None:
-        hub = Hub(tmp_path, Limits())
-        hub.open()
-        (table,) = hub.tables.values()
-        await playing(table, name)
-        for _ in range(500):
-            if table.person(name) != OTTER:
-                break
-            await asyncio.sleep(0.01)
-        await hub.close()
-
-    asyncio.run(second(asyncio.run(first())))
-    assert OTTER.encode() not in held(tmp_path)
-
-
-@pytest.mark.parametrize("ended", [True, False])
-def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_path: Path) -> None:
-    async def first() -> None:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        await playing(table, name, until=lambda _: not ended)
-        if ended:
-            withdraw(table.run, OTTER)
-            table.again()
-            await playing(table, name)
-            assert table.person(name) == "withdrawn-1"
-            record = table.record()
-            assert record is not None
-            assert {seat.source.value for seat in record.seats} == {"scripted"}
-        await hub.close()
-        if not ended:
-            withdraw(table.run, OTTER)
-
-    async def second() -> None:
-        hub = Hub(tmp_path, Limits())
-        hub.open()
-        (table,) = hub.tables.values()
-        for _ in range(1000):
-            if table.state is not State.PLAYING:
-                break
-            await asyncio.sleep(0.01)
-        assert table.state is State.ENDED, table.note
-        await hub.close()
-
-    asyncio.run(first())
-    asyncio.run(second())
-    assert OTTER.encode() not in held(tmp_path)
-
-
-def test_before_the_game_the_seat_is_free_again(tmp_path: Path) -> None:
-    async def lobby() -> None:
-        hub = Hub(tmp_path, Limits())
-        hub.open()
-        table = hub.add(make_setup("mini-mafia", 2))
-        first, _ = table.seats
-        table.take(first, OTTER, consent_hash(CONSENT))
-        await table.withdraw(first)
-        assert table.person(first) == ""
-        table.take(first, "Red Fox", consent_hash(CONSENT))
-        table.end()
-        await hub.close()
-
-    asyncio.run(lobby())
-    assert OTTER.encode() not in held(tmp_path)
-
-
 def test_a_game_that_its_host_closed_goes_as_a_whole(tmp_path: Path) -> None:
     async def closed() -> None:
-        hub, table, name = opened(tmp_path)
-        table.take(name, OTTER, consent_hash(CONSENT))
-        await playing(table, name, until=spoken)
-        if table.state is State.PLAYING:
-            table.end()
-            await table.close(RunPaused("closed"))
-        await table.withdraw(name)
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, (name,) = seated(hub)
+            await playing(table, name, until=spoken)
+            if table.state is State.PLAYING:
+                table.end()
+                await table.close(RunPaused("closed"))
+            await table.withdraw(name)
 
     asyncio.run(closed())
-    assert MARK.encode() not in held(tmp_path)
-    assert OTTER.encode() not in held(tmp_path)
+    assert told_nowhere(tmp_path, MARK, OTTER)
 
 
 @pytest.fixture
@@ -284,19 +202,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     own = Server([*words, "{port}", "--consent", str(tmp_path / "consent.txt"), "--pace"], tmp_path / "log")
     yield own
     own.stop()
-
-
-def post(base: str, action: str, given: dict[str, str]) -> tuple[int, str]:
-    try:
-        with urlopen(Request(urljoin(base, action), urlencode(given).encode())) as answer:
-            return answer.status, unescape(answer.read().decode())
-    except HTTPError as error:
-        return error.code, unescape(error.read().decode())
-
-
-def get(address: str) -> str:
-    with urlopen(address) as answer:
-        return str(answer.read().decode())
 
 
 def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> None:

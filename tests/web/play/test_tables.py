@@ -1,9 +1,10 @@
-"""Tables when several things happen at once, or something is broken."""
+"""Tables when several things happen at once, or something is broken, or their server is ended."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import signal
 from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
@@ -18,83 +19,60 @@ from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.script.persona import parse_spec
 from liescope.generate.players.player_registry import PLAYERS
-from liescope.generate.players.run_limits import Limits
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.run_folder import JOURNAL_FILE
-from liescope.web.play.all_tables import Hub
-from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import make_setup
 from liescope.web.play.tables_file import State
-from tests.web.play.host import said
-from tests.web.play.person import sheets
-from tests.web.play.test_people import OTTER, get, held, playing, post
+from tests.web.play.person import said, sheets
+from tests.web.play.seated import HARE, OTTER, get, only, playing, post, seated, server_of, told_nowhere
 from tests.web.server import Server
-
-HARE = "Green Hare"
-
-
-def opened(folder: Path) -> tuple[Hub, PeopleTable, list[str]]:
-    """A table with two people, whose game has begun."""
-    hub = Hub(folder, Limits())
-    hub.open()
-    table = hub.add(make_setup("mini-mafia", 2))
-    names = list(table.seats)
-    for name, person in zip(names, (OTTER, HARE), strict=True):
-        table.take(name, person, "a text")
-    return hub, table, names
 
 
 def test_two_people_may_withdraw_at_the_same_moment(tmp_path: Path) -> None:
     async def game() -> None:
-        hub, table, names = opened(tmp_path)
-        await asyncio.gather(*(playing(table, name) for name in names))
-        both = [asyncio.create_task(table.withdraw(name)) for name in names]
-        await asyncio.sleep(0)
-        with pytest.raises(UsageError, match="withdrawn"):
-            table.again()
-        await asyncio.gather(*both)
-        assert {table.person(name) for name in names} == {"withdrawn-1", "withdrawn-2"}
-        assert table.note == ""
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, names = seated(hub, 2)
+            await asyncio.gather(*(playing(table, name) for name in names))
+            both = [asyncio.create_task(table.withdraw(name)) for name in names]
+            await asyncio.sleep(0)
+            with pytest.raises(UsageError, match="withdrawn"):
+                table.again()
+            await asyncio.gather(*both)
+            assert {table.person(name) for name in names} == {"withdrawn-1", "withdrawn-2"}
+            assert table.note == ""
 
     asyncio.run(game())
-    assert not any(name.encode() in held(tmp_path) for name in (OTTER, HARE))
+    assert told_nowhere(tmp_path, OTTER, HARE)
 
 
 def test_whoever_left_a_game_that_stopped_is_forgotten_once_its_host_closes_it(tmp_path: Path) -> None:
     async def game() -> None:
-        hub, table, names = opened(tmp_path)
-        await asyncio.sleep(0.1)
-        await table.close(RunPaused("an endpoint is silent"))
-        table._put(State.PAUSED, "an endpoint is silent")
-        await table.withdraw(names[0])
-        assert table.person(names[0]) == OTTER, "the game may still go on"
-        table.end()
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, names = seated(hub, 2)
+            await asyncio.sleep(0.1)
+            await table.close(RunPaused("an endpoint is silent"))
+            table._put(State.PAUSED, "an endpoint is silent")
+            await table.withdraw(names[0])
+            assert table.person(names[0]) == OTTER, "the game may still go on"
+            table.end()
 
     asyncio.run(game())
-    assert OTTER.encode() not in held(tmp_path)
+    assert told_nowhere(tmp_path, OTTER)
 
 
 def test_a_table_whose_run_is_damaged_keeps_no_other_from_going_on(tmp_path: Path) -> None:
     async def first() -> list[str]:
-        hub, broken, _ = opened(tmp_path)
-        whole = hub.add(make_setup("mini-mafia", 1))
-        (name,) = whole.seats
-        whole.take(name, OTTER, "a text")
-        await asyncio.sleep(0.1)
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            broken, _ = seated(hub, 2)
+            whole, (name,) = seated(hub)
+            await asyncio.sleep(0.1)
         (broken.run / JOURNAL_FILE).write_bytes(b"no journal")
         return [broken.id, whole.id, name]
 
     async def second(broken: str, whole: str, name: str) -> None:
-        hub = Hub(tmp_path, Limits())
-        hub.open()
-        await playing(hub.tables[whole], name)
-        assert hub.tables[whole].state is State.ENDED
-        assert hub.tables[broken].state is State.PAUSED
-        assert JOURNAL_FILE in hub.tables[broken].note
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            await playing(hub.tables[whole], name)
+            assert [hub.tables[one].state for one in (whole, broken)] == [State.ENDED, State.PAUSED]
+            assert JOURNAL_FILE in hub.tables[broken].note
 
     asyncio.run(second(*asyncio.run(first())))
 
@@ -114,16 +92,16 @@ def test_a_game_that_failed_waits_until_its_player_can_answer_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def game() -> None:
-        hub, table, names = opened(tmp_path)
-        await asyncio.gather(*(playing(table, name) for name in names))
-        assert table.state is State.PAUSED
-        assert "the line is dead" in table.note
-        monkeypatch.setattr(Wayward, "silent", False)
-        table.resume()
-        await asyncio.gather(*(playing(table, name) for name in names))
-        assert table.state is State.ENDED
-        assert table.over
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            table, names = seated(hub, 2)
+            await asyncio.gather(*(playing(table, name) for name in names))
+            assert table.state is State.PAUSED
+            assert "the line is dead" in table.note
+            monkeypatch.setattr(Wayward, "silent", False)
+            table.resume()
+            await asyncio.gather(*(playing(table, name) for name in names))
+            assert table.state is State.ENDED
+            assert table.over
 
     monkeypatch.setitem(PLAYERS, "scripted", lambda words, context: Wayward(*parse_spec(words), context.game))
     asyncio.run(game())
@@ -169,37 +147,44 @@ def test_what_a_seat_sees_of_an_ended_game_is_what_it_saw_and_nothing_of_the_oth
     """Also once the server has started again, and knows the game from its record alone."""
 
     async def first() -> dict[str, tuple[Event, ...]]:
-        hub, table, names = opened(tmp_path)
-        seen: dict[str, tuple[Event, ...]] = {}
+        async with server_of(tmp_path) as hub:
+            table, names = seated(hub, 2)
+            seen: dict[str, tuple[Event, ...]] = {}
 
-        def watched(name: str) -> Callable[[Ask], bool]:
-            def look(_ask: Ask) -> bool:
-                seen[name] = table.view(name)
-                return False
+            def watched(name: str) -> Callable[[Ask], bool]:
+                return lambda _: bool(seen.update({name: table.view(name)}))
 
-            return look
-
-        await asyncio.gather(*(playing(table, name, until=watched(name)) for name in names))
-        assert table.state is State.ENDED
-        record = table.record()
-        assert record is not None
-        assert any(event.audience is not None for event in record.events)
-        assert any("private" in event.data for event in record.events)
-        for name in names:
-            after = table.view(name)
-            assert after[: len(seen.get(name, ()))] == seen.get(name, ())
-            assert not any({"private", "claims"} & event.data.keys() for event in after)
-            shown = {event.index for event in after}
-            assert shown == {event.index for event in record.events if event.audience is None or name in event.audience}
-        views = {name: table.view(name) for name in names}
-        await hub.close()
-        return views
+            await asyncio.gather(*(playing(table, name, until=watched(name)) for name in names))
+            assert table.state is State.ENDED
+            record = table.record()
+            assert record is not None
+            assert any(event.audience is not None for event in record.events)
+            assert any("private" in event.data for event in record.events)
+            for name in names:
+                after = table.view(name)
+                assert after[: len(seen.get(name, ()))] == seen.get(name, ())
+                assert not any({"private", "claims"} & event.data.keys() for event in after)
+                heard = {event.index for event in record.events if event.audience is None or name in event.audience}
+                assert {event.index for event in after} == heard
+            return {name: table.view(name) for name in names}
 
     async def second(views: dict[str, tuple[Event, ...]]) -> None:
-        hub = Hub(tmp_path, Limits())
-        hub.open()
-        (table,) = hub.tables.values()
-        assert {name: table.view(name) for name in views} == views
-        await hub.close()
+        async with server_of(tmp_path) as hub:
+            assert {name: only(hub).view(name) for name in views} == views
 
     asyncio.run(second(asyncio.run(first())))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_table_is_left_in_order_and_its_links_stay(
+    serve: Callable[..., Server], tmp_path: Path, number: signal.Signals
+) -> None:
+    words = ("liescope", "serve", "--out", str(tmp_path / "t"), "--game", "mini-mafia", "--port", "{port}")
+    server = serve(*words)
+    told = said(server, "seat"), said(server, "host")
+    assert urlopen(f"{server.url}/").status == 200  # it listens a moment before it heeds signals
+    server.process.send_signal(number)
+    assert server.process.wait(20) == 128 + number
+    assert "stopped: the same command goes on with every table, under the same links" in server.said()
+    again = serve(*words, port=server.port)
+    assert (said(again, "seat"), said(again, "host")) == told
