@@ -246,7 +246,7 @@ def board(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(integration_utils.INTEGRATION_TO_CALLBACK, "tensorboard", WritesLines)
 
 
-@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("own", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_curves_for_tensorboard_outlive_the_training_one_run_for_each_and_are_no_part_of_the_model(
     own: bool, board: None, four: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +281,7 @@ def test_a_tracker_that_is_not_installed_is_said_with_the_pip_command_before_any
         train("encoder", tmp_path / "no corpus", out=tmp_path / "m", report_to=f"none,{name}")
 
 
+@pytest.mark.long
 def test_deterministic_training_gives_the_same_weights_bit_for_bit(fit: Any, tmp_path: Path) -> None:
     first, again, other = (
         weights(fit(deterministic=True, seed=seed), tmp_path / name) for name, seed in (("a", 0), ("b", 0), ("c", 1))
@@ -290,11 +291,13 @@ def test_deterministic_training_gives_the_same_weights_bit_for_bit(fit: Any, tmp
     assert not torch.are_deterministic_algorithms_enabled()
 
 
+@pytest.mark.long
 def test_recomputing_activations_changes_nothing_that_is_learned(fit: Any, tmp_path: Path) -> None:
     plain, recomputed = weights(fit(), tmp_path / "a"), weights(fit(checkpointing=True), tmp_path / "b")
     assert all(torch.allclose(plain[name], recomputed[name], atol=1e-6) for name in plain)
 
 
+@pytest.mark.long
 def test_gradients_of_several_batches_make_one_step(data: Labelled, tiny_encoder: Path) -> None:
     steps = []
     for accumulate in (1, 4):
@@ -323,6 +326,7 @@ def test_lora_without_its_package_names_the_extra(fit: Any, monkeypatch: pytest.
         fit(lora=4)
 
 
+@pytest.mark.long
 def test_balanced_classes_raise_the_suspicion_of_the_rarer_one(fit: Any, unseen: Labelled) -> None:
     plain, balanced = (fit(max_steps=30, balanced=on).predict_proba(unseen.examples)[:, 1] for on in (False, True))
     assert balanced.mean() > plain.mean() + 0.05

@@ -66,6 +66,7 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
         yield start
 
 
+@pytest.mark.long
 def test_a_published_model_opens_as_its_card_says(trained: dict[str, Path], start_hub: Callable[..., Hub]) -> None:
     hub = start_hub()
     kinds = ("encoder", "embedding", "tfidf")

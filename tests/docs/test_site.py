@@ -128,6 +128,7 @@ PAGE = ROOT / "docs" / "guides" / "trust.md"
 _FIGURE = re.compile(r"(-?\d\.\d\d) \((-?\d\.\d\d) to (-?\d\.\d\d)\)")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_figure_with_an_interval_is_one_of_the_report(
