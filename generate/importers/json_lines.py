@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from liescope.common.errors import BadData
 from liescope.common.reading import open_regular, read_bytes, regular
@@ -144,7 +144,7 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
         return
     regular(source)  # a file that is not there is no damaged archive
     try:
-        with tarfile.open(fileobj=BytesIO(b"".join(unpacked(source, LARGEST_ARCHIVE)))) as packed:
+        with _archive(source) as whole, tarfile.open(fileobj=whole) as packed:
             for member in packed:
                 inside = PurePosixPath(member.name)
                 if inside.name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -153,6 +153,16 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
                     yield inside, content.read() if content else b""
     except _DAMAGED as error:
         raise BadData(f"{source.name} cannot be read as a tar archive: {error}") from error
+
+
+def _archive(source: Path) -> IO[bytes]:
+    """An archive as it is, or unpacked; one that is not packed may be endless, and is read file by file."""
+    file = open_regular(source)
+    if file.read(len(_GZIP)) == _GZIP:
+        file.close()
+        return BytesIO(b"".join(unpacked(source, LARGEST_ARCHIVE)))
+    file.seek(0)
+    return file
 
 
 def _check_size(name: str, size: int) -> None:
