@@ -25,12 +25,11 @@ def test_datasets_opens_every_config_with_the_right_features(
     config: str, corpus: Path, load: Callable[[Path, str], Any]
 ) -> None:
     loaded = load(corpus, config)
-    assert set(loaded) == set(SPLITS)
-    for split in SPLITS:
+    rows = {split: read(corpus, config, split).collect().to_dicts() for split in SPLITS}
+    assert set(loaded) == {split for split in SPLITS if rows[split]} >= {"train"}
+    for split in loaded:
         assert loaded[split].features.arrow_schema.names == list(TABLES[config].columns)
-        assert list(loaded[split]) == [
-            as_classes(row, config) for row in read(corpus, config, split).collect().to_dicts()
-        ]
+        assert list(loaded[split]) == [as_classes(row, config) for row in rows[split]]
 
 
 def test_a_column_that_is_all_null_keeps_its_type(tmp_path: Path, load: Callable[[Path, str], Any]) -> None:
