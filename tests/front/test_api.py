@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -27,15 +25,6 @@ def test_its_names_are_listed_and_another_is_an_attribute_error() -> None:
     assert set(liescope.__all__) <= set(dir(liescope))
     with pytest.raises(AttributeError, match="deceive"):
         getattr(liescope, *["deceive"])
-
-
-def test_importing_it_loads_none_of_its_rooms_and_playing_no_heavy_library() -> None:
-    code = """import sys, liescope
-print(*sorted(name for name in sys.modules if name.startswith("liescope.")))
-liescope.play
-print(*{"typer", "torch", "pymc"} & set(sys.modules))"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["liescope.common liescope.common.errors", ""]
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +71,6 @@ def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(made: str
     assert_frame_equal(trained.scores.drop("detector"), scores.drop("detector"), abs_tol=1e-9)
     on_run, on_corpus = (liescope.evaluate(f"{made}/model", f"{made}/{name}", draws=20) for name in ("run", "corpus"))
     assert_frame_equal(on_run.metrics, on_corpus.metrics, abs_tol=1e-9)
-
-
-def test_capabilities_and_analyses_come_from_the_corpus_as_from_its_run(made: str) -> None:
-    of_run = liescope.analyse([f"{made}/run"], out=f"{made}/analysis")
-    of_corpus = liescope.analyse([f"{made}/corpus"])
-    assert of_run.tables
-    assert of_run.tables.keys() == of_corpus.tables.keys()
 
 
 def test_the_mistakes_of_a_caller_are_errors_of_the_tree(made: str) -> None:
