@@ -9,6 +9,8 @@ import pytest
 from typer.main import get_command
 
 from liescope.benchmark import analyse
+from liescope.benchmark.analyses import analysis_registry
+from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.commands import app
 from liescope.common.errors import BadData, UsageError
 from liescope.games.record import GameRecord
@@ -28,8 +30,11 @@ def keep(path: Path, *records: GameRecord) -> Path:
     return path
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few analyses, without their figures: all of them are made in the tests of analyses."""
+    names = ("win_rates", "flags_per_statement", "rater_agreement", "lesson_orders")
+    monkeypatch.setattr(analysis_registry, "ANALYSES", [one for one in ANALYSES if one.name in names])
     leave_out_figures(monkeypatch)
 
 
@@ -63,7 +68,6 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
         assert "1 games that failed (the endpoint is down)" in words
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(werewolves: Path, tmp_path: Path) -> None:
     with Journal.open(werewolves) as journal:
         games = [game for game in journal.records() if not game.failure]
@@ -97,7 +101,6 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
         run(tmp_path / "empty", "--out", tmp_path / "empty" / "run.json")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tables_included(
     mafia: Path, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -58,6 +58,13 @@ def cells(path: Path, names: tuple[str, ...] = NAMES, games: int = 60) -> Path:
     return path
 
 
+@pytest.fixture(scope="module", autouse=True)
+def undrawn() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_figures(patch)
+        yield
+
+
 @pytest.fixture(scope="module")
 def made(play: Play, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ReportResult]:
     """Counts of a file, people among them, and games, one of which failed, on one page."""
@@ -75,12 +82,6 @@ def made(play: Play, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Re
         tune=500,
     )
     return folder / "made", result
-
-
-@pytest.fixture(autouse=True)
-def undrawn(made: tuple[Path, ReportResult], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all reports made here, only that one has its figures."""
-    leave_out_figures(monkeypatch)
 
 
 def test_every_chapter_that_has_something_stands_in_order(made: tuple[Path, ReportResult]) -> None:

@@ -146,22 +146,16 @@ def run_python(block: Block, namespace: dict[str, Any]) -> None:
     exec(compile(block.text, str(block), "exec"), namespace)
 
 
-FIRST = {"README.md", "docs/quickstart.md", "docs/guides/own-data.md"}
+FIRST = {"README.md", "docs/guides/own-data.md"}
 """Pages that a newcomer follows; the others are long."""
+NAMES = [str(page.relative_to(ROOT)) for page in pages()]
 
 
-def every_page() -> list[Any]:
-    names = {str(page.relative_to(ROOT)): page for page in pages()}
-    return [
-        pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.long) for name, page in names.items()
-    ]
-
-
-@pytest.mark.parametrize("page", every_page())
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] * (one not in FIRST)) for one in NAMES])
 @pytest.mark.timeout(600)
-def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub, hub: dict[str, str]) -> None:
+def test_the_examples_of_a_page_run(name: str, folder: Path, server: Stub, hub: dict[str, str]) -> None:
     namespace: dict[str, Any] = {"__name__": "example"}
-    for block in blocks(page):
+    for block in blocks(ROOT / name):
         assert block.language in LANGUAGES, f"{block}: a block in {block.language!r} that nothing checks"
         if block.title:
             (folder / block.title).parent.mkdir(parents=True, exist_ok=True)

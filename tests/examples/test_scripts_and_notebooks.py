@@ -8,6 +8,7 @@ import json
 import runpy
 import shutil
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ PRINTS = {
     "groups": "rows of a speaker together",
     "publish_dry_run": "license: cc0-1.0",
 }
+FIRST = {"own_texts", "own_chats", "groups", "own_data"}
+"""What a newcomer runs; the others are long."""
+
+
+def each(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.long] * (name not in FIRST)) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +64,12 @@ def test_every_script_says_what_it_prints_and_the_page_names_every_example() -> 
 
 
 # In this order, as those that use what others left come after them.
-@pytest.mark.parametrize("name", PRINTS)
+@pytest.mark.parametrize("name", each(PRINTS))
 def test_a_script_runs_and_prints_what_it_promises(name: str, folder: Path) -> None:
     assert PRINTS[name] in printed(folder, name)
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", each(NOTEBOOKS))
 def test_the_cells_of_a_notebook_run_in_order_and_it_keeps_no_outputs(name: str, folder: Path) -> None:
     cells = json.loads((HERE / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells if "outputs" in cell)

@@ -49,6 +49,7 @@ def test_the_capabilities_come_from_the_same_games(made: Path) -> None:
     assert deceives["scripted:bold"] > deceives["scripted:novice"]
 
 
+@pytest.mark.long
 def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -137,6 +137,7 @@ def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path
     assert (beside / "report" / "report.md").exists()
 
 
+@pytest.mark.long
 def test_its_types_are_seen_from_outside(site: Path, beside: Path) -> None:
     (beside / "mine.py").write_text(TYPED, encoding="utf-8")
     environment = os.environ | {"MYPYPATH": str(site)}

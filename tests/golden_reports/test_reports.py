@@ -19,9 +19,11 @@ FILES = sorted(path.name for path in FOLDER.iterdir())
 ARITHMETIC = {"analyse", "analyse-learning", "tables-of-learned", "tables-of-learned-judged"}
 """The reports in which no detector was trained and nothing sampled."""
 SHOWN = 25
+LONG = {"report.json"}
+"""What it says, `analyse` and `fit` say as well."""
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", [pytest.param(file, marks=[pytest.mark.long] * (file in LONG)) for file in FILES])
 def test_the_report_says_what_it_said(file: str, now: dict[str, Callable[[], str]]) -> None:
     was = json.loads((FOLDER / file).read_text(encoding="utf-8"))
     name = file.removesuffix(".json")

@@ -60,8 +60,7 @@ def settled(record: GameRecord, **settings: str) -> GameRecord:
 @pytest.fixture(scope="module")
 def rich() -> Frames:
     """Games of two conditions, of several models at one table, judged and not: every analysis finds something."""
-    turns = [("a", 0), ("a", 1), ("b", 2), ("b", 3)]
-    wolves = [werewolf(model, seed, learning) for model, seed in turns for learning in (True, False)]
+    wolves = [werewolf(model, seed, learning) for model, seed in (("a", 0), ("b", 2)) for learning in (True, False)]
     plain = [settled(game, rounds="2") for game in wolves]
     other = [settled(werewolf("a", seed), rounds="8") for seed in range(2)]
     bare = [settled(mini_mafia("a", seed), rounds="2") for seed in range(3)]
@@ -73,6 +72,12 @@ def rich() -> Frames:
     dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
     found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *forks])
     return replace(found, statements=found.statements.with_columns(truncated=pl.col("position") == 1))
+
+
+@pytest.fixture(scope="module")
+def bare() -> tuple[Frames, Frames]:
+    """A game without a jester and one without ratings."""
+    return load_frames([mini_mafia("a", 1)]), load_frames([werewolf("a", 1, assess=False)])
 
 
 @pytest.fixture
@@ -115,7 +120,7 @@ def test_the_caption_names_the_interval_that_was_computed_and_that_stands_around
 
 
 @pytest.mark.parametrize("analysis", EVERY)
-def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames) -> None:
+def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames, bare: tuple[Frames, Frames]) -> None:
     assert analysis.lacks(rich) == []
     for names in TOGETHER:
         poor = replace(rich, **{name: getattr(rich, name).clear() for name in names})
@@ -128,7 +133,7 @@ def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames) -> No
             poor = replace(poor, statements=poor.statements.with_columns(*unrated))
         if analysis.lacks(poor):
             assert analysis.table(poor).is_empty(), names
-    for games in (load_frames([mini_mafia("a", 1)]), load_frames([werewolf("a", 1, assess=False)])):
+    for games in bare:
         if analysis.lacks(games):
             assert analysis.table(games).is_empty()
         elif analysis.table(games).is_empty():

@@ -97,8 +97,8 @@ def forked(record: GameRecord, times: int) -> list[GameRecord]:
 
 @pytest.fixture(scope="module")
 def games() -> list[GameRecord]:
-    mafia = [mini_mafia(model, seed) for model in "ab" for seed in range(6)]
-    wolves = [judged(werewolf("m", seed, learning)) for seed in range(5) for learning in (True, False)]
+    mafia = [mini_mafia(model, seed) for model in "ab" for seed in range(4)]
+    wolves = [judged(werewolf("m", seed, learning)) for seed in range(3) for learning in (True, False)]
     return [*mafia, *wolves]
 
 
@@ -109,7 +109,7 @@ def played_once(games: list[GameRecord]) -> Frames:
 
 @pytest.fixture(scope="module")
 def played_often(games: list[GameRecord]) -> Frames:
-    return load_frames([again for game in games for again in forked(game, 3)])
+    return load_frames([again for game in games for again in forked(game, 2)])
 
 
 # Those of forks compare continuations, which games played once have not; halves split the games by their order.

@@ -297,6 +297,7 @@ def test_games_are_measured_within_games_beside_the_players(tmp_path: Path) -> N
     assert value(found, "tfidf", GROUPS_OUT) > 0.5
 
 
+@pytest.mark.long
 def test_on_published_chats_words_alone_do_two_of_four_tasks_and_no_detector_passes_the_best_judge(
     shared_data: Path,
 ) -> None:

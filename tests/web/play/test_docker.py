@@ -33,7 +33,10 @@ def dockerfile() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize(("space", "public"), [(SPACE, f"https://{SPACE}"), ("", "http://localhost:7860")])
+@pytest.mark.parametrize(
+    ("space", "public"),
+    [(SPACE, f"https://{SPACE}"), pytest.param("", "http://localhost:7860", marks=pytest.mark.long)],
+)
 def test_its_command_serves_the_host_alone(tmp_path: Path, space: str, public: str) -> None:
     port, secret = free_port(), secrets.token_urlsafe(16)
     (command,) = map(json.loads, dockerfile()["CMD"])

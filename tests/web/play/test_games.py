@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.runs.journal import Journal
@@ -20,6 +22,7 @@ def record_of(run: Path) -> GameRecord:
     return record
 
 
+@pytest.mark.long
 def test_four_people_play_mini_mafia_to_the_end(
     serve: Callable[..., Server], new_context: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -175,7 +175,14 @@ def test_what_a_seat_sees_of_an_ended_game_is_what_it_saw_and_nothing_of_the_oth
     asyncio.run(second(asyncio.run(first())))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+    ],
+)
 def test_a_table_is_left_in_order_and_its_links_stay(
     serve: Callable[..., Server], tmp_path: Path, number: signal.Signals
 ) -> None:

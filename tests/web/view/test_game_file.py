@@ -79,11 +79,11 @@ def test_games_are_found_sorted_opened_and_stepped_through_by_keys_alone(
 
 
 def test_a_seat_s_eyes_see_what_the_seat_saw_and_no_role_but_its_own(
-    werewolf: Played, opened: list[str], new_context: Context, expect: Callable[..., Any]
+    mini_mafia: Played, opened: list[str], new_context: Context, expect: Callable[..., Any]
 ) -> None:
-    game = viewed(werewolf.games)[0]
+    game = viewed(mini_mafia.games)[0]
     page = new_context(width=390).new_page()
-    page.goto(liescope.view(werewolf.run, "0").path.as_uri())
+    page.goto(liescope.view(mini_mafia.run, "0").path.as_uri())
     there = {anchor for section in anchors(game) for anchor in section}
     events = {f"{kind}{event.index}": event for event in game.record.events for kind in "se"}
     for place, name in enumerate(["Full view", "Public view", *(seat.name for seat in game.record.seats)]):
