@@ -144,7 +144,7 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
         return
     regular(source)  # a file that is not there is no damaged archive
     try:
-        with _archive(source) as whole, tarfile.open(fileobj=whole) as packed:
+        with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as packed:
             for member in packed:
                 inside = PurePosixPath(member.name)
                 if inside.name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):

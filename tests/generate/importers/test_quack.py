@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -184,7 +185,9 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
         return cast(Rejected, found).reason
 
     (tmp_path / "cut.tar.gz").write_bytes(archive.read_bytes()[:-300])
-    assert "cannot be read as a tar archive" in reason(tmp_path / "cut.tar.gz")
+    (tmp_path / "other.tar.xz").write_bytes(lzma.compress(bytes(1 << 16)))  # whose unpacked size has no bound
+    for name in ("cut.tar.gz", "other.tar.xz"):
+        assert "cannot be read as a tar archive" in reason(tmp_path / name)
     bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
     monkeypatch.setattr(json_lines, "LARGEST_ARCHIVE", 1 << 20)
     assert "larger than 1,048,576 bytes" in reason(bomb)
