@@ -178,7 +178,6 @@ def test_votes_are_fitted_without_those_that_the_rules_drew() -> None:
     assert rows["villager_votes"].sum() == 720
     assert rows["villager_drawn"].sum() == 80
     found = fit(rows, SHORT, variant("offset+votes"))
-    assert found.slips is not None
     assert found.slips.drawn["villager", "a"].mean() == pytest.approx(0.1, abs=0.03)
     predicted = found.chances(rows).mean(axis=0) @ rows["games"].to_numpy() / 800
     assert predicted == pytest.approx(counts.cells["mafia_wins"].sum() / 800, abs=0.05)

@@ -82,7 +82,6 @@ def test_how_many_games_would_settle_it_follows_the_gap() -> None:
     """A gap of one standard deviation needs 1.645 squared times the games: 1.7 times as many more."""
     (deceives, *_) = findings(fitted(("alpha", "beta"), (np.sqrt(2), 0.0), 1.0, games=8000, rho=0.0))
     told = re.search(r"about ([\d,]+) more games like these should", deceives)
-    assert told is not None
     assert int(told[1].replace(",", "")) == pytest.approx(13_700, rel=0.3)
     (tied, *_) = findings(fitted(("alpha", "beta"), (0.01, 0.0), 1.0, games=8000, rho=0.0))
     assert "even 20 times as many games like these would not" in tied

@@ -109,7 +109,6 @@ def test_the_counts_of_a_report_are_those_that_were_fitted(made: tuple[Path, Rep
     written = pl.read_csv(folder / "counts.csv")
     assert written.equals(result.counts)
     assert written["games"].sum() == 8 * 60 + 9
-    assert result.fit is not None
     assert result.fit.cells.select(*PLAYERS, "mafia_wins", "games").equals(result.counts)
     assert told(folder)["counts"] == result.counts.to_dicts()
 
@@ -191,7 +190,6 @@ def test_a_model_that_met_nobody_is_left_out_of_the_fit_and_of_nothing_else(play
     run = keep(tmp_path / "run", *games)
     table = cells(tmp_path / "counts.csv", ("a", "b"))
     result = liescope.report([run, table], without=["loner"], model="paper", pool_conditions=True, draws=400, tune=400)
-    assert result.fit is not None
     assert result.fit.fits[0].posterior.variant.name == "paper"
     assert set(result.counts["mafioso"]) == {"a", "b"}
     assert "loner" in set(result.tables["vote_accuracy"]["model"])
@@ -207,7 +205,6 @@ def test_several_runs_are_one_board_on_which_all_their_players_stand(play: Play,
         [first, second, run], out=tmp_path / "made", model="paper", pool_conditions=True, draws=400, tune=400,
         independent=True,
     )  # fmt: skip
-    assert result.fit is not None
     (scores,) = (one.posterior.names for one in result.fit.fits)
     assert scores["m"] == ("a", "b", "c")
     assert result.counts["games"].sum() == 8 * 60 + 8 * 40 + 4

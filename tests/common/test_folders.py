@@ -43,7 +43,6 @@ def ours(folder: Path) -> bool:
 def start_and_wait(code: str, out: Path) -> subprocess.Popen[str]:
     """A process that has said its first line, and reads standard input until it is closed."""
     process = start(code, out)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
 

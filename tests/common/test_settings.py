@@ -15,8 +15,7 @@ from typer.main import get_command
 
 from liescope.common.command_options import Given, with_settings
 from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.settings import Setting, like, resolve, saved, settings_of, settings_table, split, takes
-from liescope.generate.runs.run_folder import RunConfig
+from liescope.common.settings import Setting, like, resolve, saved, settings_of, split, takes
 
 
 class Shared(TypedDict, total=False):
@@ -144,30 +143,3 @@ def test_an_option_called_like_one_of_the_command_is_refused_with_one_line() -> 
         @with_settings([Setting("Where.", name="out", group="Chess")])
         def move(*, out: str, given: Given) -> None:
             """Move."""
-
-
-def test_a_setting_is_added_in_one_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    class MoreSettings(CookSettings, total=False):
-        lids: Annotated[int, Setting("Lids on the pans.", 4, at_least=2)]
-
-    @takes(MoreSettings)
-    def serve(**settings: Unpack[MoreSettings]) -> MoreSettings:
-        """Serve. **settings"""
-        return resolve(MoreSettings, settings)
-
-    app = typer.Typer()
-
-    @app.command()
-    @with_settings(MoreSettings)
-    def command(*, given: Given) -> None:
-        """Serve."""
-        RunConfig("serve", saved(MoreSettings, serve(**given))).write(tmp_path)
-
-    call(app, "--help")
-    assert "Lids on the pans. [2 or more]" in " ".join(capsys.readouterr().out.replace("│", "").split())
-    with pytest.raises(UsageError, match="--lids must be 2 or more, got 1"):
-        serve(lids=1)
-    assert inspect.signature(serve).parameters["lids"].default == 4
-    call(app, "--lids", "3")
-    assert "lids = 3\n" in (tmp_path / "run.toml").read_text(encoding="utf-8")
-    assert "| `--lids` | 4 | 2 or more | Lids on the pans. |" in list(settings_table(MoreSettings))

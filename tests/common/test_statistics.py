@@ -72,8 +72,6 @@ def test_groups_that_do_not_differ_show_no_error() -> None:
 def test_groups_that_all_agree_have_an_interval_with_a_width(value: float) -> None:
     rows = Rows(np.full(6, 10.0), np.full(6, 10 * value), np.full(6, 10 * value**2))
     lo, hi = mean(rows)
-    assert lo is not None
-    assert hi is not None
     assert 0 <= lo <= value <= hi <= 1
     assert hi - lo > 0.3  # six games, however long, do not show that the seventh is alike
 
@@ -84,8 +82,6 @@ def test_groups_that_all_agree_have_an_interval_with_a_width(value: float) -> No
 def test_no_bound_lies_where_no_figure_can(scale: tuple[float, float], value: float) -> None:
     for error in (1e-3, 0.05, 0.4, 1.0, 40.0):
         lo, hi = student(value, error, 2, scale)
-        assert lo is not None
-        assert hi is not None
         assert scale[0] <= lo < value < hi <= scale[1]
     many = student(value, 1e-3, 400, scale)
     assert many == pytest.approx((value - 1.97e-3, value + 1.97e-3), abs=1e-4)  # far from the limits it is Student's
@@ -94,8 +90,6 @@ def test_no_bound_lies_where_no_figure_can(scale: tuple[float, float], value: fl
 def test_a_difference_of_shares_stays_within_minus_one_and_one() -> None:
     ends = Rows.of([1.0, 1.0]), Rows.of([0.0, 0.0])
     lo, hi = difference(*ends)
-    assert lo is not None
-    assert hi is not None
     assert -1 <= lo < 1 <= hi <= 1
 
 

@@ -60,7 +60,6 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment of a process that knows no Hub but a stand-in on loopback."""
     script = ROOT / "tests" / "generate" / "corpus" / "hub.py"
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     yield {
         "HF_ENDPOINT": process.stdout.readline().strip(),
         "HF_HUB_OFFLINE": "0",

@@ -30,6 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("asked", "page"),
     [
@@ -105,23 +106,6 @@ def test_figures_are_those_of_the_held_out_model(script: ModuleType, tmp_path: P
     for axes in (top, bottom):
         assert {text.get_text() for text in axes.texts} == {"chance", "0.91", "0.62"}
         assert [label.get_text() for label in axes.get_yticklabels()][1] == "Unheard"
-
-
-@pytest.mark.usefixtures("drawn")
-def test_the_same_reports_give_the_same_file(script: ModuleType, tmp_path: Path) -> None:
-    write_report(tmp_path / "a", [], 0.91)
-    for name in ("one.svg", "two.svg"):
-        script.main(tmp_path, tmp_path / name)
-    one, two = ((tmp_path / name).read_bytes() for name in ("one.svg", "two.svg"))
-    assert one == two
-    assert len(one) < 150_000
-
-
-def test_reports_that_do_not_belong_together_are_refused(script: ModuleType, tmp_path: Path) -> None:
-    write_report(tmp_path / "a", [], 0.91)
-    write_report(tmp_path / "b", ["Unheard"], 0.62, kind="embedding")
-    with pytest.raises(SystemExit, match="one kind"):
-        script.main(tmp_path, tmp_path / "x.svg")
 
 
 PAGE = ROOT / "docs" / "guides" / "trust.md"

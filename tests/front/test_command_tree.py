@@ -224,8 +224,6 @@ def test_a_reader_that_leaves_ends_a_command_as_it_ends_any_tool_and_loses_no_ga
     with subprocess.Popen(
         [sys.executable, "-m", "liescope", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as playing:
-        assert playing.stdout is not None
-        assert playing.stderr is not None
         playing.stdout.close()
         said = playing.stderr.read()
         assert playing.wait(60) == 128 + signal.SIGPIPE

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.conditions_of_play import POOLED
 from liescope.benchmark.analyses.disclosure import CLAIMS, TELLS, disclosures
-from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers, ballots, first_claim
+from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers, ballots
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
@@ -17,8 +15,6 @@ from tests.benchmark.analyses.made import column_wise, made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
 from tests.benchmark.random_play import finished
 
-disclosure_how = table_of("disclosure_how")
-disclosure_success = table_of("disclosure_success")
 disclosure_when = table_of("disclosure_when")
 
 INVESTIGATED = "I investigated Alice last night, and she is the mafioso."
@@ -52,30 +48,6 @@ def test_what_is_told_and_when(first: str, second: str, how: str, claims: str, t
 def test_only_those_who_investigated_disclose() -> None:
     game = spoken("I am the detective.", "", INVESTIGATED)
     assert disclosures(load_frames([game]))["how"].to_list() == ["says nothing at all"]
-
-
-def test_shares_of_a_model_add_up_and_its_wins_are_its_own() -> None:
-    games = [
-        told(INVESTIGATED, "", game_id="one", models={"Bob": "a"}, votes=TOWN_WINS),
-        told(INVESTIGATED, "", game_id="two", models={"Bob": "a"}, votes=MAFIA_WINS),
-        told("", ACCUSED, game_id="three", models={"Bob": "a"}, votes=TOWN_WINS),
-        told("", "", game_id="four", models={"Bob": "b"}, votes=MAFIA_WINS),
-    ]
-    frames = load_frames(games)
-    how = disclosure_how(frames)
-    assert dict(how.filter(model="a").select("how", "count").rows())["claims the investigation"] == 2
-    assert how.group_by("model").agg(pl.col("rate").sum())["rate"].to_list() == pytest.approx([1, 1])
-    when = disclosure_when(frames).filter(told=CLAIMS, model="a")
-    assert when.select("when", "count", "games").rows() == [
-        ("first round", 2, 3),
-        ("later that day", 0, 3),
-        ("never", 1, 3),
-    ]
-    won = disclosure_success(frames).filter(told="how", model="a")
-    assert won.select("told_as", "wins", "games").rows() == [
-        ("claims the investigation", 1, 2),
-        ("accuses only", 1, 1),
-    ]
 
 
 def test_where_players_bid_for_the_floor_the_first_statement_is_the_first_chance() -> None:
@@ -138,23 +110,6 @@ def test_the_ballot_is_counted_again_with_one_vote_changed() -> None:
     assert (out, by_rule, gain) == pytest.approx((1 / 3, 1, 2 / 3))
 
 
-def test_the_table_is_by_the_voters_model_and_over_all() -> None:
-    games = [
-        spoken("", INVESTIGATED, votes=MAFIA_WINS, game_id="one", models={"Charlie": "a"}),
-        spoken("", "", votes=TOWN_WINS, game_id="two", models={"Charlie": "a"}),
-        spoken("", INVESTIGATED, votes=TOWN_WINS, game_id="three", models={"Charlie": "b"}),
-    ]
-    table = first_claim(load_frames(games))
-    found = {(row["model"], row["metric"]): (row["mean"], row["n"]) for row in table.to_dicts()}
-    assert found["a", "claimed"] == (0.5, 2)
-    assert found["a", "named_right"] == (1, 1)
-    assert found["a", "voted_right"] == (0.5, 2)
-    assert found["a", "gain"] == (0.5, 2)
-    assert found["b", "gain"] == (0, 1)
-    assert found[POOLED, "out_by_rule"] == (1, 3)
-    assert table["model"].to_list()[-1] == POOLED
-
-
 def test_every_ballot_of_every_game_ends_as_its_tally_says(records: tuple[GameRecord, ...]) -> None:
     last = {"mini-mafia": "voting", "werewolf": "revote", "dyadic-werewolf": "revote", "one-night-werewolf": "voting"}
     nights = [finished(lambda n=n: OneNightWerewolf(seed=n, game_id=f"night {n}"), "a", n) for n in range(12)]
@@ -175,10 +130,6 @@ def test_every_ballot_of_every_game_ends_as_its_tally_says(records: tuple[GameRe
             seen.add((game.game, len(out)))
     assert {game for game, _ in seen} == set(last)
     assert {("werewolf", 0), ("one-night-werewolf", 2)} <= seen
-
-
-counter_accusation = table_of("counter_accusation")
-counter_success = table_of("counter_success")
 
 
 def answered(reply: str, accusation: str = INVESTIGATED, **more: object) -> GameRecord:
@@ -219,22 +170,3 @@ def test_a_villagers_accusation_is_anybodys_and_a_disclosure_without_a_name_conf
     disclosed = answered("Bob is lying.", "I am the detective.")
     assert answers(load_frames([disclosed])).filter(by=INVESTIGATOR)["accuser"].to_list() == [True]
     assert answers(load_frames([answered("Bob is lying.", HELLO)])).is_empty()
-
-
-def test_rates_and_differences_are_over_the_games_of_the_deceivers_model() -> None:
-    games = [
-        answered("Bob is lying.", game_id="a", votes=MAFIA_WINS),
-        answered("Bob is lying.", game_id="b", votes=MAFIA_WINS),
-        answered(HELLO, game_id="c", votes=TOWN_WINS),
-        answered("", game_id="d", votes=TOWN_WINS),
-        answered("Bob is lying.", game_id="e", votes=TOWN_WINS, models={"Alice": "other"}),
-    ]
-    frames = load_frames(games)
-    rates = counter_accusation(frames).filter(by=INVESTIGATOR, model="m")
-    found = {answer: (count, games) for answer, count, games in rates.select("answer", "count", "games").iter_rows()}
-    assert found["spoke"] == (3, 4)
-    assert found["accuser"] == (2, 3)
-    assert found["votes"] == (4, 4)
-    (won,) = counter_success(frames).filter(by=INVESTIGATOR, answer="accuser", outcome="won").to_dicts()
-    assert (won["model"], won["rate_with"], won["rate_without"], won["difference"]) == ("m", 1, 0, 1)
-    assert won["lo"] is None  # one game without the answer shows no difference

@@ -90,14 +90,6 @@ def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
     assert "jester_suspicion" not in table["feature"]  # nobody spoke
 
 
-def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames) -> None:
-    table = table_of("configuration")(frames)
-    assert table["games"].sum() == frames.games.height
-    assert table["statements"].sum() == frames.statements.height
-    assert "6 villager, 2 werewolf, 1 doctor, 1 jester" in table["roster"].to_list()
-    assert "7 villager, 2 werewolf, 1 doctor" in table["roster"].to_list()
-
-
 def test_kills_that_the_rules_drew_are_nobodys_choice(mini_mafia_frames: Frames) -> None:
     assert mini_mafia_frames.nights.filter(pl.col("act") == "kill").height
     assert table_of("victims")(mini_mafia_frames).is_empty()
@@ -130,14 +122,6 @@ def test_wins_add_up_over_the_games_of_a_cell_in_the_order_of_play() -> None:
 
 
 position_thirds = table_of("position_thirds")
-self_tagged_by_day = table_of("self_tagged_by_day")
-
-
-def test_reports_are_counted_by_day() -> None:
-    own = [True, False, True, None]
-    statements = column_wise(game_id="g0", speaker_role="doctor", day=[1, 1, 2, 2], label_self=own)
-    table = self_tagged_by_day(made(statements=statements)).to_dicts()
-    assert [(row["day"], row["mean"], row["n"]) for row in table] == [(1, 0.5, 2), (2, 1.0, 1)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 28])

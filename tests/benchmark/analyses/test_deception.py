@@ -62,9 +62,6 @@ def test_flags_a_statement_are_counts_where_rates_are_shares(hand: Frames) -> No
 
 cross_perception = table_of("cross_perception")
 cross_perception_change = table_of("cross_perception_change")
-jester_suspicion = table_of("jester_suspicion")
-suspicion_attracted = table_of("suspicion_attracted")
-suspicion_by_day = table_of("suspicion_by_day")
 
 
 def rating(game: str, speaker: str, observer: str, suspicion: float | None, **more: object) -> dict[str, object]:
@@ -88,27 +85,6 @@ def suspected() -> Frames:
             rating("g1", "doctor", "villager", 0.2, running_suspicion=0.3, **on),
         ],
     )
-
-
-def test_suspicion_attracted_is_the_mean_of_the_ratings_that_name_one(suspected: Frames) -> None:
-    found = {
-        (row["speaker_role"], row["learning"]): (row["mean"], row["n"])
-        for row in suspicion_attracted(suspected).to_dicts()
-    }
-    assert found["jester", False] == (pytest.approx(0.8), 2)
-    assert found["doctor", False] == (pytest.approx(0.2), 1)
-    assert found["jester", True] == (pytest.approx(0.4), 1)
-
-
-def test_days_are_apart_and_models_together(suspected: Frames) -> None:
-    found = {(row["speaker_role"], row["day"]): row["mean"] for row in suspicion_by_day(suspected).to_dicts()}
-    assert found["jester", 1] == pytest.approx(0.5)
-    assert found["jester", 2] == 1.0
-
-
-def test_the_jesters_suspicion_is_split_by_whether_it_won(suspected: Frames) -> None:
-    found = {(row["day"], row["jester_won"]): row["mean"] for row in jester_suspicion(suspected).to_dicts()}
-    assert found == {(1, True): 0.6, (2, True): 1.0, (1, False): 0.4}
 
 
 def test_cross_perception_takes_the_last_running_suspicion_of_each_pair(suspected: Frames) -> None:

@@ -52,14 +52,6 @@ def test_orders_are_shares_of_the_models_own_lessons() -> None:
     assert (table["rate"] <= table["hi"]).all()
 
 
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    """8 of 52, the third-order lessons of the paper's DeepSeek-V3.1: 15.4%, by Wilson's formula 8.0% to 27.5%."""
-    table = lesson_orders(learned(*[("a", THIRD, True)] * 8, *[("a", FIRST, True)] * 44))
-    (row,) = table.filter(order=3).to_dicts()
-    assert row["rate"] == pytest.approx(0.154, abs=5e-4)
-    assert (row["lo"], row["hi"]) == (pytest.approx(0.080, abs=1e-3), pytest.approx(0.275, abs=1e-3))
-
-
 def test_near_duplicates_that_were_not_kept_do_not_count() -> None:
     table = lesson_orders(learned(("a", THIRD, True), ("a", FIRST, False)))
     assert table["n"].unique().to_list() == [1]

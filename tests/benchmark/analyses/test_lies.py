@@ -13,7 +13,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.lies import LABELS, lies_and_suspicion, lies_and_votes, moves, of_kinds
-from tests.benchmark.analyses.made import column_wise, made, table_of
+from tests.benchmark.analyses.made import column_wise, made
 
 
 def at_table(game: str = "g") -> list[dict[str, object]]:
@@ -116,8 +116,6 @@ def test_labels_stay_apart(hand: Frames) -> None:
     assert set(found) < set(LABELS)
 
 
-suspicion_shifts = table_of("suspicion_shifts")
-
 TRUTH = -0.15
 OBSERVERS = ("Ann", "Ben", "Cleo")
 
@@ -196,11 +194,3 @@ def test_few_games_have_a_difference_and_no_interval() -> None:
     found = of(lies_and_suspicion(games(3, lambda lie, *_: TRUTH * lie)), "label_self", "deceptive")
     assert found["difference"] == pytest.approx(TRUTH, abs=0.05)
     assert (found["lo"], found["hi"], found["matched_lo"]) == (None, None, None)
-
-
-def test_the_mean_shift_of_a_kind_is_told_by_the_role_that_is_moved() -> None:
-    table = suspicion_shifts(games(30, lambda lie, *_: TRUTH * lie)).filter(label="label_self")
-    for model in ("model of Wolf", "model of Vic"):
-        means = dict(table.filter(model=model).select("kind", "mean").iter_rows())
-        assert means["deceptive"] == pytest.approx(TRUTH, abs=0.02)
-        assert means["honest"] == pytest.approx(0, abs=0.02)

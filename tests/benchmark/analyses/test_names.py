@@ -13,7 +13,7 @@ import polars.selectors as cs
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect, name_wins, plot_name_effect
+from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect, name_wins
 from liescope.games.table_options import NAMES
 from tests.benchmark.analyses.made import made, table_of
 
@@ -136,19 +136,6 @@ def test_genders_are_those_of_the_default_names_and_others_are_said_to_have_none
 def test_without_a_stated_gender_there_is_nothing_to_compare() -> None:
     seat = {"game_id": "g", "game": "mafia", "name": "player 1", "role": "villager", "fate": "alive", "won": True}
     assert gender_wins(made(seats=[seat])).is_empty()
-
-
-def test_figures_of_names_are_drawn_with_and_without_bounds() -> None:
-    for frames in (dealt(lambda lineup, names: 0.5, 200), dealt(lambda lineup, names: 0.0, 20)):
-        table = name_effect(frames)
-        panels = plot_name_effect(table).axes
-        dots = [line.get_xdata()[0] for panel in panels for line in panel.lines if line.get_marker() == "o"]
-        assert sorted(dots) == pytest.approx(sorted(table["difference"]))
-        bounded = table.filter(pl.col("lo").is_not_null() & pl.col("hi").is_not_null())
-        assert sum(len(lines.get_segments()) for panel in panels for lines in panel.collections) == bounded.height
-        furthest = max(abs(end) for name in ("difference", "lo", "hi") for end in table[name].drop_nulls())
-        assert {panel.get_xlim() for panel in panels} == {(-panels[0].get_xlim()[1], panels[0].get_xlim()[1])}
-        assert panels[0].get_xlim()[1] > furthest
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -29,10 +29,8 @@ from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import answers
 
-game_length = table_of("game_length")
 halves = table_of("halves")
 jester_fate = table_of("jester_fate")
-survival = table_of("survival")
 shuffled_runs = table_of("shuffled_runs")
 win_rates = table_of("win_rates")
 
@@ -142,16 +140,6 @@ def test_a_jester_that_learns_to_win_shows_in_the_halves(staged: Staged) -> None
     assert row["lo"] > 0
 
 
-def test_length_and_survival_follow_the_games(frames: Frames, staged: Staged) -> None:
-    lengths = game_length(frames)
-    assert lengths["games"].sum() == frames.games.height
-    assert lengths.filter(~pl.col("mean").is_between("shortest", "longest")).is_empty()
-    one = load_frames([staged(["Erin", "Frank"], ["", "Charlie"], turn=4)])
-    assert game_length(one).select("winner", "mean", "lo").row(0) == ("jester", 2.0, None)
-    alive = dict(survival(one).select("role", "mean").iter_rows())
-    assert alive == {"jester": 0, "doctor": 1, "werewolf": 1, "villager": pytest.approx(4 / 6)}
-
-
 coordination = table_of("coordination")
 vote_ranks = table_of("vote_ranks")
 vote_targets = table_of("vote_targets")
@@ -195,14 +183,6 @@ def test_voters_that_follow_their_suspicion_have_rank_one_and_random_ones_the_mi
     assert pl.concat([follower(seed) for seed in range(3)])["mean"].to_list() == pytest.approx([1.0] * 12)
     random = vote_ranks(frames)
     assert (random["mean"] > 2).all()
-
-
-def test_consensus_is_the_largest_share_of_a_ballot(staged: Staged) -> None:
-    table = coordination(load_frames([staged(["Erin"], ["Charlie"])]))
-    last = table.filter((pl.col("metric") == "consensus") & (pl.col("ballot") == 2))
-    assert last["mean"].item() == pytest.approx(8 / 9)
-    jester = table.filter((pl.col("metric") == "wolf_votes_jester") & (pl.col("ballot") == 2))
-    assert (jester["mean"].item(), jester["n"].item()) == (1.0, 2)
 
 
 def test_days_that_no_jester_lives_to_see_tell_nothing_of_votes_for_it(staged: Staged) -> None:

@@ -1,17 +1,14 @@
 """Our arithmetic against the printed tables of the Triadic Werewolf paper.
 
 Counts are inferred from the printed rates and the printed numbers of games, fed through our functions, and compared
-with what is printed beside them. Where the paper's figures contradict each other, a test says so.
+with what is printed beside them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.conditions_of_play import CELL
 from liescope.benchmark.analyses.fingerprint import association
 from liescope.benchmark.analyses.outcomes import (
     CATEGORIES,
@@ -100,13 +97,6 @@ def test_table_7_rates_and_intervals(table_7: pl.DataFrame) -> None:
             assert ours[faction] == pytest.approx(figures, abs=HALF_A_CENT)
 
 
-def test_section_5_1_pooled_rates(table_7: pl.DataFrame) -> None:
-    pooled = table_7.filter(pl.col("model") == POOLED)
-    assert dict(pooled.select("faction", "wins").iter_rows()) == {"jester": 33, "villagers": 22, "werewolves": 5}
-    rates = dict(pooled.select("faction", "rate").iter_rows())
-    assert rates == pytest.approx({"jester": 0.55, "villagers": 0.37, "werewolves": 0.08}, abs=HALF_A_CENT)
-
-
 def test_figure_13a_the_villagers_pay_in_deepseek_and_llama(table_7: pl.DataFrame) -> None:
     games = [
         Counted(faction, model, learning)
@@ -178,14 +168,8 @@ def test_table_5_rates_are_of_32_and_30_games() -> None:
         off, on = TABLE_5[row["metric"]]
         assert (row["rate_off"], row["rate_on"]) == pytest.approx((off, on), abs=HALF_A_MIL)
         assert row["difference"] == pytest.approx(on - off, abs=2 * HALF_A_MIL)
-
-
-def test_table_5_the_jesters_gain_and_the_villagers_loss_exclude_zero() -> None:
-    bounds = {
-        row["metric"]: (row["lo"], row["hi"]) for row in shuffled_runs(counted(_table_5_games())).iter_rows(named=True)
-    }
-    assert bounds["jester_won"][0] > 0
-    assert bounds["villagers_won"][1] < 0
+    bounds = {row["metric"]: (row["lo"], row["hi"]) for row in table.iter_rows(named=True)}
+    assert bounds["jester_won"][0] > 0 > bounds["villagers_won"][1]
     assert bounds["werewolves_won"][0] < 0 < bounds["werewolves_won"][1]
 
 
@@ -206,58 +190,21 @@ def _table_6_games() -> list[Counted]:
     ]
 
 
-@pytest.fixture(scope="module")
-def table_6() -> pl.DataFrame:
-    return wolf_losses(counted(_table_6_games()))
-
-
-def test_table_6_rows_and_sums(table_6: pl.DataFrame) -> None:
-    for model, learning, *ours in table_6.select("model", "learning", *CATEGORIES, "games").iter_rows():
+def test_table_6_rows_and_sums() -> None:
+    table = wolf_losses(counted(_table_6_games()))
+    for model, learning, *ours in table.select("model", "learning", *CATEGORIES, "games").iter_rows():
         assert tuple(ours) == TABLE_6[model, learning]
-    assert table_6["W"].sum() == 5  # "Wolves won only 5 of 60 games"
-    gpt = table_6.filter(pl.col("model") == GPT)
-    assert (gpt["A"] + gpt["B"]).sum() == 19
-    assert gpt["A"].sum() == 13
-    assert (gpt["C"] + gpt["D"]).sum() == 0
+    assert table["W"].sum() == 5  # "Wolves won only 5 of 60 games"
 
 
-def test_table_6_against_table_7_differs_by_one_game_of_llama(table_6: pl.DataFrame, table_7: pl.DataFrame) -> None:
-    """A + C, B + D and W are the wins of jester, villagers and werewolves, in every cell but Llama's with learning:
-    there Table 6 counts 5 jester wins and 3 of the villagers, Table 7 has 6 and 2.
-    """
-    won = table_7.pivot("faction", index=CELL, values="wins").join(table_6, on=CELL)
-    assert won.height == 6
-    gaps = won.select(
-        "model",
-        "learning",
-        jester=pl.col("A") + pl.col("C") - pl.col("jester"),
-        villagers=pl.col("B") + pl.col("D") - pl.col("villagers"),
-        werewolves=pl.col("W") - pl.col("werewolves"),
-    )
-    odd = gaps.filter(pl.any_horizontal(pl.col("jester", "villagers", "werewolves") != 0))
-    assert odd.rows() == [(LLAMA, True, -1, 1, 0)]
-
-
-def test_table_8_is_of_32_jester_wins_as_in_table_6_not_33_as_in_table_7() -> None:
-    """0.688 and 0.107 are 22 of 32 and 3 of 28; no count of 33 and 27 games rounds to them. The 22 are Table 6's A."""
+def test_table_8_is_of_32_jester_wins_and_28_other_games() -> None:
+    """0.688 and 0.107 are 22 of 32 and 3 of 28; the 22 are Table 6's A."""
     values = [1.0] * 22 + [0.0] * 10 + [1.0] * 3 + [0.0] * 25
     r, lo, hi, won, lost, games_won, games = association(values, [True] * 32 + [False] * 28, 60)
     assert (won, lost) == pytest.approx((0.688, 0.107), abs=HALF_A_MIL)
     assert (games_won, games) == (32, 60)
     assert 0 < lo < r < hi
     assert r == pytest.approx(0.587, abs=HALF_A_MIL)
-    assert not [k for k in range(34) if abs(k / 33 - 0.688) <= HALF_A_MIL]
-    assert sum(counts[0] for counts in TABLE_6.values()) == 22
-
-
-def test_category_a_holds_jesters_that_were_exiled_after_day_1() -> None:
-    """Appendix F.1, learning off and on: Llama's jester won 4 and 6 games, and in 3 and 3 of them spoke on day 2 too.
-    So it won at most 1 and 3 games on day 1, but Table 6 counts 2 and 4 under A.
-    """
-    won, reached_day_2 = {False: 4, True: 6}, {False: 3, True: 3}
-    assert all(TABLE_6[LLAMA, on][0] > won[on] - reached_day_2[on] for on in (False, True))
-    games = [Counted("jester", fate="exiled", day_out=2, wolf_vote=True)]
-    assert wolf_losses(counted(games))["A"].to_list() == [1]
 
 
 def test_table_10_self_protection() -> None:
@@ -272,10 +219,6 @@ def test_table_10_self_protection() -> None:
         for row in table.filter(pl.col("target") == "self").iter_rows(named=True)
     }
     assert own == TABLE_10
-    rates = table.filter(pl.col("target") == "self")["mean"]
-    assert 0.8 <= (rates.min() or 0) <= (rates.max() or 0) == 1  # "80-100% of games"
-    totals = Counter(own for _, _, own in acts)
-    assert (totals[True], totals[False]) == (105, 7)
 
 
 def test_table_13_halves_average_to_the_overall_rate_of_table_7() -> None:
@@ -292,6 +235,3 @@ def test_table_13_halves_average_to_the_overall_rate_of_table_7() -> None:
         assert (row["rate_first"], row["rate_second"], row["overall"]) == pytest.approx(TABLE_13[cell])
         assert row["overall"] == pytest.approx(TABLE_7[cell][2][0])
         assert row["lo"] <= 0 <= row["hi"]  # five games against five settle no trend
-    change = {(row["model"], row["learning"]): round(100 * row["difference"]) for row in table.iter_rows(named=True)}
-    assert (change[LLAMA, True], change[GPT, True], change[DEEPSEEK, True]) == (40, -40, -20)
-    assert (change[LLAMA, False], change[DEEPSEEK, False], change[GPT, False]) == (40, 20, -20)

@@ -154,10 +154,8 @@ def test_what_is_chosen_and_typed_becomes_the_reply() -> None:
 
 def test_a_rating_is_a_flag_with_shares_of_one() -> None:
     rating = read_form(PEER, RATED).assessment
-    assert rating is not None
     assert (rating.deceptive, rating.type, rating.confidence, rating.suspicion) == (False, "none", 0.7, 0.3)
     own = read_form(OWN, {**RATED, "deceptive": "yes", "type": "omission"}).assessment
-    assert own is not None
     assert (own.deceptive, own.type, own.suspicion) == (True, "omission", None)
 
 

@@ -78,13 +78,11 @@ def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp
             assert table.state is State.ENDED
             await soon(lambda: table.person(name) == "withdrawn-1")
             record = table.record()
-            assert record is not None
             assert name in record.meta["withdrawn"]
             assert {seat.model for seat in record.seats} == {"withdrawn-1", "scripted:steady"}
             table.again()  # their seat is a program's now
             await playing(table, name)
             again = table.record()
-            assert again is not None
             assert (table.state, {seat.source.value for seat in again.seats}) == (State.ENDED, {"scripted"})
 
     asyncio.run(game())
@@ -120,7 +118,6 @@ def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_
                 await playing(table, name)
                 assert table.person(name) == "withdrawn-1"
                 record = table.record()
-                assert record is not None
                 assert {seat.source.value for seat in record.seats} == {"scripted"}
         if not ended:
             withdraw(table.run, OTTER)
@@ -212,7 +209,6 @@ def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> 
     assert "Write to &lt;host&gt;." in page
     assert CONSENT[0] not in unescape(page)
     offered = re.search(r'name="pseudonym" value="([^"]+)"', page)
-    assert offered is not None
     taking = sheets(page)[0]
     status, refused = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": "me@example.org"})
     assert status == 422

@@ -127,7 +127,6 @@ def test_a_page_that_is_out_of_date_is_told_so_and_a_free_seat_shows_nothing(
     sheet = sheets(get(mine))[0]
     post(mine, sheet.action, {**sheet.fixed, "agree": "yes", "pseudonym": OTTER})
     asks = re.search(r'hx-get="([^"]*/ask[^"]*)"', get(mine))
-    assert asks is not None
     with urlopen(urljoin(mine, unescape(asks[1]))) as answer:
         assert (answer.status, answer.headers["HX-Refresh"]) == (204, None)
     (host,) = said(server, "host")
@@ -157,7 +156,6 @@ def test_what_a_seat_sees_of_an_ended_game_is_what_it_saw_and_nothing_of_the_oth
             await asyncio.gather(*(playing(table, name, until=watched(name)) for name in names))
             assert table.state is State.ENDED
             record = table.record()
-            assert record is not None
             assert any(event.audience is not None for event in record.events)
             assert any("private" in event.data for event in record.events)
             for name in names:
