@@ -73,7 +73,6 @@ GROUPS = {
     "kill": (
         "generate/runs/test_interrupt.py",
         "generate/runs/test_kill.py",
-        "generate/runs/test_werewolf_kill.py",
     ),
     "pages": ("web/",),
     "fits": ("benchmark/test_",),

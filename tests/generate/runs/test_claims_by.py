@@ -83,12 +83,3 @@ def test_the_model_sees_the_statement_and_no_role(server: Stub, tmp_path: Path) 
     prompts = [request.body["messages"][0]["content"] for request in server.requests]
     assert prompts
     assert all("Your role" not in prompt and "you are" not in prompt.casefold() for prompt in prompts)
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("--judge", "scripted:bold", "--claims-by", "openai:wise"), ("--claims-by", "scripted:bold")]
-)
-def test_claims_are_listed_by_one_chat_model_or_not_at_all(tmp_path: Path, words: tuple[str, ...]) -> None:
-    run = tmp_path / "first"
-    assert say("play", "mini-mafia", "--player", "scripted:bold", "--games", 1, "--out", run) == 0
-    assert say("label", run, *words) == 1

@@ -31,15 +31,21 @@ def say(*words: object) -> int:
     return cli.main([str(word) for word in words])
 
 
-@pytest.fixture(params=["werewolf", "mini-mafia"])
+@pytest.fixture
 def played(request: pytest.FixtureRequest, run: Path, endpoint: FakeEndpoint) -> Path:
-    table = WOLVES if request.param == "werewolf" else []
+    """Four games, of Mini-Mafia unless a test names another."""
+    game = getattr(request, "param", "mini-mafia")
+    table = WOLVES if game == "werewolf" else []
     design = ["--design", "self", "--player", "fake:a", "--games", 4]
-    assert say("play", request.param, *design, *table, "--assess", "--out", run) == 0
+    assert say("play", game, *design, *table, "--assess", "--out", run) == 0
     endpoint.asked.clear()
     return run
 
 
+both_games = pytest.mark.parametrize("played", ["werewolf", "mini-mafia"], indirect=True)
+
+
+@both_games
 def test_every_seat_is_judged_and_the_labels_are_the_judges(played: Path, endpoint: FakeEndpoint) -> None:
     assert say("label", played, "--judge", "fake:judge") == 0
     judged = records(played.with_name("first-by-fake-judge"))
@@ -54,31 +60,29 @@ def test_every_seat_is_judged_and_the_labels_are_the_judges(played: Path, endpoi
     assert len(endpoint.asked) == len(set(endpoint.asked)) > 0
 
 
-def test_nothing_is_asked_twice_when_the_command_is_given_again(played: Path, endpoint: FakeEndpoint) -> None:
-    assert say("label", played, "--judge", "fake:judge", "--roles") == 0
-    asked = len(endpoint.asked)
-    assert say("label", played, "--judge", "fake:judge", "--roles") == 0
-    assert len(endpoint.asked) == asked
+@both_games
+def test_judging_that_broke_off_goes_on_as_if_it_had_not_and_asks_for_nothing_twice(
+    played: Path, endpoint: FakeEndpoint
+) -> None:
+    before, folders = records(played), [played.with_name(name) for name in ("whole", "broken")]
+    whole, broken = (("label", played, "--judge", "fake:judge", "--roles", "--out", folder) for folder in folders)
+    assert say(*whole) == 0
+    needed = len(endpoint.asked)
+    endpoint.asked.clear()
 
-
-def test_games_that_joined_the_run_later_are_judged_when_the_command_goes_on(run: Path, endpoint: FakeEndpoint) -> None:
-    play = ["play", "mini-mafia", "--design", "self", "--player", "fake:a", "--games", 6, "--concurrency", 1]
-    play += ["--out", run]
-
-    def before(ask: Ask) -> None:
-        if len(endpoint.asked) > 20:
+    def stop(ask: Ask) -> None:
+        if len(endpoint.asked) > needed // 3:
             raise BudgetSpent("enough for today")
 
-    endpoint.before = before
-    assert say(*play) == 1
+    endpoint.before = stop
+    assert say(*broken) == 1
     endpoint.before = lambda ask: None
-    some = [game for game in records(run) if game.status is Status.DONE]
-    assert 0 < len(some) < 6
-    assert say("label", run, "--judge", "fake:judge", "--out", run.with_name("judged")) == 0
-    assert len(records(run.with_name("judged"))) == len(some)
-    assert say(*play) == 0
-    assert say("label", run, "--judge", "fake:judge", "--out", run.with_name("judged")) == 0
-    assert len(records(run.with_name("judged"))) == 6
+    refused = len(endpoint.asked) - needed // 3
+    for _ in range(2):
+        assert say(*broken) == 0
+        assert len(endpoint.asked) == needed + refused
+    assert records(folders[1]) == records(folders[0])
+    assert records(played) == before
 
 
 def test_a_game_that_ends_late_is_judged_at_its_place_in_the_run(played: Path, endpoint: FakeEndpoint) -> None:
@@ -165,8 +169,8 @@ def test_the_summary_tells_what_was_asked(played: Path, capsys: pytest.CaptureFi
     ("words", "names"),
     [
         (["--judge", "fake:judge", "--share", "0"], "nothing to ask"),
-        (["--judge", "fake:judge", "--share", "2"], "must be 0 to 1"),
-        (["--judge", "robot:x"], "robot"),
+        (["--judge", "fake:judge", "--beliefs"], "give exactly one of --judge"),
+        (["--claims-by", "scripted:bold"], "scripted"),
         (["--judge", "fake:judge", "--out", "{run}"], "folder of their own"),
     ],
 )
@@ -197,6 +201,7 @@ def beliefs(run: Path) -> list[tuple[GameRecord, list[Event]]]:
     return [(game, [event for event in game.events if event.kind is EventKind.BELIEFS]) for game in records(run)]
 
 
+@both_games
 def test_each_speaker_is_asked_once_about_what_it_claimed_and_its_other_labels_stay(
     played: Path, endpoint: FakeEndpoint
 ) -> None:
@@ -221,25 +226,12 @@ def test_each_speaker_is_asked_once_about_what_it_claimed_and_its_other_labels_s
     assert labelled > 0
 
 
-def test_only_one_of_judge_claims_and_beliefs_is_asked_for(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert say("label", played, "--beliefs", "--judge", "fake:judge") == 1
-    assert "give exactly one of --judge" in capsys.readouterr().err
-    assert say("label", played) == 1
-    assert "--beliefs (ask the speakers" in capsys.readouterr().err
-
-
-def test_what_asking_for_beliefs_takes_is_told_beforehand(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert say("play", "mini-mafia", "--player", "scripted:steady", "--games", 3, "--out", run) == 0
-    capsys.readouterr()
-    assert say("label", run, "--beliefs", "--dry-run", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["games"]["left"] == 3
-    assert not run.with_name("first-beliefs").exists()
-
-
 def test_how_far_beliefs_agree_with_the_log_is_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert say("play", "mini-mafia", "--player", "scripted:steady", "--games", 20, "--out", run) == 0
     capsys.readouterr()
+    assert say("label", run, "--beliefs", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["games"]["left"] == 20
+    assert not run.with_name("first-beliefs").exists()
     assert say("label", run, "--beliefs") == 0
     printed = " ".join(capsys.readouterr().out.split())
     rows = [row for game in records(run.with_name("first-beliefs")) for row in label_game(game).statements]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import EndpointRefused
+from liescope.common.errors import BudgetSpent, EndpointRefused
 from liescope.games.record import GameRecord
 from liescope.generate.players.openai import pace
 from liescope.generate.runs.journal import Journal
@@ -29,6 +29,7 @@ TROUBLES = (
     Fault(200, as_json({"error": {"message": "upstream", "code": 502}})),
     Fault(401, as_json({"error": {"message": "try again"}})),
     Fault(404, b"no route"),
+    Fault(307, headers={"Location": "http://127.0.0.1:9/v1/chat/completions"}),
 )
 PASSING_400 = Fault(400, as_json({"error": {"message": "odd"}}))
 
@@ -92,11 +93,18 @@ def test_no_trouble_that_passes_loses_a_game_or_changes_one(
     result = run(server, tmp_path / "run", games=6, assess=True)
     assert result.complete
     assert (result.tally.failed, result.tally.unrated) == (0, 0)
+    assert result.tally.calls == server.answered  # each answer is paid for and used once
     assert sum(server.refused.values()) > 10
     server.behaviour.fault = lambda seconds, body: None
     plain = run(server, tmp_path / "plain", games=6, assess=True)
     if PASSING_400 not in troubles:  # an ask is then repeated without its format, and answered otherwise
         assert replies(result.folder) == replies(plain.folder)
+
+
+def test_a_budget_is_not_outrun_by_requests_under_way(serve: Serve, tmp_path: Path) -> None:
+    result = run(serve(latency=0.2), tmp_path / "run", games=60, max_tokens=20_000)
+    assert isinstance(result.tally.stop, BudgetSpent)
+    assert 18_000 < result.tally.tokens < 22_000
 
 
 def test_a_judge_behind_a_rate_limit_rates_every_statement(serve: Serve, tmp_path: Path) -> None:
