@@ -1,4 +1,4 @@
-"""Real processes: runs that are killed, interrupted or out of space, against a slow server, go on as if nothing was."""
+"""Real processes: runs that are killed or out of space go on as if nothing was."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 CONCURRENCY = 8
 KILLS = 3
+PLAY = (sys.executable, "-m", "liescope", "play", "mini-mafia", "--assess", "--seed", "3")
 
 
 class Server:
@@ -80,7 +81,7 @@ class Server:
         self.process.stdout.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Iterator[Server]:
     server = Server(0.02)
     yield server
@@ -88,20 +89,9 @@ def server() -> Iterator[Server]:
 
 
 def command(server: Server, out: Path, games: int) -> list[str]:
-    words = [
-        sys.executable,
-        "-m",
-        "liescope",
-        "play",
-        "mini-mafia",
-        "--assess",
-        "--json",
-        "--no-preflight",
-        "--seed",
-        "3",
-    ]
     player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
-    return [*words, "--player", player, "--games", str(games), "--concurrency", str(CONCURRENCY), "--out", str(out)]
+    words = ["--player", player, "--games", str(games), "--concurrency", str(CONCURRENCY), "--out", str(out)]
+    return [*PLAY, "--json", "--no-preflight", *words]
 
 
 def begin(words: list[str]) -> subprocess.Popen[str]:
@@ -123,22 +113,13 @@ def state(run: Path) -> tuple[list[GameRecord], dict[tuple[str, int, str], objec
         return list(journal.records()), replies
 
 
-@pytest.fixture(scope="module")
-def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """An undisturbed run of 10 games, and the requests that it took."""
-    run = tmp_path_factory.mktemp("whole") / "run"
-    code, said, complained = end(begin(command(server, run, games=10)))
+@pytest.mark.long
+def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(server: Server, tmp_path: Path) -> None:
+    code, said, complained = end(begin(command(server, tmp_path / "whole", games=10)))
     assert code == 0, complained
     assert json.loads(said)["games"] == {"planned": 10, "done": 10, "failed": 0, "before": 0}
-    return run, server.rest()
-
-
-@pytest.mark.long
-def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(
-    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
-) -> None:
-    undisturbed, needed = whole
-    records, replies = state(undisturbed)
+    needed = server.rest()
+    records, replies = state(tmp_path / "whole")
     assert len(needed) == len(replies)
     random, run, seen = Random(20), tmp_path / "run", Counter[str]()
     kept: dict[tuple[str, int, str], object] = {}
@@ -166,14 +147,11 @@ def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(
     assert state(run) == (records, replies)
 
 
-def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(
-    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
-) -> None:
+def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(tmp_path: Path) -> None:
     """The limit on the size of files stands in for a disk that runs full in the middle of a write."""
     run = tmp_path / "run"
-    limited = ["bash", "-c", 'ulimit -f 256 && exec "$@"', "bash", *command(server, run, games=10)]
-    code, said, complained = end(begin(limited))
-    server.rest()
+    words = [*PLAY, "--player", "scripted:bold", "--games", "40", "--concurrency", "1"]
+    code, said, complained = end(begin(["bash", "-c", 'ulimit -f 256 && exec "$@"', "bash", *words, "--out", str(run)]))
     assert (code, said) == (1, "")
     assert "Traceback" not in complained
     (line,) = [line for line in complained.splitlines() if line.startswith("error: ")]
@@ -181,7 +159,8 @@ def test_a_full_disk_is_one_clear_line_and_what_was_answered_is_kept(
     assert "free some space" in line
     kept = state(run)[1]
     assert kept
-    assert kept.items() <= state(whole[0])[1].items()  # from here it goes on as after any end
+    assert cli.main([*PLAY[3:], "--player", "scripted:bold", "--games", "40", "--out", str(tmp_path / "whole")]) == 0
+    assert kept.items() <= state(tmp_path / "whole")[1].items()  # from here it goes on as after any end
 
 
 @pytest.fixture
@@ -207,12 +186,13 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_asked(
 
 
 def test_a_finished_run_in_a_folder_that_cannot_be_written_can_be_read_and_not_gone_on_with(
-    whole: tuple[Path, list[str]], unwritable: Path, capsys: pytest.CaptureFixture[str]
+    run: Path, unwritable: Path, plan: Callable[..., Plan], endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = os.geteuid()
     os.seteuid(os.getuid())
-    assert cli.main(["show", str(whole[0])]) == 0  # loads what the other user may not read
-    shutil.copytree(whole[0], unwritable / "run")
+    asyncio.run(play(plan(games=10, players=("fake:a",)), run))
+    assert cli.main(["show", str(run)]) == 0  # loads what the other user may not read
+    shutil.copytree(run, unwritable / "run")
     for path in (unwritable / "run", *(unwritable / "run").iterdir()):
         path.chmod(0o555 if path.is_dir() else 0o444)
     os.seteuid(own)

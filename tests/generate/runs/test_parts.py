@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 import liescope
+from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.settings import resolve
 from liescope.data_cards.tables import TABLES
@@ -18,7 +18,6 @@ from liescope.games.game_registry import find_game
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings, plan_games
 from liescope.generate.runs.run_plan import Plan
-from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
 
 WORDS: dict[str, Any] = {"players": ["scripted:bold", "scripted:novice"], "games": 2, "assess": True}
 
@@ -40,26 +39,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three parts of it."""
+    """Three parts of it, one of them by the command, one in two goes."""
     folder = tmp_path_factory.mktemp("parts")
-    return [play(folder / f"big-{number}", f"{number}/3") for number in (1, 2, 3)]
+    runs = [folder / f"big-{number}" for number in (1, 2, 3)]
+    words = ["--player", "scripted:bold", "--player", "scripted:novice", "--games", "2", "--assess", "--part", "1/3"]
+    assert cli.main(["play", "mini-mafia", *words, "--out", str(runs[0])]) == 0
+    play(runs[1], "2/3", preview=2)
+    for number in (2, 3):
+        play(runs[number - 1], f"{number}/3")
+    return runs
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return all(table.equals(other[name]) for name, table in one.items())
-
-
-def test_two_processes_with_a_part_each_make_the_corpus_of_one_run(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", "scripted:bold", "--games", "3"]
-    folders = [tmp_path / "big-1", tmp_path / "big-2"]
-    processes = [
-        begin([*words, "--part", f"{number}/2", "--out", str(folder)]) for number, folder in enumerate(folders, 1)
-    ]
-    for process in processes:
-        code, _, complained = end(process)
-        assert code == 0, complained
-    one = liescope.play("mini-mafia", players=["scripted:bold"], games=3, out=tmp_path / "big").folder
-    assert same(tables(one, out=tmp_path / "one"), tables(*folders, out=tmp_path / "two"))
 
 
 def test_parts_in_any_order_and_judged_in_either_way_are_the_one_run(
@@ -141,30 +133,3 @@ def test_a_forecast_is_of_the_part(parts: list[Path], whole: Path) -> None:
     assert [games["planned"] for games in forecasts] == [liescope.status(run).done for run in (whole, *parts[:2])]
     found = liescope.forecast_label(whole, "scripted:steady", part="1/2").to_json()["games"]
     assert found["left"] == liescope.status(whole).done // 2
-
-
-@pytest.mark.long
-def test_a_part_that_is_killed_goes_on_and_nothing_is_asked_twice(tmp_path: Path) -> None:
-    server = Server(0.02)
-    try:
-        assert end(begin(command(server, tmp_path / "run", games=6)))[0] == 0
-        needed, asked = Counter(server.rest()), Counter[str]()
-        part = [*command(server, tmp_path / "run-1", games=6), "--part", "1/2"]
-        for kill_after in (5, 25):
-            process = begin(part)
-            asked.update(server.wait_for(kill_after))
-            process.kill()
-            end(process)
-            asked.update(server.rest())
-        for words in (part, [*command(server, tmp_path / "run-2", games=6), "--part", "2/2"]):
-            code, _, complained = end(begin(words))
-            assert code == 0, complained
-        asked.update(server.rest())
-    finally:
-        server.close()
-    assert Counter(needed) - asked == Counter()
-    assert (asked - needed).total() <= 2 * 2 * CONCURRENCY  # under way, or answered and not yet kept
-    records, replies = state(tmp_path / "run")
-    halves = [state(tmp_path / f"run-{number}") for number in (1, 2)]
-    assert [game for half in halves for game in half[0]] == records
-    assert halves[0][1] | halves[1][1] == replies
