@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import BudgetSpent, LiescopeError, PlanChanged, PlayerFailed, RunPaused
+from liescope.common.errors import BudgetSpent, PlanChanged, RunPaused
 from liescope.games.core import Ask
 from liescope.generate.players import player_registry
 from liescope.generate.players.player_protocol import PlayerContext
@@ -113,18 +113,3 @@ def test_a_run_with_prompts_of_ones_own_is_refused_when_these_change_and_goes_on
         play("mini-mafia", out=run, players=["fake:a"], games=5, prompts=str(folder))
     shutil.rmtree(folder)
     assert play("mini-mafia", out=run, players=["fake:a"], games=5, prompts=str(folder)).tally.done == 5
-
-
-def test_a_template_that_fails_in_one_game_costs_that_game_alone(run: Path, endpoint: FakeEndpoint) -> None:
-    """A failed prompt is the player's failure, which the runner records and leaves behind."""
-    assert issubclass(PlayerFailed, LiescopeError)
-    first: list[str] = []
-
-    def fail_in_the_first_game(ask: Ask) -> None:
-        first.append(ask.game)
-        if ask.game == first[0]:
-            raise PlayerFailed("the prompt template vote.jinja fails in this game: division by zero")
-
-    endpoint.before = fail_in_the_first_game
-    tally = play("mini-mafia", out=run, players=["fake:a"], games=3, concurrency=1).tally
-    assert (tally.done, tally.failed) == (2, 1)

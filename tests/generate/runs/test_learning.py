@@ -68,15 +68,12 @@ def test_each_game_of_a_learning_cell_begins_with_all_that_the_games_before_it_k
             book += kept(game)
             assert not kept(game) or learns
         assert bool(book) == learns
-
-
-def test_each_model_sees_its_own_lessons_only(run: Path, endpoint: FakeEndpoint) -> None:
-    cells = by_cell(run_job(planned(), run))
-    files = sorted((run / "lessons").iterdir())
-    assert len(files) == 2
-    for cell, games in cells.items():
-        own = {text for game in games for text in kept(game)}
-        assert all(set(told(game)) <= own for game in games), cell
+    assert len(list((run / "lessons").iterdir())) == len(PLAYERS)
+    for player in PLAYERS:  # with and without learning, the cards are the same
+        off, on = (cells[f"{' | '.join([player] * 4)} | learning {level}"] for level in ("off", "on"))
+        for one, other in zip(off, on, strict=True):
+            assert one.seed == other.seed
+            assert [seat.role for seat in one.seats] == [seat.role for seat in other.seats]
 
 
 def test_games_of_a_learning_cell_follow_each_other_while_other_cells_run_beside_them(
@@ -96,15 +93,6 @@ def test_games_of_a_learning_cell_follow_each_other_while_other_cells_run_beside
     assert sum(len(cells) > 1 for cells in beside) > len(beside) / 2
 
 
-def test_the_games_of_a_player_with_learning_off_and_on_are_paired(run: Path, endpoint: FakeEndpoint) -> None:
-    cells = by_cell(run_job(planned(), run))
-    for player in PLAYERS:
-        off, on = (cells[f"{' | '.join([player] * 4)} | learning {level}"] for level in ("off", "on"))
-        for one, other in zip(off, on, strict=True):
-            assert one.seed == other.seed
-            assert [seat.role for seat in one.seats] == [seat.role for seat in other.seats]
-
-
 def test_a_reflection_counts_in_the_calls_by_kind(run: Path, endpoint: FakeEndpoint) -> None:
     options: dict[str, Any] = {"design": "self", "games": 3, "learning": "on", **TABLE}
     told = liescope.play("werewolf", players=["fake:a"], out=run, **options).to_json()["kinds"]["reflection"]
@@ -118,7 +106,7 @@ def test_a_run_that_stops_anywhere_goes_on_with_the_same_lessons(
     run: Path, tmp_path: Path, endpoint: FakeEndpoint
 ) -> None:
     whole = run_job(planned(), run)
-    for stop in (5, 60, 200, 333):
+    for stop in (60, 200):
         out = tmp_path / f"stopped-{stop}"
         asked = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,9 @@ def test_every_game_of_the_plan_is_played_by_the_players_of_its_cell(
             assert {f"fake:{seat.model}" for seat in game.by_role(role)} == {spec}
     assert (tally.planned, tally.done, tally.failed, tally.before) == (32, 32, 0, 0)
     assert tally.winners.total() == 32
+    fallbacks = [(game, event) for game in kept for event in game.events if event.fallback and event.actor]
+    assert tally.fallbacks == Counter(game.seat(event.actor).model for game, event in fallbacks)
+    assert set(tally.fallbacks) == {"a", "b"}
     assert tally.calls == len(endpoint.asked) == len(set(endpoint.asked))
     assert (tally.tokens, tally.cost) == (15 * tally.calls, 0.25 * tally.calls)
     assert endpoint.closed == 2
@@ -95,17 +98,6 @@ def test_a_batchs_asks_are_answered_together_and_many_games_at_once(
     assert endpoint.most_at_once >= 8
 
 
-def test_fallbacks_are_counted_by_model_as_the_records_show_them(
-    plan: MakePlan, run: Path, endpoint: FakeEndpoint
-) -> None:
-    tally = run_job(plan(games=10), run)
-    shown = Counter(
-        game.seat(event.actor).model for game in records(run) for event in game.events if event.fallback and event.actor
-    )
-    assert tally.fallbacks == shown
-    assert set(shown) == {"a", "b"}
-
-
 def test_the_same_command_after_the_end_asks_nothing_and_tells_the_same(
     plan: MakePlan, run: Path, endpoint: FakeEndpoint
 ) -> None:
@@ -117,26 +109,40 @@ def test_the_same_command_after_the_end_asks_nothing_and_tells_the_same(
     assert (second.tokens, second.cost, second.before, second.calls) == (first.tokens, first.cost, 24, 0)
 
 
-@pytest.mark.parametrize("after", [0, 40, 200])
-def test_a_run_that_broke_off_anywhere_goes_on_and_asks_for_nothing_twice(
-    after: int, plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+@pytest.mark.parametrize(
+    ("error", "after"),
+    [
+        *((KeyboardInterrupt(), after) for after in (0, 40, 200)),
+        (EndpointRefused("bad key"), 50),
+        (EndpointSilent("nothing for 30 m"), 50),
+        (BudgetSpent("100 requests are used up"), 100),
+    ],
+    ids=repr,
+)
+def test_a_run_that_stops_anywhere_fails_no_game_goes_on_and_asks_for_nothing_twice(
+    error: BaseException, after: int, plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
 ) -> None:
     made = plan(assess=True, players=("fake:a",), games=10)
     run_job(made, tmp_path / "whole")
     endpoint.asked.clear()
 
-    def break_off(ask: Ask) -> None:
+    def stop(ask: Ask) -> None:
         if len(endpoint.asked) > after:
-            raise KeyboardInterrupt
+            raise error
 
-    endpoint.before = break_off
-    with pytest.raises(KeyboardInterrupt):
-        run_job(made, tmp_path / "broken", Limits(concurrency=5))
+    endpoint.before = stop
+    if isinstance(error, RunPaused):
+        tally = run_job(made, tmp_path / "broken", Limits(concurrency=5))
+        assert (tally.stop, tally.failed, tally.retried) == (error, 0, 0)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run_job(made, tmp_path / "broken", Limits(concurrency=5))
     kept = replies(tmp_path / "broken")
     assert len(kept) <= after + 1
     endpoint.before = lambda ask: None
     endpoint.asked.clear()
     tally = run_job(made, tmp_path / "broken")
+    assert tally.stop is None
     assert records(tmp_path / "broken") == records(tmp_path / "whole")
     assert kept.isdisjoint(endpoint.asked)
     assert len(kept) + tally.calls == len(replies(tmp_path / "whole"))
@@ -238,78 +244,19 @@ def test_a_rating_that_cannot_be_had_is_a_null_with_its_reason_and_ends_no_game(
     assert not any(event.fallback.startswith("no answer") for event in ratings if event.actor != "Alice")
 
 
-def test_ratings_that_can_never_be_had_stop_the_run(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+@pytest.mark.parametrize("kinds", [frozenset(AskKind), ASSESSMENTS], ids=["every ask", "every rating"])
+def test_when_nothing_can_be_had_the_run_stops_and_says_so(
+    kinds: Collection[AskKind], plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
     def fail(ask: Ask) -> None:
-        if ask.kind in ASSESSMENTS:
-            raise PlayerFailed("it rejects the request (400): no such parameter")
+        if ask.kind in kinds:
+            raise PlayerFailed("connection refused")
 
     endpoint.before = fail
     tally = run_job(plan(games=1000, assess=True), run, Limits(concurrency=1))
     assert isinstance(tally.stop, UsageError)
-    assert "no such parameter" in str(tally.stop)
-    assert tally.unrated < FRUITLESS + 10
-
-
-@pytest.mark.parametrize("error", [EndpointRefused("bad key"), EndpointSilent("nothing for 30 m")])
-def test_an_endpoint_that_will_not_answer_pauses_the_run_and_fails_no_game(
-    error: RunPaused, plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
-) -> None:
-    made = plan(games=3, assess=True)
-    run_job(made, tmp_path / "whole")
-    endpoint.asked.clear()
-
-    def pause(ask: Ask) -> None:
-        if len(endpoint.asked) > 50:
-            raise error
-
-    endpoint.before = pause
-    tally = run_job(made, tmp_path / "run", Limits(concurrency=4))
-    assert tally.stop is error
-    assert (tally.failed, tally.retried) == (0, 0)
-    kept = replies(tmp_path / "run")
-    endpoint.before = lambda ask: None
-    endpoint.asked.clear()
-    assert run_job(made, tmp_path / "run").stop is None
-    assert kept.isdisjoint(endpoint.asked)
-    assert records(tmp_path / "run") == records(tmp_path / "whole")
-
-
-def test_when_nothing_can_be_played_the_run_stops_and_says_so(
-    plan: MakePlan, run: Path, endpoint: FakeEndpoint
-) -> None:
-    def fail(ask: Ask) -> None:
-        raise PlayerFailed("connection refused")
-
-    endpoint.before = fail
-    tally = run_job(plan(games=1000), run, Limits(concurrency=4))
-    assert isinstance(tally.stop, UsageError)
     assert "connection refused" in str(tally.stop)
-    assert FRUITLESS <= tally.failed < FRUITLESS + 4
-
-
-def test_a_spent_budget_stops_cleanly_and_a_larger_one_goes_on(
-    plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
-) -> None:
-    made = plan(assess=True, games=5)
-    run_job(made, tmp_path / "whole")
-    endpoint.asked.clear()
-
-    def spend(ask: Ask) -> None:
-        if len(endpoint.asked) > 100:
-            raise BudgetSpent("100 requests are used up")
-
-    endpoint.before = spend
-    tally = run_job(made, tmp_path / "poor", Limits(concurrency=2))
-    assert isinstance(tally.stop, BudgetSpent)
-    assert tally.failed == 0
-    assert 0 < tally.done < 40
-    kept = replies(tmp_path / "poor")
-    assert len(kept) == 100
-    endpoint.before = lambda ask: None
-    endpoint.asked.clear()
-    run_job(made, tmp_path / "poor")
-    assert kept.isdisjoint(endpoint.asked)
-    assert records(tmp_path / "poor") == records(tmp_path / "whole")
+    assert FRUITLESS <= tally.failed + tally.unrated < FRUITLESS + 10
 
 
 def test_the_budget_counts_what_earlier_processes_spent(
