@@ -26,12 +26,28 @@ from tests.generate.importers import inspect_log
 
 pytestmark = pytest.mark.slow
 
+# Loads a dataset of the Hub with `datasets`, opens it as a corpus, and imports it; what it finds is a JSON file.
 LOAD = """
 import json, sys, datasets
-folder, configs = sys.argv[1], sys.argv[2:]
-loaded = {config: datasets.load_dataset(folder, config) for config in configs}
+from liescope import cli
+from liescope.common.errors import BadData
+from liescope.generate.corpus import read
+from liescope.generate.corpus.open import open_games
+folder, *configs = sys.argv[1:]
+loaded = {config: datasets.load_dataset("me/games", config) for config in configs}
 rows = {config: {name: list(split) for name, split in splits.items()} for config, splits in loaded.items()}
-json.dump(rows, sys.stdout)
+heights = [
+    [read(name, "statements").collect().height, open_games(name, ["votes"]).tables["votes"].height]
+    for name in ("me/games", "hf://datasets/me/games")
+]
+try:
+    read("me/nothing", "games")
+except BadData as error:
+    missing = str(error)
+words = ["jsonl", "me/games:statements", "--game", "again", "--map", "alive=", "--out", f"{folder}/run"]
+assert cli.main(["import", *words]) == 0
+with open(f"{folder}/found.json", "w") as file:
+    json.dump([rows, heights, missing], file)
 """
 
 
@@ -41,47 +57,42 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
         yield start
 
 
-def test_what_is_pushed_loads_again_row_for_row_and_so_does_what_is_pushed_later(
-    corpus: Path, start_hub: Callable[..., Hub]
-) -> None:
-    hub = start_hub()
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """A Hub of several tests."""
+    with hubs(tmp_path_factory.mktemp("home")) as start:
+        yield start()
+
+
+def test_what_is_pushed_last_is_loaded_read_and_imported_row_for_row(corpus: Path, hub: Hub, tmp_path: Path) -> None:
+    pack(stream([play(number) for number in range(9)]), tmp_path / "earlier")
+    assert hub.publish(str(tmp_path / "earlier"), "--repo", "me/games").returncode == 0
     done = hub.publish(str(corpus), "--repo", "me/games", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["url"] == f"{hub.url}/datasets/me/games"
-    loaded = hub.run("-c", LOAD, "me/games", *TABLES)
+    configs = ("statements", "games", "lessons")
+    loaded = hub.run("-c", LOAD, str(tmp_path), *configs, env={"HF_HUB_OFFLINE": "0"})
     assert loaded.returncode == 0, loaded.stderr
-    for config, splits in json.loads(loaded.stdout).items():
-        for split, rows in splits.items():
+    found, heights, missing = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    for config in configs:
+        for split, rows in found[config].items():
             expected = read(corpus, config, split).collect().to_dicts()
             assert rows == [as_classes(row, config) for row in expected]
-        assert sum(map(len, splits.values())) == read(corpus, config).collect().height
-    pack(stream([play(number) for number in range(9)]), corpus)
-    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-    again = hub.run("-c", LOAD, "me/games", "games")
-    assert again.returncode == 0, again.stderr
-    assert sum(map(len, json.loads(again.stdout)["games"].values())) == 9
-
-
-def test_a_dataset_on_the_hub_is_imported_statement_by_statement(
-    corpus: Path, start_hub: Callable[..., Hub], tmp_path: Path
-) -> None:
-    hub = start_hub()
-    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-    words = ("jsonl", "me/games:statements", "--game", "again", "--map", "alive=", "--out", str(tmp_path / "run"))
-    done = hub.run("-m", "liescope", "import", *words, "--json", env={"HF_HUB_OFFLINE": "0"})
-    assert done.returncode == 0, done.stderr
+        assert sum(map(len, found[config].values())) == read(corpus, config).collect().height
+    assert heights == [[read(corpus, config).collect().height for config in ("statements", "votes")]] * 2
+    assert missing.endswith("no dataset of that name that you may see on the Hub")
     with Journal.open(tmp_path / "run") as journal:
         (source,) = journal.plan["sources"]
         assert (source["name"], source["config"], len(source["revision"])) == ("me/games", "statements", 40)
         games = list(journal.records())
-    statements = read(corpus, "statements").collect()
-    found = {
+    imported = {
         (game.game_id, game.meta["split"], event.actor, event.text, game.seat(event.actor or "").deceives)
         for game in games
         for event in game.events
         if event.kind is EventKind.STATEMENT
     }
-    assert found == set(statements.select("game_id", "split", "speaker", "text", "label_role").iter_rows())
+    statements = read(corpus, "statements").collect()
+    assert imported == set(statements.select("game_id", "split", "speaker", "text", "label_role").iter_rows())
 
 
 def test_settings_come_first_then_data_then_the_card_and_nothing_else_leaves(
@@ -127,17 +138,15 @@ def test_a_push_that_broke_off_goes_on_and_sends_nothing_twice(corpus: Path, sta
         ("away", "me/games", "cannot be reached"),
     ],
 )
-def test_a_refusal_is_one_line_that_says_what_to_do(
-    corpus: Path, start_hub: Callable[..., Hub], token: str, repo: str, words: str
-) -> None:
-    hub = start_hub()
+def test_a_refusal_is_one_line_that_says_what_to_do(corpus: Path, hub: Hub, token: str, repo: str, words: str) -> None:
+    log = hub.state()["log"]
     away = {"HF_ENDPOINT": "http://127.0.0.1:9"} if token == "away" else {"HF_TOKEN": token}
     done = hub.publish(str(corpus), "--repo", repo, **away)
     assert done.returncode == 1
     assert words in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert not token.startswith("hf_") or token not in done.stderr
-    assert token or hub.state()["log"] == [], "without a token nobody is called"
+    assert token or hub.state()["log"] == log, "without a token nobody is called"
 
 
 @pytest.mark.parametrize("repo", ["games", "me/games/more", "/games", "me/", "me games/x", "../x/y", ""])
@@ -179,26 +188,6 @@ def test_a_log_that_holds_a_key_of_the_environment_is_not_built(
         pack([("run", game, calls)], tmp_path / "corpus")
     assert secret not in str(raised.value)
     assert not (tmp_path / "corpus").exists()
-
-
-READ = """
-import json, sys
-from liescope.generate.corpus import read
-from liescope.generate.corpus.open import open_games
-for name in sys.argv[1:]:
-    games = open_games(name, ["votes"])
-    print(json.dumps([read(name, "statements").collect().height, games.tables["votes"].height]))
-"""
-
-
-def test_a_corpus_on_the_hub_is_read_like_a_folder(corpus: Path, start_hub: Callable[..., Hub]) -> None:
-    hub = start_hub()
-    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-    done = hub.run("-c", READ, "me/games", "hf://datasets/me/games", "me/nothing")
-    heights = [read(corpus, config).collect().height for config in ("statements", "votes")]
-    assert list(map(json.loads, done.stdout.splitlines())) == [heights, heights], done.stderr
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("no dataset of that name that you may see on the Hub")
 
 
 def packed(tmp_path: Path, game: Any, call: dict[str, Any], plan: Mapping[str, Any] | None = None) -> Path:
@@ -267,8 +256,8 @@ def test_links_are_not_followed(corpus: Path, tmp_path: Path, monkeypatch: pytes
         publish(corpus, "me/games")
 
 
-def test_a_dry_run_shows_everything_and_asks_nobody(corpus: Path, start_hub: Callable[..., Hub]) -> None:
-    hub = start_hub()
+def test_a_dry_run_shows_everything_and_asks_nobody(corpus: Path, hub: Hub) -> None:
+    log = hub.state()["log"]
     done = hub.publish(str(corpus), "--repo", "me/games", "--dry-run", "--gated", HF_TOKEN="")
     assert done.returncode == 0, done.stderr
     assert (corpus / "README.md").read_text(encoding="utf-8") in done.stdout
@@ -277,7 +266,7 @@ def test_a_dry_run_shows_everything_and_asks_nobody(corpus: Path, start_hub: Cal
             assert f"{path.stat().st_size:,}  {path.relative_to(corpus).as_posix()}\n" in done.stdout
     assert "would be at" in done.stdout.splitlines()[-1]
     assert "(private, gated)" in done.stdout.splitlines()[-1]
-    assert hub.state()["log"] == []
+    assert hub.state()["log"] == log
 
 
 def test_a_dry_run_finds_what_a_push_would_find(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
