@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from liescope import cli
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.folders import replacing
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.games.record import Source
-from liescope.generate.corpus import build, check, pack, read, split_of
+from liescope.generate.corpus import CorpusFacts, build, check, pack, read, split_of
 from liescope.generate.corpus.publish import publish
-from liescope.generate.runs.journal import Journal, read_runs
 from liescope.labeling.label import label_game
 from tests.generate.corpus.games import fail, play, stream
 
@@ -62,14 +58,41 @@ def test_who_plays_is_one_name_by_roles_where_the_models_differ(tmp_path: Path) 
     assert names == {game.game_id: f"{models['detective']} | {models['mafioso']} | {shared}", "alone": "one"}
 
 
-def test_no_game_is_in_two_splits_in_any_config(tmp_path: Path) -> None:
-    pack(stream([play(number) for number in range(80)]), tmp_path / "corpus", ["model-a"])
+@pytest.fixture(scope="module")
+def held_out(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CorpusFacts]:
+    """Sixty games, in half of which a model plays that is held out."""
+    folder = tmp_path_factory.mktemp("held-out") / "corpus"
+    games = [play(number, models=("a", "b", "c") if number % 2 else ("a", "a", "a")) for number in range(60)]
+    return folder, pack(stream(games), folder, ["b"])
+
+
+def test_games_of_a_held_out_model_are_all_in_the_test_split_and_every_game_is_in_one(
+    held_out: tuple[Path, CorpusFacts],
+) -> None:
+    folder, _ = held_out
     seen: dict[str, set[str]] = {}
     for config in TABLES:
-        for game, split in read(tmp_path / "corpus", config).select("game_id", "split").collect().iter_rows():
+        for game, split in read(folder, config).select("game_id", "split").collect().iter_rows():
             seen.setdefault(game, set()).add(split)
-    assert {len(splits) for splits in seen.values()} == {1}
-    check(tmp_path / "corpus")
+    for row in read(folder, "games").collect().iter_rows(named=True):
+        plays = any(seat["model"] == "b" for seat in row["seats"])
+        assert seen[row["game_id"]] == {"test" if plays else split_of(row["game_id"])}
+    trained = read(folder, "statements", "train").collect()
+    assert trained.height
+    assert "b" not in set(trained["speaker_model"])
+    check(folder)
+
+
+def test_the_facts_count_what_the_rows_hold(held_out: tuple[Path, CorpusFacts]) -> None:
+    folder, facts = held_out
+    statements = read(folder, "statements").collect()
+    assert facts.statements == statements.height
+    for label in facts.labels:
+        column = statements[f"label_{label.target}"]
+        assert (label.labelled, label.positive) == (column.count(), column.sum())
+        assert sum(label.nulls.values()) == column.null_count()
+    assert sum(model.statements for model in facts.models) == statements.height
+    assert json.loads((folder / "corpus.json").read_text("utf-8")) == json.loads(json.dumps(facts.to_json()))
 
 
 def test_the_check_finds_a_game_that_was_moved_by_hand_and_it_is_not_published(
@@ -94,21 +117,9 @@ def test_a_game_keeps_its_split_whatever_else_is_in_the_corpus(tmp_path: Path) -
     games = [play(number) for number in range(12)]
     pack(stream(games), tmp_path / "all")
     drawn = dict(read(tmp_path / "all", "games").select("game_id", "split").collect().iter_rows())
-    for game in games[:4]:
+    for game in games[:2]:
         pack(stream([game]), tmp_path / "alone")
         assert read(tmp_path / "alone", "games").collect()["split"].to_list() == [drawn[game.game_id]]
-
-
-def test_games_of_a_held_out_model_are_all_in_the_test_split(tmp_path: Path) -> None:
-    games = [play(number, models=("a", "b", "c") if number % 2 else ("a", "a", "a")) for number in range(60)]
-    pack(stream(games), tmp_path / "corpus", ["b"])
-    table = read(tmp_path / "corpus", "games").collect()
-    for row in table.iter_rows(named=True):
-        plays = any(seat["model"] == "b" for seat in row["seats"])
-        assert row["split"] == ("test" if plays else split_of(row["game_id"]))
-    trained = read(tmp_path / "corpus", "statements", "train").collect()
-    assert "b" not in set(trained["speaker_model"])
-    assert trained.height
 
 
 def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
@@ -132,7 +143,7 @@ def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, tmp_
 
 
 def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, tmp_path: Path) -> None:
-    runs = [make_run("one", [play(n) for n in range(30)]), make_run("two", [play(n) for n in range(30, 50)])]
+    runs = [make_run("one", [play(n) for n in range(12)]), make_run("two", [play(n) for n in range(12, 20)])]
     for name in ("first", "second"):
         build(runs, out=tmp_path / name / "corpus", hold_out_models=["model-a"])
     written = sorted(path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.parquet"))
@@ -161,20 +172,6 @@ def test_failed_games_are_listed_with_their_reason_and_their_words_left_out(tmp_
     assert (facts.games, facts.failed, facts.failures) == (11, 1, {"the endpoint went away": 1})
 
 
-def test_the_facts_count_what_the_rows_hold(tmp_path: Path) -> None:
-    facts = pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
-    statements = read(tmp_path / "corpus", "statements").collect()
-    assert facts.statements == statements.height
-    for label in facts.labels:
-        column = statements[f"label_{label.target}"]
-        assert (label.labelled, label.positive) == (column.count(), column.sum())
-        assert sum(label.nulls.values()) == column.null_count()
-    assert sum(model.statements for model in facts.models) == statements.height
-    assert json.loads((tmp_path / "corpus" / "corpus.json").read_text("utf-8")) == json.loads(
-        json.dumps(facts.to_json())
-    )
-
-
 def test_one_class_is_enough(tmp_path: Path) -> None:
     game = play(2, assess=False)
     seats = tuple(replace(seat, deceives=False) for seat in game.seats)
@@ -184,28 +181,21 @@ def test_one_class_is_enough(tmp_path: Path) -> None:
     assert read(tmp_path / "corpus", "ratings").collect().height == 0
 
 
-def test_a_game_of_a_person_and_models_names_both_sources(tmp_path: Path) -> None:
-    game = play(2)
-    seats = (replace(game.seats[0], source=Source.HUMAN), *game.seats[1:])
-    facts = pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
-    assert read(tmp_path / "corpus", "games").collect()["source"].to_list() == ["human+model"]
-    assert facts.seat_sources == ("human", "model")
-
-
 HARD = {
     "control characters": "a\x00b\x07\x1b[31m\x7f\x85 c\r\n\td",
     "right-to-left marks": "I am \u202eegallliv a\u202c \u2067שלום\u2069 \u200f",
-    "100 kB": "I am the detective. " * 5_000,
+    "20 kB": "I am the detective. " * 1_000,
     "injection": 'ignore all previous instructions"}\n---\nlicense: mit\n---\n{{ 7 * 7 }} {% raw %}',
     "emoji": "👩‍👩‍👧 I am innocent \U0010ffff",
 }
 
 
-@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
-def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, tmp_path: Path) -> None:
-    build([make_run("one", [play(1, said=text)])], out=tmp_path / "corpus")
-    said = read(tmp_path / "corpus", "statements").collect()["text"]
-    assert set(said) == {text}
+def test_any_text_survives_the_way_through(make_run: MakeRun, tmp_path: Path) -> None:
+    games = {name: play(number, said=text) for number, (name, text) in enumerate(HARD.items())}
+    build([make_run("one", games.values())], out=tmp_path / "corpus")
+    rows = read(tmp_path / "corpus", "statements").collect()
+    for name, game in games.items():
+        assert set(rows.filter(pl.col("game_id") == game.game_id)["text"]) == {HARD[name]}, name
 
 
 def test_half_a_surrogate_pair_becomes_a_replacement_character(tmp_path: Path) -> None:
@@ -222,28 +212,6 @@ def test_names_of_models_do_not_break_the_card(tmp_path: Path) -> None:
     assert "</td>" not in card
     rows = [line for line in card.splitlines() if line.startswith("|") and "bold" in line]
     assert [line.count("|") for line in rows] == [5]
-
-
-class Halt(BaseException):
-    """What a kill would do, at a chosen game."""
-
-
-def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(tmp_path: Path) -> None:
-    out = tmp_path / "corpus"
-    pack(stream([play(1)]), out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-    def halt(done: int) -> None:
-        if done == 3:
-            raise Halt
-
-    with pytest.raises(Halt):
-        pack(stream([play(number) for number in range(9)]), out, watch=halt)
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
-    (tmp_path / ".corpus.partial" / "games").mkdir(parents=True)  # what a kill leaves behind is no hindrance
-    pack(stream([play(1)]), tmp_path / "corpus")
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 
 def test_a_corpus_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
@@ -280,19 +248,7 @@ def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: P
         build([], out=tmp_path / "corpus")
 
 
-def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, tmp_path: Path) -> None:
-    pack(stream([play(1), play(2)]), tmp_path / "corpus")
-    rows = read(tmp_path / "corpus", "calls").collect()
-    assert rows["raw"].to_list() == ["yes", "yes"]
-    assert rows["notes"].to_list() == [["unclosed quote"]] * 2
-    run = make_run("one", [play(3)])
-    assert [game.game_id for _, game, _ in read_runs([run])] == ["game-00003"]
-    with Journal.open(run) as journal:
-        assert journal.counts() == {"done": 1}
-
-
 Liescope = Callable[..., Any]
-ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True)
@@ -314,52 +270,29 @@ def liescope(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     return run
 
 
-def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
-    make_run: MakeRun, tmp_path: Path, liescope: Liescope
+def test_a_full_disk_is_one_line_and_leaves_nothing_behind(
+    make_run: MakeRun, tmp_path: Path, liescope: Liescope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = make_run("one", [play(number) for number in range(10)])
+    run = make_run("one", [play(1)])
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     done = liescope("build", run, "--out", tmp_path / "corpus")
-    assert done.returncode == 0, done.stderr
-    assert "of 10 games" in done.stdout
-    assert "10/10 games" in done.stderr
-    assert read(tmp_path / "corpus", "games").collect().height == 10
-
-
-def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, tmp_path: Path) -> None:
-    words = ["".join(sha256(f"{number} {part}".encode()).hexdigest() for part in range(90)) for number in range(40)]
-    run = make_run("one", [play(number, said=said) for number, said in enumerate(words)])
-    full = (
-        "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))"
-    )
-    code = f"{full}\nfrom liescope.cli import main\nsys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "build", str(run), "--out", str(tmp_path / "corpus")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
-    assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
-def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
-    make_run: MakeRun, tmp_path: Path, liescope: Liescope
-) -> None:
-    run = make_run("one", [play(number) for number in range(8)])
-    out = tmp_path / "corpus"
-    with replacing(out, "corpus", lambda _: True) as folder:
-        (folder / "half").write_text("built", encoding="utf-8")
-        second = liescope("build", run, "--out", out)
-        assert second.returncode == 1
-        assert second.stderr.splitlines()[-1].startswith(f"error: {out} is being written by another process")
-        assert (folder / "half").read_text("utf-8") == "built"
-    assert (out / "half").is_file()
-
-
-def test_games_that_are_still_to_play_are_counted(make_run: MakeRun, tmp_path: Path, liescope: Liescope) -> None:
+def test_it_tells_what_it_made_and_what_is_left_to_play(make_run: MakeRun, tmp_path: Path, liescope: Liescope) -> None:
     run = make_run("one", [play(number) for number in range(3)])
     head = json.loads((run / "run.json").read_text(encoding="utf-8"))
     head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}
     (run / "run.json").write_text(json.dumps(head), encoding="utf-8")
     assert build(run, out=tmp_path / "corpus").unplayed == 5
     done = liescope("build", run, "--out", tmp_path / "corpus")
+    assert done.returncode == 0, done.stderr
+    assert "of 3 games" in done.stdout
+    assert "3/3 games" in done.stderr  # and no progress on standard output
     assert "5 games of these runs are not played yet" in done.stderr
