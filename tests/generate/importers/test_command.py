@@ -10,11 +10,11 @@ import pytest
 import typer
 
 from liescope.common.errors import PlanChanged
-from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.runs.journal import Journal
 from tests.generate.importers.written import play_game
+from tests.generate.runs.journals import records
 
 Writer = Callable[..., Path]
 
@@ -23,18 +23,13 @@ def run(*words: object) -> None:
     typer.main.get_command(app).main([str(word) for word in words], prog_name="liescope", standalone_mode=False)
 
 
-def contents(out: Path) -> list[GameRecord]:
-    with Journal.open(out) as journal:
-        return list(journal.records())
-
-
 def test_the_run_folder_holds_every_game_in_the_order_of_the_log(
     write_log: Writer, batches: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_log(play_game(seed) for seed in range(12))
     run("mini-mafia", path, "--batches", batches, "--out", tmp_path / "run", "--json")
     facts = json.loads(capsys.readouterr().out)
-    games = contents(tmp_path / "run")
+    games = records(tmp_path / "run")
     assert games == list(read_games("mini-mafia", path, batches=batches))
     assert facts["games"] == facts["new"] == sum(facts["winners"].values()) == 12
     assert facts["rejected"] == 0
@@ -61,7 +56,7 @@ def test_an_import_that_was_stopped_goes_on_where_it_was_and_then_changes_nothin
         capsys.readouterr()
         run("mini-mafia", path, "--out", tmp_path / "half", "--json")
         assert json.loads(capsys.readouterr().out)["new"] == new
-        assert contents(tmp_path / "half") == games
+        assert records(tmp_path / "half") == games
     assert (tmp_path / "half" / "run.json").read_bytes() == before
 
 
@@ -74,7 +69,7 @@ def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
         Journal.create(out, {"game": "mini-mafia", "seed": 1}).close()
     else:
         run("mini-mafia", path, "--batches", batches, "--out", out)
-        before = contents(out)
+        before = records(out)
     words: dict[str, list[object]] = {
         "file": [write_log([play_game(3)], "games.jsonl"), "--batches", batches],
         "batches": [path],
@@ -85,7 +80,7 @@ def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
     with pytest.raises(PlanChanged, match=shown[change]):
         run("mini-mafia", *words[change], "--out", out)
     if change != "played":
-        assert contents(out) == before
+        assert records(out) == before
 
 
 def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
@@ -98,4 +93,4 @@ def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
     assert "games.jsonl, line 2: not JSON" in printed
     kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
     assert [entry["line"] for entry in kept] == [*range(2, 33)]
-    assert len(contents(tmp_path / "run")) == 2
+    assert len(records(tmp_path / "run")) == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from liescope import cli
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import label, play
 
@@ -57,25 +57,9 @@ def test_label_returns_the_judged_run(run: Path) -> None:
         label(run, "scripted:bold", out=run)
 
 
-def test_an_option_that_the_game_does_not_have_is_refused(run: Path) -> None:
-    with pytest.raises(UnknownName, match="mini-mafia"):
-        play("mini-mafia", out=run, jesters=1)
-    assert not run.exists()
-
-
 def test_the_config_file_beside_a_run_goes_on_with_it(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "--player",
-        "scripted:bold?m=2",
-        "--games",
-        "3",
-        "--message-limit",
-        "0",
-        "--names",
-        "Zoë,B,C,D",
-        "--assess",
-    ]
-    assert cli.main(["play", "mini-mafia", *words, "--seed", "5", "--out", str(run)]) == 0
+    words = "--player scripted:bold?m=2 --games 3 --message-limit 0 --names Zoë,B,C,D --assess --seed 5"
+    assert cli.main(["play", "mini-mafia", *words.split(), "--out", str(run)]) == 0
     config = tomllib.loads((run / "run.toml").read_text(encoding="utf-8"))["play"]
     assert config["names"] == "Zoë,B,C,D"
     before = journal_of(run)
@@ -118,9 +102,3 @@ def test_a_config_file_with_a_mistake_is_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(part, line)
     assert not run.exists()
-
-
-def test_the_factorial_design_plays_with_learning_off_and_on(run: Path) -> None:
-    table = {"villagers": 2, "doctors": 0, "werewolves": 1, "debate_turns": 1, "defence_turns": 0}
-    result = play("werewolf", design="factorial", games=1, out=run, **table)
-    assert set(result.games["cell"].str.split(" | ").list.last()) == {"learning off", "learning on"}

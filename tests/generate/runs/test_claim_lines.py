@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from liescope.games.core import Ask, Event, EventKind, Reply
+from liescope.games.core import Ask, Event, Reply
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
-from liescope.generate.runs.game_text import claim_lines, marked, transcript
+from liescope.generate.runs.game_text import claim_lines, marked
 from liescope.labeling.label import label_game
 
 LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective. I\x1bwill vote for Bob!"
@@ -40,15 +40,6 @@ def test_the_words_of_a_claim_are_underlined_and_on_a_pipe_in_brackets() -> None
     ]
     piped = marked(LIE, claims, brackets=True).plain
     assert piped == "Hm… [1: I’m the detective]. [2: I\\x1bwill vote for Bob]!"
-
-
-def test_a_verdict_names_the_events_that_prove_it() -> None:
-    game = told()
-    lines = [line.plain.strip() for line in transcript(game, label_game(game))]
-    dealt = next(event.index for event in game.events if event.kind is EventKind.ROLE and event.actor == "Alice")
-    vote = next(event.index for event in game.events if event.kind is EventKind.VOTE and event.actor == "Alice")
-    assert f"1 role(Alice)=detective: LIE, false and known - event {dealt}: Alice is mafioso" in lines
-    assert f"2 vote(Alice)=Bob: kept - event {vote}: Alice voted for Bob" in lines
 
 
 def test_claims_within_claims_and_claims_without_a_place_are_shown() -> None:

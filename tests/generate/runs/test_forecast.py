@@ -104,7 +104,7 @@ def test_a_judges_questions_are_told_too(server: Stub, tmp_path: Path) -> None:
     assert sum(ask.prompt_tokens.likely for ask in found.asks) == pytest.approx(spent, rel=0.02)
 
 
-@pytest.mark.parametrize("game", ["mini-mafia", "werewolf", "one-night-werewolf"])
+@pytest.mark.parametrize("game", ["mini-mafia", pytest.param("werewolf", marks=pytest.mark.long)])
 def test_the_command_fits_one_screen_asks_nobody_and_needs_no_key(
     game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,16 +21,12 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import SAID, ForkPlan, rebuild
 from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.journals import records
 
 TABLES: dict[str, dict[str, Any]] = {
     "mini-mafia": {"assess": True},
     "werewolf": {"assess": True, "assess_share": 0.5, "debate_turns": 2, "defence_turns": 1, "villagers": 4},
 }
-
-
-def records(run: Path) -> list[GameRecord]:
-    with Journal.open(run) as journal:
-        return list(journal.records())
 
 
 def steps(run: Path, game: str, kind: AskKind) -> list[tuple[int, str]]:

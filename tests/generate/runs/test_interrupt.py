@@ -69,6 +69,7 @@ def test_requests_under_way_come_in_and_no_new_one_is_sent(slow: LimitedServer, 
     assert kept(tmp_path / "run") == slow.answered
 
 
+@pytest.mark.long
 def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
     slow.behaviour.latency = 60.0
     process = begin(slow, tmp_path / "run")

@@ -18,13 +18,9 @@ from liescope.generate.runs.label_reports import beliefs_report
 from liescope.labeling.beliefs import claims_made
 from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.journals import records
 
 WOLVES = ["--villagers", "2", "--werewolves", "1", "--debate-turns", "1", "--defence-turns", "1"]
-
-
-def records(run: Path) -> list[GameRecord]:
-    with Journal.open(run) as journal:
-        return list(journal.records())
 
 
 def say(*words: object) -> int:

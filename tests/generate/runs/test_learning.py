@@ -19,6 +19,7 @@ from liescope.generate.runs.plan_games import cross_learning, make_plan
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.runner import Limits, play
 from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.journals import records
 
 PLAYERS = ("fake:a", "fake:b")
 TABLE = {"villagers": 2, "werewolves": 1, "debate_turns": 1, "defence_turns": 1}
@@ -33,8 +34,7 @@ def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **opti
 
 def run_job(plan: Plan, out: Path, concurrency: int = 8, **options: bool) -> list[GameRecord]:
     asyncio.run(play(plan, out, Limits(concurrency), **options))
-    with Journal.open(out) as journal:
-        return list(journal.records())
+    return records(out)
 
 
 def told(game: GameRecord) -> list[str]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from liescope.common.errors import BudgetSpent, EndpointRefused
-from liescope.games.record import GameRecord
 from liescope.generate.players.openai import pace
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, label, play
-from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, as_json, by_chance
+from tests.generate.runs.limited_server import Fault, LimitedServer, as_json, by_chance
 
 Serve = Callable[..., LimitedServer]
 LIMIT = as_json({"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}})
@@ -34,19 +33,6 @@ TROUBLES = (
 PASSING_400 = Fault(400, as_json({"error": {"message": "odd"}}))
 
 
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    running: list[LimitedServer] = []
-
-    def start(**behaviour: object) -> LimitedServer:
-        running.append(LimitedServer(Behaviour(**behaviour)))
-        return running[-1]
-
-    yield start
-    for server in running:
-        server.close()
-
-
 @pytest.fixture(autouse=True)
 def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "FIRST_PROBE", 0.05)
@@ -56,11 +42,6 @@ def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:
     player = f"openai:stub@{server.url}"
     return play(game, out=out, players=[player], design="self", games=games, concurrency=64, preflight=False, **options)
-
-
-def records(folder: Path) -> list[GameRecord]:
-    with Journal.open(folder) as journal:
-        return list(journal.records())
 
 
 def replies(folder: Path) -> list[object]:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from liescope import cli
 from liescope.common.errors import PlayerFailed
 from liescope.common.text import plain
 from liescope.games.core import Ask, EventKind, Reply
 from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+from tests.generate.runs.journals import records
 
 Say = Callable[..., tuple[int, str, str]]
 HUGE = "1" + "0" * 22
-
-
-@pytest.fixture
-def say(endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]) -> Say:
-    """say(word, …): exit code, standard output and standard error of the command."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> None:
@@ -41,12 +29,7 @@ def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> 
     assert "Fallbacks" in out
     code, out, _ = say("show", run)
     assert code == 0
-    head, *lines, end, command = out.splitlines()
-    assert "status" in head
-    assert len(lines) == 12
-    assert all("3 × fake:a" in line for line in lines)
-    assert "12 done" in end
-    assert command == f"liescope show {run} GAME_ID"
+    assert out.count("3 × fake:a") == 12
 
 
 def test_json_is_one_object_on_standard_output_and_progress_goes_elsewhere(say: Say, run: Path) -> None:
@@ -65,29 +48,7 @@ def test_json_is_one_object_on_standard_output_and_progress_goes_elsewhere(say: 
     assert json.loads(out)["outcome"]["winner"] == first["winner"]
 
 
-def test_every_option_of_the_table_reaches_the_games(say: Say, run: Path) -> None:
-    words = ["--names", "Ann,Ben,Cem,Dee", "--rounds", 3, "--message-limit", 10, "--roles", "fixed", "--assess"]
-    assert say("play", "mini-mafia", "--player", "fake:a", "--games", 2, "--out", run, *words)[0] == 0
-    with Journal.open(run) as journal:
-        for game in journal.records():
-            assert [(seat.name, seat.role) for seat in game.seats][:2] == [("Ann", "mafioso"), ("Ben", "detective")]
-            assert max(event.round for event in game.events) == 3
-            said = [event for event in game.events if event.kind is EventKind.STATEMENT]
-            assert said
-            assert all(len(event.text) <= 10 and "cut" in event.data for event in said)
-            assert any(event.kind is EventKind.RATING for event in game.events)
-
-
-def test_general_mafia_is_played_with_a_table_of_any_size(say: Say, run: Path) -> None:
-    table = ["--mafiosos", 3, "--detectives", 2, "--villagers", 4, "--days", 2]
-    assert say("play", "mafia", "--player", "fake:a", "--games", 9, "--out", run, *table)[0] == 0
-    with Journal.open(run) as journal:
-        games = list(journal.records())
-    assert {len(game.seats) for game in games} == {9}
-    assert all(len(game.by_role("mafioso")) == 3 and game.outcome and game.outcome.days <= 2 for game in games)
-
-
-def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) -> None:
+def test_backgrounds_and_designs_make_the_cells(say: Say, tmp_path: Path) -> None:
     two = ["--player", "fake:a", "--player", "fake:b", "--games", 1, "--json"]
     for name, words, cells in [
         ("all", [], 8),
@@ -98,10 +59,6 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
     ]:
         code, out, _ = say("play", "mini-mafia", *two, *words, "--out", tmp_path / name)
         assert (code, json.loads(out)["cells"]) == (0, cells)
-    (tmp_path / "cells.csv").write_text("mafioso,detective,villager\nfake:x,fake:y,fake:z\n", encoding="utf-8")
-    words = ["--cells", tmp_path / "cells.csv", "--games", 2, "--json", "--out", tmp_path / "list"]
-    code, out, _ = say("play", "mini-mafia", *words)
-    assert (code, json.loads(out)["games"]["done"]) == (0, 2)
 
 
 def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named(say: Say, tmp_path: Path) -> None:
@@ -111,8 +68,7 @@ def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named
     players = ["--player", "GPT-5=fake:a", "--player", "Grok 3=fake:b"]
     words = ["--cells", tmp_path / "cells.csv", *players, "--out", tmp_path / "run"]
     assert say("play", "mini-mafia", *words)[0] == 0
-    with Journal.open(tmp_path / "run") as journal:
-        cells = Counter(game.cell for game in journal.records())
+    cells = Counter(game.cell for game in records(tmp_path / "run"))
     assert cells == {"fake:a | fake:b | fake:b": 4, "fake:c | fake:a | fake:a": 2}
 
 
@@ -122,8 +78,7 @@ def test_a_table_named_role_by_role_holds_every_kind_of_player_and_resumes_from_
     seats = ["--seat", "mafioso=scripted:bold?m=1.5", "--seat", "detective=fake:a", "--player", "scripted:novice"]
     assert say("play", "mini-mafia", *seats, "--games", "2", "--out", run)[0] == 0
     assert say("play", "--config", run / "run.toml")[0] == 0
-    with Journal.open(run) as journal:
-        found = list(journal.records())
+    found = records(run)
     assert len(found) == 2
     for one in found:
         models = {seat.role: (seat.model, seat.source.value) for seat in one.seats}
@@ -224,29 +179,16 @@ def test_a_config_file_cannot_say_where_a_key_goes(say: Say, run: Path, tmp_path
     assert "allow_key" in err
 
 
-def test_a_transcript_shows_roles_night_words_labels_votes_and_outcome(say: Say, run: Path) -> None:
+def test_a_transcript_marks_what_the_rules_filled_in(say: Say, run: Path) -> None:
     say("play", "mini-mafia", "--player", "fake:a", "--games", 6, "--assess", "--out", run)
-    with Journal.open(run) as journal:
-        games = list(journal.records())
-    for game in games:
+    counted = (EventKind.SELF_REPORT, EventKind.RATING)
+    shown = Counter[bool]()
+    for game in records(run):
         code, out, _ = say("show", run, game.game_id)
-        assert code == 0
-        for seat in game.seats:
-            assert any(line.split()[:2] == [seat.name, seat.role] for line in out.splitlines())
-        for event in game.events:
-            if event.kind is EventKind.STATEMENT:
-                assert f"{event.actor}: {event.text}" in MARKS.sub("", " ".join(out.split()))
-            if event.kind is EventKind.VOTE:
-                assert f"{event.actor} votes for {event.target}" in out
-        shown = [event for event in game.events if event.fallback and event.kind not in UNLISTED]
-        assert out.count("(fallback: ") == len(shown)
-        assert "others, with suspicion" in out
-        assert game.outcome is not None
-        assert f"won by {game.outcome.winner}: " in out
-
-
-UNLISTED = (EventKind.SELF_REPORT, EventKind.RATING)
-MARKS = re.compile(r"\[\d+: |\]")  # around claims
+        filled = sum(bool(event.fallback) and event.kind not in counted for event in game.events)
+        assert (code, out.count("(fallback: ")) == (0, filled)
+        shown[filled > 0] += 1
+    assert shown[True]
 
 
 def test_hostile_text_reaches_the_terminal_as_harmless_text(

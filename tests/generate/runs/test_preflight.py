@@ -8,7 +8,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +32,6 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(openai_player, "AGAIN", 0.2)
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    running: list[Stub] = []
-
-    def start(script: Script) -> Stub:
-        running.append(Stub(script))
-        return running[-1]
-
-    yield start
-    for stub in running:
-        stub.close()
 
 
 def is_question(request: Request) -> bool:
@@ -90,8 +77,8 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_everything_is_found_out_with_one_request_and_kept(serve: Serve, tmp_path: Path, name: str) -> None:
-    stub = serve(obliging)
+def test_everything_is_found_out_with_one_request_and_kept(serve_stub: Serve, tmp_path: Path, name: str) -> None:
+    stub = serve_stub(obliging)
     stub.models = Answer(LISTS[name])
     result = run(stub, tmp_path / "run", assess=True)
     assert [is_question(request) for request in stub.requests].count(True) == 1
@@ -120,9 +107,9 @@ def test_everything_is_found_out_with_one_request_and_kept(serve: Serve, tmp_pat
     ],
 )
 def test_what_a_server_refuses_is_settled_before_the_games(
-    serve: Serve, tmp_path: Path, refused: tuple[str, ...], form: str, logprobs: bool, requests: int
+    serve_stub: Serve, tmp_path: Path, refused: tuple[str, ...], form: str, logprobs: bool, requests: int
 ) -> None:
-    stub = serve(refusing(*refused))
+    stub = serve_stub(refusing(*refused))
     assert run(stub, tmp_path / "run", assess=True).complete
     (facts,) = facts_of(tmp_path / "run")
     assert (facts["json"], facts["logprobs"], facts["context"]) == (form, logprobs, None)
@@ -134,8 +121,8 @@ def test_what_a_server_refuses_is_settled_before_the_games(
         assert sum(len(journal.calls(game_id)) for game_id in journal.game_ids()) == len(asked)
 
 
-def test_a_resumed_run_asks_plainly_and_keeps_what_it_knew(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(obliging)
+def test_a_resumed_run_asks_plainly_and_keeps_what_it_knew(serve_stub: Serve, tmp_path: Path) -> None:
+    stub = serve_stub(obliging)
     stub.models = Answer(LISTS["vLLM"])
     run(stub, tmp_path / "run", max_tokens=300)
     before = facts_of(tmp_path / "run")
@@ -162,8 +149,8 @@ def test_a_dead_server_is_one_line_within_seconds_and_leaves_no_run(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_wrong_name_is_told_with_the_names_that_there_are(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(lambda request, number: fails(404, "The model `tiny` does not exist", code="model_not_found"))
+def test_a_wrong_name_is_told_with_the_names_that_there_are(serve_stub: Serve, tmp_path: Path) -> None:
+    stub = serve_stub(lambda request, number: fails(404, "The model `tiny` does not exist", code="model_not_found"))
     stub.models = Answer({"data": [{"id": "small"}, {"id": "large"}]})
     with pytest.raises(EndpointRefused, match=r"knows no model 'tiny'.*it has small, large"):
         run(stub, tmp_path / "run")
@@ -180,9 +167,9 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(serve: Serve, tmp_pa
     ],
 )
 def test_what_would_be_refused_every_time_ends_the_run_before_a_game(
-    serve: Serve, tmp_path: Path, answer: Answer, said: str
+    serve_stub: Serve, tmp_path: Path, answer: Answer, said: str
 ) -> None:
-    stub = serve(lambda request, number: answer if request.body["model"] == "bad" else obliging(request, number))
+    stub = serve_stub(lambda request, number: answer if request.body["model"] == "bad" else obliging(request, number))
     with pytest.raises(EndpointRefused, match=said):
         run(stub, tmp_path / "run", players=("good", "bad"))
     assert all(map(is_question, stub.requests))
@@ -209,9 +196,9 @@ WORDLESS = {
 
 
 @pytest.mark.parametrize("name", WORDLESS)
-def test_who_gives_no_word_is_found_out_by_the_question(serve: Serve, tmp_path: Path, name: str) -> None:
+def test_who_gives_no_word_is_found_out_by_the_question(serve_stub: Serve, tmp_path: Path, name: str) -> None:
     answer, said = WORDLESS[name]
-    stub = serve(lambda request, number: answer)
+    stub = serve_stub(lambda request, number: answer)
     with pytest.raises(EndpointRefused, match=said):
         run(stub, tmp_path / "run")
     assert len(stub.requests) <= 2
@@ -219,11 +206,11 @@ def test_who_gives_no_word_is_found_out_by_the_question(serve: Serve, tmp_path: 
 
 
 @pytest.mark.parametrize("name", WORDLESS)
-def test_and_otherwise_by_the_first_answers(serve: Serve, tmp_path: Path, name: str) -> None:
+def test_and_otherwise_by_the_first_answers(serve_stub: Serve, tmp_path: Path, name: str) -> None:
     """The run stops before it has paid for a game, and goes on once that is mended."""
     answer, said = WORDLESS[name]
     broken = [True]
-    stub = serve(lambda request, number: answer if broken[0] else obliging(request, number))
+    stub = serve_stub(lambda request, number: answer if broken[0] else obliging(request, number))
     result = run(stub, tmp_path / "run", preflight=False, concurrency=4)
     assert isinstance(result.tally.stop, EndpointRefused)
     assert re.search(said, str(result.tally.stop))
@@ -232,18 +219,18 @@ def test_and_otherwise_by_the_first_answers(serve: Serve, tmp_path: Path, name: 
     assert run(stub, tmp_path / "run", preflight=False).tally.done == 1
 
 
-def test_a_model_that_spoke_may_be_silent_for_longer(serve: Serve, tmp_path: Path) -> None:
+def test_a_model_that_spoke_may_be_silent_for_longer(serve_stub: Serve, tmp_path: Path) -> None:
     empty = says(None, reasoning="I say nothing.")
-    stub = serve(lambda request, number: obliging(request, number) if number < 40 else empty)
+    stub = serve_stub(lambda request, number: obliging(request, number) if number < 40 else empty)
     spec = [f"openai:tiny@{stub.url}"]
     result = play("mini-mafia", out=tmp_path / "run", players=spec, games=20, preflight=False, concurrency=4)
     assert isinstance(result.tally.stop, EndpointRefused)
     assert 40 + MOST_WORDLESS <= len(stub.requests) <= 40 + MOST_WORDLESS + 12  # some words came late
 
 
-def test_a_single_empty_answer_is_none_of_these(serve: Serve, tmp_path: Path) -> None:
+def test_a_single_empty_answer_is_none_of_these(serve_stub: Serve, tmp_path: Path) -> None:
     empty = says(None, reasoning="I say nothing.")
-    stub = serve(lambda request, number: empty if number % 2 == 0 else obliging(request, number))
+    stub = serve_stub(lambda request, number: empty if number % 2 == 0 else obliging(request, number))
     assert run(stub, tmp_path / "run").tally.done == 1
 
 
@@ -252,19 +239,19 @@ def test_a_single_empty_answer_is_none_of_these(serve: Serve, tmp_path: Path) ->
     [fails(429, "Rate limit reached", {"Retry-After": "0"}), fails(503, "overloaded"), Answer("x" * 1000, cut=True)],
     ids=["429", "503", "cut"],
 )
-def test_what_passes_is_passed_over(serve: Serve, tmp_path: Path, trouble: Answer) -> None:
-    stub = serve(lambda request, number: trouble if is_question(request) else obliging(request, number))
+def test_what_passes_is_passed_over(serve_stub: Serve, tmp_path: Path, trouble: Answer) -> None:
+    stub = serve_stub(lambda request, number: trouble if is_question(request) else obliging(request, number))
     assert run(stub, tmp_path / "run").complete
     (facts,) = facts_of(tmp_path / "run")
     assert (facts["json"], facts["latency_ms"]) == (None, None)
 
 
 def test_a_server_that_only_keeps_silent_is_left_to_the_games(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serve_stub: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openai_player, "SECONDS", 0.5)
     monkeypatch.setattr(openai_player, "LIST_SECONDS", 0.5)
-    loading = serve(lambda request, number: Answer(silent=True) if number == 0 else obliging(request, number))
+    loading = serve_stub(lambda request, number: Answer(silent=True) if number == 0 else obliging(request, number))
     assert run(loading, tmp_path / "loading").complete
     loading.models = Answer(silent=True)  # as a server that does nothing else while it loads
     asked = len(loading.requests)
@@ -272,7 +259,7 @@ def test_a_server_that_only_keeps_silent_is_left_to_the_games(
     assert is_question(loading.requests[asked])
 
 
-def test_players_are_asked_at_once_and_none_if_switched_off(serve: Serve, tmp_path: Path) -> None:
+def test_players_are_asked_at_once_and_none_if_switched_off(serve_stub: Serve, tmp_path: Path) -> None:
     names = ("a", "b", "c", "d")
     together = threading.Barrier(len(names), timeout=60)
 
@@ -281,7 +268,7 @@ def test_players_are_asked_at_once_and_none_if_switched_off(serve: Serve, tmp_pa
             together.wait()
         return obliging(request, number)
 
-    stub = serve(answered_together)
+    stub = serve_stub(answered_together)
     assert run(stub, tmp_path / "run", players=names, max_tokens=3000).tally.stop is not None
     assert not together.broken
     asked = len(stub.requests)
@@ -290,16 +277,16 @@ def test_players_are_asked_at_once_and_none_if_switched_off(serve: Serve, tmp_pa
     assert not is_question(stub.requests[asked])
 
 
-def test_a_judge_is_asked_before_it_labels(serve: Serve, tmp_path: Path) -> None:
+def test_a_judge_is_asked_before_it_labels(serve_stub: Serve, tmp_path: Path) -> None:
     play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=1)
-    stub = serve(lambda request, number: fails(401, "Incorrect API key provided"))
+    stub = serve_stub(lambda request, number: fails(401, "Incorrect API key provided"))
     with pytest.raises(EndpointRefused, match="refuses the key"):
         label(tmp_path / "run", f"openai:judge@{stub.url}", out=tmp_path / "judged")
     assert len(stub.requests) == 1
 
 
-def test_with_a_cache_the_question_is_paid_once_too(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(obliging)
+def test_with_a_cache_the_question_is_paid_once_too(serve_stub: Serve, tmp_path: Path) -> None:
+    stub = serve_stub(obliging)
     for name in ("one", "two"):
         assert run(stub, tmp_path / name, cache=tmp_path / "cache").complete
     assert [is_question(request) for request in stub.requests].count(True) == 1

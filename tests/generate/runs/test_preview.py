@@ -10,15 +10,10 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import UsageError
-from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
+from tests.generate.runs.journals import records
 
 PLAYERS = ("scripted:bold", "scripted:novice")
-
-
-def records(run: Path) -> list[object]:
-    with Journal.open(run) as journal:
-        return list(journal.records())
 
 
 @pytest.mark.parametrize("learning", ["off", "on"])

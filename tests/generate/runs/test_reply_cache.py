@@ -35,19 +35,6 @@ def server() -> Iterator[LimitedServer]:
     server.close()
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Stub]]:
-    running: list[Stub] = []
-
-    def start(script: Any) -> Stub:
-        running.append(Stub(script))
-        return running[-1]
-
-    yield start
-    for stub in running:
-        stub.close()
-
-
 def run(url: str, out: Path, games: int = 3, **options: Any) -> RunResult:
     options = {"cache": out.parent / "cache", "price": ["m=1000,1000"], "design": "self", "preflight": False, **options}
     return play("mini-mafia", out=out, players=[f"openai:m@{url}"], games=games, **options)
@@ -99,8 +86,10 @@ def test_a_plan_with_more_games_pays_for_those_alone(server: LimitedServer, tmp_
     assert other.tally.from_cache == 0
 
 
-def test_games_that_ask_the_same_thing_get_answers_of_their_own(serve: Callable[..., Stub], tmp_path: Path) -> None:
-    stub = serve(lambda request, number: says(f"I trust nobody, for reason {number}."))
+def test_games_that_ask_the_same_thing_get_answers_of_their_own(
+    serve_stub: Callable[..., Stub], tmp_path: Path
+) -> None:
+    stub = serve_stub(lambda request, number: says(f"I trust nobody, for reason {number}."))
     options = {"cache": tmp_path / "cache", "design": "self", "roles": "fixed", "concurrency": 1, "preflight": False}
     play("mini-mafia", out=tmp_path / "run", players=[f"openai:m@{stub.url}"], games=8, **options)  # type: ignore[arg-type]
     bodies = [str(request.body) for request in stub.requests]
@@ -122,11 +111,11 @@ def test_every_game_of_a_plan_draws_for_itself_and_the_same_in_a_longer_plan() -
     assert draws == [more.draw(more.game_id(number)) for number in range(len(few))]
 
 
-def test_errors_are_not_kept_and_refusals_of_the_model_are(serve: Callable[..., Stub], tmp_path: Path) -> None:
+def test_errors_are_not_kept_and_refusals_of_the_model_are(serve_stub: Callable[..., Stub], tmp_path: Path) -> None:
     def script(request: Request, number: int) -> Any:
         return fails(400, "odd") if number < 3 else says(None, refusal="I will not.")
 
-    stub = serve(script)
+    stub = serve_stub(script)
     first = run(stub.url, tmp_path / "first", games=1)
     sent = len(stub.requests)
     again = run(stub.url, tmp_path / "again", games=1)

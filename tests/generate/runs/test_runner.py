@@ -22,24 +22,20 @@ from liescope.common.errors import (
 )
 from liescope.games import replay
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.record import GameRecord, Status
+from liescope.games.record import Status
 from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import FRUITLESS, Limits, play
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+from tests.generate.runs.journals import records
 
 MakePlan = Callable[..., Plan]
 
 
 def run_job(plan: Plan, out: Path, limits: Limits | None = None, **options: bool) -> RunProgress:
     return asyncio.run(play(plan, out, limits or Limits(), **options))
-
-
-def records(run: Path) -> list[GameRecord]:
-    with Journal.open(run) as journal:
-        return list(journal.records())
 
 
 def replies(run: Path) -> set[tuple[str, int, str]]:

@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from liescope import cli
 from liescope.common.console import hang
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask
@@ -26,17 +25,6 @@ from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint
 
 Say = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def say(endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]) -> Say:
-    """say(word, …): exit code, standard output and standard error of the command."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

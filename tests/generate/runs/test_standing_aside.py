@@ -14,23 +14,10 @@ from liescope.generate.players.player_protocol import Activity
 from liescope.generate.runs.job import MOST_ASIDE, Scheduler
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, play
-from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
+from tests.generate.runs.limited_server import Fault, LimitedServer
 
 Serve = Callable[..., LimitedServer]
 DEAD = Fault(500)
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    running: list[LimitedServer] = []
-
-    def start(**behaviour: object) -> LimitedServer:
-        running.append(LimitedServer(Behaviour(**behaviour)))
-        return running[-1]
-
-    yield start
-    for server in running:
-        server.close()
 
 
 @pytest.fixture(autouse=True)

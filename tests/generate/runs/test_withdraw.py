@@ -13,16 +13,11 @@ import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.core import EventKind
-from liescope.games.record import GameRecord
 from liescope.games.withdrawal import WITHDRAWN
 from liescope.generate.runs.journal import Journal
 from tests.generate.players.openai.stub import Request, Stub, says
+from tests.generate.runs.journals import records
 from tests.generate.runs.people import FOX, HELD, MARK, OTTER, play_with_people, table
-
-
-def record(run: Path) -> GameRecord:
-    with Journal.open(run) as journal:
-        return next(iter(journal.records()))
 
 
 def held(run: Path) -> bytes:
@@ -67,8 +62,8 @@ def test_no_byte_of_the_words_is_left_in_the_folder(
 
 
 def test_who_did_what_stays(run: Path) -> None:
-    before, done = record(run), liescope.withdraw(run, OTTER)
-    after = record(run)
+    before, done = records(run)[0], liescope.withdraw(run, OTTER)
+    after = records(run)[0]
     assert (after.game_id, after.outcome, len(after.events)) == (before.game_id, before.outcome, len(before.events))
     assert [seat.role for seat in after.seats] == [seat.role for seat in before.seats]
     said = [event for event in after.events if event.kind is EventKind.STATEMENT and event.actor == "Alice"]
@@ -99,9 +94,9 @@ def test_a_corpus_lacks_the_statements_and_says_how_many(run: Path, tmp_path: Pa
 def test_both_people_may_go_and_doing_it_again_does_no_harm(run: Path) -> None:
     first, second = liescope.withdraw(run, OTTER), liescope.withdraw(run, FOX)
     assert (first.name, second.name) == ("withdrawn-1", "withdrawn-2")
-    before = record(run)
+    before = records(run)[0]
     assert liescope.withdraw(run, "withdrawn-1").statements == first.statements
-    assert record(run) == before
+    assert records(run)[0] == before
     assert MARK.encode() not in held(run)
     with pytest.raises(UnknownName, match="withdrawn-1"):
         liescope.withdraw(run, OTTER)
@@ -120,7 +115,7 @@ def test_runs_made_of_it_are_withdrawn_from_one_by_one(run: Path, tmp_path: Path
     assert f"I, {OTTER}".encode() in held(judged)
     liescope.withdraw(judged, OTTER)
     assert f"I, {OTTER}".encode() not in held(judged)
-    assert record(judged).meta["withdrawn"]
+    assert records(judged)[0].meta["withdrawn"]
     assert cli.main(["show", str(judged), "0"]) == 0
     with pytest.raises(UsageError, match="delete the folder"):
         liescope.withdraw(forked, OTTER)
@@ -128,9 +123,9 @@ def test_runs_made_of_it_are_withdrawn_from_one_by_one(run: Path, tmp_path: Path
 
 def test_what_a_judge_said_in_a_seat_is_not_the_words_of_who_sat_there(run: Path, tmp_path: Path) -> None:
     liescope.label(run, "scripted:bold", out=tmp_path / "judged")
-    before = record(tmp_path / "judged")
+    before = records(tmp_path / "judged")[0]
     liescope.withdraw(tmp_path / "judged", OTTER)
-    pairs = zip(before.events, record(tmp_path / "judged").events, strict=True)
+    pairs = zip(before.events, records(tmp_path / "judged")[0].events, strict=True)
     judged = [(old, new) for old, new in pairs if old.actor == "Alice" and "judge" in old.data]
     assert any(old.data.get("assessment", {}).get("reason") for old, _ in judged)
     assert all(new.data == old.data for old, new in judged)
@@ -149,7 +144,7 @@ def test_a_run_that_is_written_to_is_left_alone(run: Path) -> None:
     before = held(run)
     with Journal.open(run, write=True), pytest.raises(UsageError, match=r"another process|already"):
         liescope.withdraw(run, OTTER)
-    assert record(run).seat("Alice").model == OTTER
+    assert records(run)[0].seat("Alice").model == OTTER
     assert MARK.encode() in before
 
 
