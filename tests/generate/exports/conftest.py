@@ -25,9 +25,9 @@ def answer(request: Request, number: int) -> Answer:
 
 @pytest.fixture(scope="module")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve games of Mini-Mafia by scripts."""
+    """Sixteen games of Mini-Mafia by scripts."""
     folder = tmp_path_factory.mktemp("scripted") / "runs" / "scripted"
-    return play("mini-mafia", players=["scripted:bold", "scripted:novice"], out=folder, games=6, seed=3).folder
+    return play("mini-mafia", players=["scripted:bold", "scripted:novice"], out=folder, games=2, seed=3).folder
 
 
 @pytest.fixture(scope="module")

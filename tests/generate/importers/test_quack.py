@@ -219,6 +219,7 @@ def published(shared_data: Path, raw: dict[str, Any]) -> list[GameRecord]:
     return found
 
 
+@pytest.mark.long
 def test_every_event_that_is_counted_in_the_logs_is_counted_in_the_records(
     published: list[GameRecord], raw: dict[str, Any]
 ) -> None:
@@ -236,6 +237,7 @@ def test_every_event_that_is_counted_in_the_logs_is_counted_in_the_records(
     assert texts == Counter({text: count for text, count in said.items() if text.strip()})
 
 
+@pytest.mark.long
 def test_every_claim_is_there_with_its_kind_and_verdict(published: list[GameRecord], raw: dict[str, Any]) -> None:
     merged = {"wrong_room": "false", "near_miss": "unverifiable"}
     audited = [line for game in raw.values() for line in game.get("tier3_claims.jsonl", ())]
