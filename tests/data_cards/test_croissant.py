@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from liescope.data_cards.tables import TABLES
-from liescope.games.core import Ask, AskKind, Reply
-from liescope.games.mafia import MiniMafia
-from liescope.games.record import Source, record
-from liescope.games.session import drive, start
+from liescope.games.record import Source
 from liescope.generate.corpus import pack, read
+from tests.generate.corpus.games import play, stream
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
 pytestmark = [
@@ -22,20 +21,15 @@ pytestmark = [
 ]
 
 
-def answer(ask: Ask, _view: Any) -> Reply:
-    return Reply(text="I am the detective.") if ask.kind is AskKind.SPEAK else Reply(choice=ask.options[0])
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    games = []
-    for number in range(12):
-        session = start(lambda number=number: MiniMafia(seed=number, game_id=f"game-{number}"))
-        drive(session, answer)
-        players = dict.fromkeys(session.game.names, ("scripted:plain", Source.SCRIPTED))
-        games.append(("run", record(session.game, session.outcome, players), []))
+    """Games of scripted players."""
+    scripted = [
+        replace(game, seats=tuple(replace(seat, source=Source.SCRIPTED) for seat in game.seats))
+        for game in (play(number, assess=False) for number in range(12))
+    ]
     out = tmp_path_factory.mktemp("made") / "corpus"
-    pack(games, out)
+    pack(stream(scripted), out)
     return out
 
 

@@ -82,6 +82,7 @@ def test_ordinary_games_give_no_pairs_and_are_told_where_pairs_come_from(scripte
     assert not (tmp_path / "pairs").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
 def test_trl_takes_the_pairs_and_unpairs_them(forked: Path, tmp_path: Path) -> None:
     from datasets import Dataset

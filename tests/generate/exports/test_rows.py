@@ -143,6 +143,7 @@ def test_words_without_a_label_give_no_row(tmp_path: Path) -> None:
         export(run, to="kto", out=tmp_path / "kto")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
 def test_trl_takes_the_rows_for_conversations(asked: Path, tmp_path: Path) -> None:
     from trl.data_utils import is_conversational

@@ -22,7 +22,7 @@ from liescope.generate.importers import Rejected, import_games, importing, read_
 from liescope.generate.importers.commands import app
 from liescope.generate.importers.json_lines import DEEPEST, Line, read_lines, read_objects
 from liescope.generate.importers.mini_mafia.database import SafeDatabase
-from tests.generate.importers.written import as_log, as_rows, play_game
+from tests.generate.importers.written import as_log, play_game
 
 Writer = Callable[..., Path]
 MEGABYTE = 1 << 20
@@ -195,43 +195,6 @@ def test_a_query_without_end_is_stopped(tmp_path: Path) -> None:
     path = database(tmp_path / "h.db", "CREATE TABLE t (x)")
     with SafeDatabase(path, seconds=0.2) as base, pytest.raises(BadData, match="takes longer than"):
         list(base.rows(f"{ENDLESS} count(*) FROM n"))
-
-
-VALUES: dict[str, tuple[str, Any, str]] = {
-    "bytes for a name": ("mafioso_name", b"\xff\xfe", "of type bytes"),
-    "a number for a name": ("detective_name", 7, "of type int"),
-    "a number for a model": ("background_name", 1.5, "of type float"),
-    "bytes for a winner": ("winner", b"GOOD", "of type bytes"),
-    "six megabytes for a model": ("background_name", "m" * 6 * MEGABYTE, "too big"),
-    "an escape in a name": ("villager_name", "\x1b]0;x\x07", "not at the table"),
-    "nothing for a name": ("mafioso_name", None, "is empty"),
-}
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_a_hostile_value_costs_its_game_and_no_other(name: str, write_database: Writer) -> None:
-    column, value, words = VALUES[name]
-    path = write_database(as_rows(play_game(seed), seed) for seed in (1, 2, 3))
-    with closing(sqlite3.connect(path)) as base, base:
-        if column in ("mafioso_name", "detective_name", "background_name", "winner", "timestamp"):
-            # A column without a type keeps what it is given.
-            base.execute(f"ALTER TABLE games RENAME COLUMN {column} TO old")
-            base.execute(f"ALTER TABLE games ADD COLUMN {column}")
-            base.execute(f"UPDATE games SET {column} = old")
-        base.execute(f"UPDATE games SET {column} = ? WHERE game_id = 2", (value,))
-    games, bad = parted(path)
-    assert len(games) == 2
-    assert [entry.line for entry in bad] == [2]
-    assert words in bad[0].reason
-
-
-@pytest.mark.parametrize("column", ["actor", "action_type", "parsed_result", "raw_response", "step"])
-def test_a_hostile_action_costs_its_game_and_no_other(column: str, write_database: Writer) -> None:
-    path = write_database(as_rows(play_game(seed), seed) for seed in (1, 2, 3))
-    with closing(sqlite3.connect(path)) as base, base:
-        base.execute(f"UPDATE game_actions SET {column} = ? WHERE game_id = 2", (b"\x00\xff",))
-    games, bad = parted(path)
-    assert (len(games), [entry.line for entry in bad]) == (2, [2])
 
 
 def test_nothing_that_is_printed_holds_a_terminals_escapes(

@@ -142,7 +142,6 @@ def flagged(game: Log, **flags: Any) -> Log:
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "not JSON": (lambda game: json.dumps(game)[:200], "not JSON"),
-    "not an object": (lambda game: "[1, 2]", "not an object"),
     "no players": (lambda game: {"game_id": "b_game_1"}, "players"),
     "no id": (lambda game: {"players": game["players"]}, "game_id"),
     "players of another kind": (lambda game: {**game, "players": ["Alice"] * 4}, "not an object"),
@@ -211,10 +210,29 @@ def test_a_batch_that_is_not_there_or_names_no_model_is_noted_and_the_models_are
     assert game.meta["import_notes"] == ["its batch names no model for the detective, villager"]
 
 
-BROKEN_ROWS: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], str]] = {
+Break = Callable[[list[Any], list[list[Any]]], object]
+
+
+def put(place: int, value: Any) -> Break:
+    return lambda game, actions: game.__setitem__(place, value)
+
+
+def put_in_actions(place: int, value: Any) -> Break:
+    return lambda game, actions: [action.__setitem__(place, value) for action in actions]
+
+
+BROKEN_ROWS: dict[str, tuple[Break, str]] = {
     "winner": (lambda game, actions: game.__setitem__(2, "EVIL" if game[2] == "GOOD" else "GOOD"), "winner is"),
-    "no winner": (lambda game, actions: game.__setitem__(2, None), "winner is None"),
-    "human role": (lambda game, actions: game.__setitem__(8, "doctor"), "human_role is 'doctor'"),
+    "no winner": (put(2, None), "winner is None"),
+    "human role": (put(8, "doctor"), "human_role is 'doctor'"),
+    "bytes for a winner": (put(2, b"GOOD"), "of type bytes"),
+    "bytes for a name": (put(3, b"\xff\xfe"), "of type bytes"),
+    "nothing for a name": (put(3, None), "is empty"),
+    "a number for a name": (put(4, 7), "of type int"),
+    "an escape in a name": (put(5, "\x1b]0;x\x07"), "not at the table"),
+    "a number for a model": (put(7, 1.5), "of type float"),
+    "six megabytes for a model": (put(7, "m" * 6_000_000), "too big"),
+    **{f"bytes in column {place} of the actions": (put_in_actions(place, b"\0\xff"), "") for place in range(1, 6)},
     "no kill": (lambda game, actions: actions.__delitem__(0), "0 actions of kind 'kill'"),
     "no actions": (lambda game, actions: actions.clear(), "0 actions"),
     "the survivor killed": (lambda game, actions: actions[0].__setitem__(5, game[5]), "not four players"),
@@ -228,7 +246,8 @@ def test_a_broken_row_is_reported_and_the_others_come_in(name: str, write_databa
     break_it(*rows[1])
     found = read(write_database(rows))
     assert [type(item) for item in found] == [GameRecord, Rejected, GameRecord]
-    assert (found[1].line, found[1].game_id) == (2, "people_game_0002")
+    assert found[1].line == 2
+    assert found[1].game_id in ("people_game_0002", "")  # of a row that cannot be read not even the id is known
     assert words in found[1].reason
 
 
@@ -273,18 +292,14 @@ def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(write_dat
         assert words in bad.reason
 
 
-@pytest.mark.parametrize(
-    ("logged", "name"),
-    [
-        ("Mistral-7B-Instruct-v0.2-Q4_K_M.gguf", "Mistral 7B Instruct"),
-        ("grok-3_mini_grok-3_mini", "Grok 3 Mini"),
-        ("deepseek_deepseek", "DeepSeek V3.1"),
-        ("gpt-4o-mini", "gpt-4o-mini"),
-        ("a_b", "a_b"),
-    ],
-)
-def test_models_are_named_as_in_the_paper_where_it_names_them(logged: str, name: str) -> None:
-    assert paper_name(logged) == name
+def test_models_are_named_as_in_the_paper_where_it_names_them() -> None:
+    names = {
+        "Mistral-7B-Instruct-v0.2-Q4_K_M.gguf": "Mistral 7B Instruct",
+        "grok-3_mini_grok-3_mini": "Grok 3 Mini",
+        "deepseek_deepseek": "DeepSeek V3.1",
+        "a_b": "a_b",
+    }
+    assert {logged: paper_name(logged) for logged in names} == names
 
 
 @pytest.mark.parametrize(
@@ -380,7 +395,7 @@ def test_a_game_that_ends_before_the_arrest_keeps_what_was_said_as_a_failed_game
     assert len(label_game(game).statements) == 6
 
 
-ROWS_THAT_DEPART: dict[str, tuple[Callable[[list[Any], list[list[Any]]], None], str]] = {
+ROWS_THAT_DEPART: dict[str, tuple[Break, str]] = {
     "strange action": (lambda game, actions: actions.append([*actions[-1][:2], "save", "Bob", "x", "y"]), "'save'"),
     "one message less": (lambda game, actions: actions.__delitem__(2), "whole rounds"),
     "a vote less": (lambda game, actions: actions.__delitem__(-1), "no vote by"),

@@ -17,7 +17,6 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import build, read
 from liescope.generate.importers.importing import import_games, read_games
-from liescope.generate.runs.journal import Journal
 
 ALIBIS = [
     {"interview": "Ann", "answer": "I was at home all night.", "verdict": "lie"},
@@ -245,10 +244,12 @@ def test_turns_that_nobody_judges_do_not_count_as_without_a_source(tmp_path: Pat
     rows = [{"messages": [*CHAT, *unlabelled], "deceptive": None}, {"messages": CHAT, "deceptive": True}]
     import_games("chat", lines(tmp_path / "a.jsonl", rows), out=tmp_path / "run")
     build(tmp_path / "run", out=tmp_path / "corpus")
-    reasons = read(tmp_path / "corpus", "statements").select("speaker", "label_gold_null").collect()
+    rows = read(tmp_path / "corpus", "statements").collect()
     context, stated = "a turn of the user, the system or a tool", "no source states it"
     told = {("assistant", ""), ("assistant", stated), ("system", context), ("user", context)}
-    assert set(reasons.rows()) == told
+    assert set(rows.select("speaker", "label_gold_null").rows()) == told
+    assert rows["label_gold"].drop_nulls().to_list() == [True]
+    assert rows.select("label_role", "label_claim", "label_self", "label_peer").null_count().row(0) == (8,) * 4
 
 
 @pytest.mark.parametrize(
@@ -279,18 +280,6 @@ def test_a_dataset_with_class_labels_is_read_by_the_names_of_its_classes(tmp_pat
     told = {"text": ["I was home.", "I saw nobody."], "label": [1, 0]}
     datasets.Dataset.from_dict(told, features=features).to_parquet(tmp_path / "data" / "train.parquet")
     assert [labels(game)[0] for game in games("text", tmp_path / "data")] == [True, False]
-
-
-def test_what_the_label_means_stands_on_the_card_and_the_label_in_a_column_of_its_own(tmp_path: Path) -> None:
-    source = lines(tmp_path / "a.jsonl", [{"messages": CHAT, "deceptive": True}])
-    import_games("chat", source, out=tmp_path / "run", means="two raters agreed that it lies")
-    with Journal.open(tmp_path / "run") as journal:
-        assert journal.plan["means"] == "two raters agreed that it lies"
-    corpus = build(tmp_path / "run", out=tmp_path / "corpus")
-    rows = corpus.read("statements").sort("position")
-    assert rows["label_gold"].to_list() == [None, None, True]
-    assert rows.select("label_role", "label_claim", "label_self", "label_peer").null_count().row(0) == (3, 3, 3, 3)
-    assert "two raters agreed that it lies" in (tmp_path / "corpus" / "README.md").read_text(encoding="utf-8")
 
 
 def test_an_official_split_is_kept_and_another_word_is_left_to_build_with_a_note(tmp_path: Path) -> None:

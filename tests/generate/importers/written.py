@@ -146,15 +146,15 @@ def as_benchmark(path: Path, games: list[GameRecord], form: Callable[..., Any]) 
 
 
 def write_people(path: Path, rows: Iterable[tuple[list[Any], list[list[Any]]]]) -> Path:
-    """The rows in the tables of the authors' database of games with people."""
+    """The rows in the tables of the authors' database of games with people, whose columns here keep any type."""
     with closing(sqlite3.connect(path)) as base, base:
         base.execute(
-            "CREATE TABLE games (game_id INTEGER PRIMARY KEY, timestamp TEXT, winner TEXT, mafioso_name TEXT, "
-            "detective_name TEXT, villager_name TEXT, arrested_name TEXT, background_name TEXT, human_role TEXT)"
+            "CREATE TABLE games (game_id INTEGER PRIMARY KEY, timestamp, winner, mafioso_name, detective_name, "
+            "villager_name, arrested_name, background_name, human_role)"
         )
         base.execute(
-            "CREATE TABLE game_actions (action_id INTEGER PRIMARY KEY, game_id INTEGER, step INTEGER, "
-            "action_type TEXT, actor TEXT, raw_response TEXT, parsed_result TEXT)"
+            "CREATE TABLE game_actions (action_id INTEGER PRIMARY KEY, game_id INTEGER, step, action_type, actor, "
+            "raw_response, parsed_result)"
         )
         for game, actions in rows:
             base.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", game)

@@ -233,17 +233,12 @@ def test_a_game_is_never_kept_twice(tmp_path: Path) -> None:
         assert journal.counts() == {"done": 1}
 
 
-def test_an_unknown_game_names_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_game_names_the_nearest_or_some_and_the_others_are_counted(tmp_path: Path) -> None:
     with Journal.create(tmp_path / "r", {}) as journal:
-        journal.add_record(played(12))
-        with pytest.raises(UnknownName, match="Did you mean 'game-12'"):
-            journal.record("game-21")
-
-
-def test_of_many_games_some_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    with Journal.create(tmp_path / "r", {}) as journal:
-        for number in range(8):
+        for number in range(12, 20):
             journal.add_record(played(number))
+        with pytest.raises(UnknownName, match="Did you mean 'game-12'"):
+            journal.record("gme-12")
         with pytest.raises(UnknownName, match=r"unknown game in run r: 'zzz'; .* and 3 more\.$"):
             journal.find("zzz")
 
@@ -398,14 +393,14 @@ def test_of_flipped_bits_none_changes_what_is_read(tmp_path: Path) -> None:
     run = damaged(tmp_path / "r", lambda path: None)
     before, found = read_all(run), 0
     whole = (run / "journal.sqlite").read_bytes()
-    for seed in range(80):
+    for seed in range(40):
         (run / "journal.sqlite").write_bytes(whole)
         flip(run, Random(seed))
         try:
             assert read_all(run) == before
         except BadData:
             found += 1
-    assert found > 40
+    assert found > 20
 
 
 def test_a_folder_whose_start_was_cut_short_is_taken_over(tmp_path: Path) -> None:

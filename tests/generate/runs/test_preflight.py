@@ -196,21 +196,18 @@ WORDLESS = {
 
 
 @pytest.mark.parametrize("name", WORDLESS)
-def test_who_gives_no_word_is_found_out_by_the_question(serve_stub: Serve, tmp_path: Path, name: str) -> None:
-    answer, said = WORDLESS[name]
-    stub = serve_stub(lambda request, number: answer)
-    with pytest.raises(EndpointRefused, match=said):
-        run(stub, tmp_path / "run")
-    assert len(stub.requests) <= 2
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("name", WORDLESS)
-def test_and_otherwise_by_the_first_answers(serve_stub: Serve, tmp_path: Path, name: str) -> None:
+def test_who_gives_no_word_is_found_out_by_the_question_and_otherwise_by_the_first_answers(
+    serve_stub: Serve, tmp_path: Path, name: str
+) -> None:
     """The run stops before it has paid for a game, and goes on once that is mended."""
     answer, said = WORDLESS[name]
     broken = [True]
     stub = serve_stub(lambda request, number: answer if broken[0] else obliging(request, number))
+    with pytest.raises(EndpointRefused, match=said):
+        run(stub, tmp_path / "run")
+    assert len(stub.requests) <= 2
+    assert not (tmp_path / "run").exists()
+    stub.requests.clear()
     result = run(stub, tmp_path / "run", preflight=False, concurrency=4)
     assert isinstance(result.tally.stop, EndpointRefused)
     assert re.search(said, str(result.tally.stop))
