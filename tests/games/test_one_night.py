@@ -64,12 +64,6 @@ def test_the_vote_decides(roles: Sequence[str], votes: dict[str, str], exiled: l
     assert set(session.outcome.winners) == won
 
 
-def test_werewolves_learn_of_each_other_see_no_card_and_nobody_is_told_that_there_is_none() -> None:
-    assert not of(play(NONE, ALL_AT_ERIN), EventKind.PARTNERS)
-    (partners,) = of(play(WOLVES, ALL_AT_ERIN), EventKind.PARTNERS)
-    assert (partners.audience, partners.data) == (("Alice", "Bob"), {"names": ["Alice", "Bob"]})
-
-
 def test_a_lone_werewolf_sees_one_card_of_the_centre() -> None:
     seen = set()
     for seed in range(20):
@@ -79,12 +73,6 @@ def test_a_lone_werewolf_sees_one_card_of_the_centre() -> None:
         assert (partners.audience, partners.data["names"]) == (("Alice",), ["Alice"])
         seen.add(partners.data["seen"])
     assert seen == {"villager", "werewolf"}
-
-
-def test_the_seer_alone_learns_the_exact_role() -> None:
-    for name, role in (("Alice", "werewolf"), ("Diana", "villager")):
-        (look,) = of(play(WOLVES, ALL_AT_ERIN, looks_at=name), EventKind.INVESTIGATION)
-        assert (look.actor, look.target, look.audience, look.data["role"]) == ("Charlie", name, ("Charlie",), role)
 
 
 def test_every_card_is_dealt_or_lies_in_the_centre() -> None:

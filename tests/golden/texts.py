@@ -22,17 +22,7 @@ FORECASTS: Mapping[str, tuple[str, ...]] = {
     "mini-mafia": ("play", "mini-mafia", "--assess", "--mutual-discovery"),
     "mini-mafia-minimal": ("play", "mini-mafia", "--assess", "--prompts", "minimal"),
     "mafia": (
-        "play",
-        "mafia",
-        "--mafiosos",
-        "1",
-        "--villagers",
-        "3",
-        "--assess-share",
-        "0.3",
-        "--assess",
-        "--days",
-        "2",
+        *("play", "mafia", "--mafiosos", "1", "--villagers", "3", "--assess-share", "0.3", "--assess", "--days", "2"),
     ),
     "werewolf": (
         *("play", "werewolf", "--villagers", "3", "--seers", "1", "--assess", "--assess-share", "0.1", "--days", "2"),

@@ -54,19 +54,8 @@ RUNS: Mapping[str, Sequence[str]] = {
 DEAR: Mapping[str, Sequence[str]] = {
     "big": ("play", "mini-mafia", *TWO, "--games", "4", "--seed", "7", "--assess"),
     "learned": (
-        *(
-            "play",
-            "werewolf",
-            "--player",
-            "scripted:steady",
-            "--learning",
-            "off,on",
-            "--games",
-            "3",
-            "--villagers",
-            "3",
-        ),
-        *("--debate-turns", "2", "--defence-turns", "1", "--seed", "2", "--assess", "--assess-share", "0.3"),
+        *("play", "werewolf", "--player", "scripted:steady", "--learning", "off,on", "--games", "3", "--seed", "2"),
+        *("--villagers", "3", "--debate-turns", "2", "--defence-turns", "1", "--assess", "--assess-share", "0.3"),
     ),
     "learned-judged": ("label", "runs/learned", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.2"),
 }

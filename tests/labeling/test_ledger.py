@@ -82,6 +82,7 @@ def test_the_evidence_of_a_verdict_are_the_events_that_prove_it(play) -> None:
     [
         ("I will vote for Bob.", {"Alice": "Bob"}, True),
         ("I'm voting with Bob.", {"Alice": "Bob", "Bob": "Alice"}, False),
+        ("I'm voting with Charlie.", {"Alice": "Bob", "Charlie": "Bob"}, True),
         ("My vote goes to whoever stays silent.", {}, None),
         ("I will vote for Bob.", {"Alice": ""}, None),
         ("I'm voting with Bob.", {"Alice": "Bob", "Bob": ""}, None),
@@ -95,17 +96,6 @@ def test_a_promise_has_a_label_of_its_own(play, words, votes, kept) -> None:
     assert said.label_promise == (None if kept is None else not kept)
     assert said.label_promise_null == ("" if kept is not None else NO_SETTLED_PROMISE)
     assert said.label_claim is None
-
-
-def test_voting_with_a_player_is_voting_as_that_player_does(play) -> None:
-    living = next(seat.name for seat in play().seats if seat.role == "villager" and seat.name != dead(play()))
-    votes = {"Alice": "Bob", living: "Bob"}
-    (row,) = made_by(play(says={"Alice": f"I'm voting with {living}."}, votes=votes), "Alice")
-    assert (row.normal, row.kept) == (f"vote_with(Alice)={living}", True)
-
-
-def dead(game: GameRecord) -> str:
-    return next(event.target or "" for event in game.events if event.kind is EventKind.DEATH)
 
 
 def test_one_broken_promise_among_kept_ones_is_broken(play) -> None:

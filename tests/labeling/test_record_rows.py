@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 import pytest
@@ -105,31 +105,22 @@ RECORD = GameRecord(
         ("payload", "{"),
         ("payload", "[" * 100_000),
         ("payload", '{"private": 1}'),
+        ("meta", "7"),
+        ("meta", '{"turn": "x"}'),
+        ("status", "lost"),
+        ("winners", ["Zoe"]),
+        ("reason", None),
     ],
 )
 def test_rows_that_make_no_game_are_refused(column: str, value: object) -> None:
-    game, events = rows_of(RECORD)
+    game, (event,) = rows_of(RECORD)
+    row = game if column in game and column not in event else event
+    row[column] = value
     with pytest.raises(NotARecord):
-        record_of(game, [{**events[0], column: value}])
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("meta", "7"), ("meta", '{"turn": "x"}'), ("status", "lost"), ("winners", ["Zoe"]), ("reason", None)],
-)
-def test_a_row_of_a_game_that_cannot_be_right_is_refused(column: str, value: object) -> None:
-    game, events = rows_of(RECORD)
-    with pytest.raises(NotARecord):
-        record_of({**game, column: value}, events)
+        record_of(game, [event])
 
 
 def test_addresses_of_endpoints_do_not_go_out() -> None:
-    record = GameRecord(
-        **{
-            **{name: getattr(RECORD, name) for name in GameRecord.__slots__},
-            "status": Status.FAILED,
-            "failure": "http://10.0.0.1:8000/v1 is down",
-            "meta": {"settings": {"player": "openai:x@http://10.0.0.1:8000/v1"}},
-        }
-    )
+    meta = {"settings": {"player": "openai:x@http://10.0.0.1:8000/v1"}}
+    record = replace(RECORD, status=Status.FAILED, failure="http://10.0.0.1:8000/v1 is down", meta=meta)
     assert "10.0.0.1" not in json.dumps(rows_of(record))

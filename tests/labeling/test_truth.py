@@ -2,24 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import pytest
 
 from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
+from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
 from liescope.games.mafia import Mafia, MafiaSpec
 from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
 from liescope.labeling.label import label_game
 from liescope.labeling.truth import possible_roles
+from tests.golden.by_hand import VILLAGERS_SAVED
 
-# Alice is the mafioso, Bob the detective, who learned it at night; Charlie and Diana are villagers, one of whom died.
+NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry")
+ROLES = ("werewolf", "werewolf", "jester", "doctor", "seer", "villager", "villager", "villager")
+TABLE = WerewolfSpec(
+    villagers=3, seers=1, names=NAMES, roles=ROLES, debate_turns=9, defence_turns=0, message_limit=None, days=2
+)
+TWO_DOCTORS = replace(TABLE, villagers=2, doctors=2, roles=(*ROLES[:6], "doctor", "villager"))
+WOLVES = ("werewolf", "werewolf", "seer", "villager", "villager", "villager", "villager")
+LONE = ("werewolf", "villager", "villager", "villager", "villager", "seer", "werewolf")
 
 
-def claims_of(game: GameRecord, speaker: str) -> list[ClaimRow]:
+def done(game: Game, answer: Callable[[Ask, Sequence[Event]], Reply]) -> GameRecord:
+    session = start(lambda: game)
+    drive(session, answer)
+    return record(game, session.outcome, dict.fromkeys(game.names, ("a model", Source.MODEL)))
+
+
+def one_night(roles: Sequence[str], says: dict[str, str]) -> GameRecord:
+    """A game in which the seer, if there is one, looks at Bob's card."""
+
+    def answer(ask: Ask, _view: Sequence[Event]) -> Reply:
+        choice = "Bob" if ask.kind is AskKind.INVESTIGATE else ask.options[0] if ask.options else None
+        return Reply(choice=choice, text=says.get(ask.seat, "Hello."))
+
+    return done(OneNightWerewolf(replace(OneNightSpec(rounds=1), roles=tuple(roles)), 1, "g"), answer)
+
+
+def werewolf(says: dict[str, str], table: WerewolfSpec = TABLE) -> GameRecord:
+    """One day: the wolves attack Frank, the doctor Diana protects him, another doctor Henry, the seer looks at Charlie,
+    everybody speaks once and nobody is exiled; then comes the night after which Grace is dead.
+    """
+    spoken: set[str] = set()
+
+    def answer(ask: Ask, view: object) -> Reply:
+        second = ask.day > 1
+        if ask.kind is AskKind.BID:
+            return Reply(choice="0" if ask.seat in spoken or second else "5")
+        if ask.kind is AskKind.SPEAK:
+            spoken.add(ask.seat)
+            return Reply(text=says.get(ask.seat, "Hello."))
+        protects = "Frank" if ask.seat == "Diana" else "Henry"
+        night = {
+            AskKind.KILL: "Grace" if second else "Frank",
+            AskKind.PROTECT: protects,
+            AskKind.INVESTIGATE: "Charlie",
+        }
+        wanted = night.get(ask.kind, ask.options[0] if ask.seat in NAMES[:4] else ask.options[-1])
+        return Reply(choice=wanted if wanted in ask.options else ask.options[0], text="")
+
+    return done(Werewolf(table, 3, "g"), answer)
+
+
+def claims(game: GameRecord, speaker: str) -> list[ClaimRow]:
     return [claim for claim in label_game(game).claims if claim.speaker == speaker]
 
 
@@ -28,68 +81,42 @@ def the_living_villager(game: GameRecord) -> str:
     return "Diana" if dead == "Charlie" else "Charlie"
 
 
-CASES = [
-    # speaker's role, words, verdict, known
-    ("mafioso", "I am a villager.", "false", True),
-    ("mafioso", "I'm not the mafioso.", "false", True),
-    ("mafioso", "I am the mafioso.", "true", True),
-    ("mafioso", "Bob is the mafioso.", "false", True),  # a mafioso without partners knows that nobody else is one
-    ("mafioso", "Bob is innocent.", "true", True),
-    ("mafioso", "Bob is a villager.", "false", False),  # but not which of the town is the detective
-    ("mafioso", "I investigated Bob and he is the mafioso.", "false", True),
-    ("mafioso", "I investigated Bob and he is innocent.", "false", True),  # true of Bob; the investigation never was
-    ("detective", "I am the detective.", "true", True),
-    ("detective", "I investigated Alice and she is the mafioso.", "true", True),
-    ("detective", "I investigated Alice and she is innocent.", "false", True),
-    ("detective", "Alice is innocent.", "false", True),
-    ("detective", "Charlie is innocent.", "true", True),  # the only mafioso is found, so the rest are town
-    ("detective", "Charlie is the mafioso.", "false", True),
-    ("detective", "Alice is lying about being the detective.", "true", True),
-    ("villager", "Alice is the mafioso.", "true", False),
-    ("villager", "Bob is the mafioso.", "false", False),  # wrong and no lie
-    ("villager", "I am the detective.", "false", True),
-    ("villager", "I investigated Alice and she is the mafioso.", "false", True),
-    ("villager", "I am innocent.", "true", True),
-]
+ROWS = (Path(__file__).parent / "claims_of_speakers.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize(("role", "words", "verdict", "known"), CASES)
-def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(
-    play, role, words, verdict, known
-) -> None:
-    speakers = {"mafioso": ["Alice"], "detective": ["Bob"], "villager": ["Charlie", "Diana"]}[role]
-    game = play(says=dict.fromkeys(speakers, words))
-    found = [claim for name in speakers for claim in claims_of(game, name)]
+@pytest.mark.parametrize("row", [json.loads(row) for row in ROWS], ids=lambda row: f"{row['speaker']}: {row['says']}")
+def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(play, row) -> None:
+    """Of a row: table: of Mini-Mafia, where Alice is the mafioso and Bob the detective, who learned it at night; or as
+    above. known: whether the speaker could know the verdict.
+    """
+    speakers = ["Charlie", "Diana"] if row["speaker"] == "a villager" else [row["speaker"]]
+    says = dict.fromkeys(speakers, row["says"])
+    game = {
+        "mini-mafia": lambda: play(says=says),
+        "werewolf": lambda: werewolf(says),
+        "one night": lambda: one_night(WOLVES, says),
+        "one night, a lone werewolf": lambda: one_night(LONE, says),
+    }[row["table"]]()
+    found = [claim for name in speakers for claim in claims(game, name)]
     assert found
     for claim in found:
-        assert (claim.verdict, claim.known, claim.claim_class == "lie") == (
-            verdict,
-            known,
-            known and verdict == "false",
-        )
+        assert (claim.verdict, claim.known) == (row["verdict"], row["known"])
+        assert (claim.claim_class == "lie") == (row["known"] and row["verdict"] == "false")
 
 
-def test_what_a_player_could_know_never_rules_out_the_truth(play) -> None:
-    game = play()
-    for seat in game.seats:
-        for until in range(len(game.events) + 1):
-            possible = possible_roles(seat.name, until, game)
-            assert all(other.role in possible[other.name] for other in game.seats)
-            assert possible[seat.name] == {seat.role}
+# Mafia
 
 
-def test_partners_know_each_other_and_a_lone_villager_knows_nobody(play) -> None:
-    roles = ("mafioso", "mafioso", "detective", "villager")
-    spec = MafiaSpec(2, 1, 1, roles=roles)
-    rules = Mafia(spec, 3, "g")
-    session = start(lambda: rules)
-    drive(session, lambda ask, view: Reply(text="Hello.") if not ask.options else Reply(choice=ask.options[-1]))
-    done = record(rules, session.outcome, dict.fromkeys(rules.names, ("m", Source.SCRIPTED)))
-    first_night = next(event.index for event in done.events if event.kind is EventKind.NIGHT)
-    seen_by_mafia = possible_roles("Alice", first_night, done)
+def test_partners_know_each_other_and_a_lone_villager_knows_nobody() -> None:
+    spec = MafiaSpec(2, 1, 1, roles=("mafioso", "mafioso", "detective", "villager"))
+    game = done(
+        Mafia(spec, 3, "g"), lambda ask, view: Reply(choice=ask.options[-1]) if ask.options else Reply(text="Hello.")
+    )
+    first_night = next(event.index for event in game.events if event.kind is EventKind.NIGHT)
+    seen_by_mafia = possible_roles("Alice", first_night, game)
     assert seen_by_mafia["Bob"] == {"mafioso"}
     assert "mafioso" not in seen_by_mafia["Charlie"] | seen_by_mafia["Diana"]
-    seen_by_villager = possible_roles("Diana", first_night, done)
+    seen_by_villager = possible_roles("Diana", first_night, game)
     assert all(seen_by_villager[name] == {"mafioso", "detective"} for name in ("Alice", "Bob", "Charlie"))
 
 
@@ -103,9 +130,9 @@ def test_only_what_was_seen_before_the_statement_counts(play) -> None:
 def test_a_mafioso_who_was_warned_knows_the_detective(play) -> None:
     words = {"Alice": "Bob is a villager.", "Bob": "Alice is the mafioso."}
     warned = play(says=words, mutual_discovery=True)
-    (claim,) = claims_of(warned, "Alice")
+    (claim,) = claims(warned, "Alice")
     assert (claim.verdict, claim.known, claim.claim_class) == ("false", True, "lie")
-    assert [(c.known, c.claim_class) for c in claims_of(play(says=words), "Alice")] == [(False, "unsupported")]
+    assert [(c.known, c.claim_class) for c in claims(play(says=words), "Alice")] == [(False, "unsupported")]
     end = len(warned.events)
     assert possible_roles("Alice", end, warned)["Bob"] == {"detective"}
     assert possible_roles(the_living_villager(warned), end, warned)["Bob"] == {"mafioso", "detective", "villager"}
@@ -121,52 +148,79 @@ def test_an_announced_role_is_known_to_everybody(play) -> None:
     assert possible["Alice"] == possible["Bob"] == {"mafioso", "detective"}
 
 
-FIVE = ("Alice", "Bob", "Charlie", "Diana", "Erin")
-WOLVES = ("werewolf", "werewolf", "seer", "villager", "villager", "villager", "villager")
-LONE = ("werewolf", "villager", "villager", "villager", "villager", "seer", "werewolf")
-
-
-def play_one_night(roles: Sequence[str], says: dict[str, str]) -> GameRecord:
-    """A game in which the seer, if there is one, looks at Bob's card."""
-
-    def answer(ask: Ask, _view: Sequence[Event]) -> Reply:
-        choice = "Bob" if ask.kind is AskKind.INVESTIGATE else ask.options[0] if ask.options else None
-        return Reply(choice=choice, text=says.get(ask.seat, "Hello."))
-
-    session = start(lambda: OneNightWerewolf(replace(OneNightSpec(rounds=1), roles=tuple(roles)), 1, "g"))
-    drive(session, answer)
-    return record(session.game, session.outcome, dict.fromkeys(FIVE, ("a model", Source.MODEL)))
-
-
-@pytest.mark.parametrize(
-    ("roles", "speaker", "words", "verdict", "known"),
-    [
-        (WOLVES, "Alice", "Diana is a werewolf.", "false", True),  # both wolves know of each other
-        (WOLVES, "Alice", "Bob is innocent.", "false", True),
-        (WOLVES, "Charlie", "I looked at Bob's card and he is a werewolf.", "true", True),
-        (WOLVES, "Charlie", "I looked at Diana's card and she is a werewolf.", "false", True),
-        (WOLVES, "Charlie", "Diana is a werewolf.", "false", False),
-        (WOLVES, "Charlie", "Diana is the seer.", "false", True),  # there is only one, and it is the speaker
-        (WOLVES, "Diana", "I looked at Bob's card and he is a werewolf.", "false", True),  # true of Bob, never seen
-        (WOLVES, "Diana", "Erin is a werewolf.", "false", False),
-        (LONE, "Alice", "Diana is a werewolf.", "false", True),  # without a partner it knows that there is none
-        (LONE, "Alice", "I'm the seer.", "false", True),
-        (LONE, "Bob", "Charlie is the seer.", "false", False),  # the seer's card lies in the centre, unknown to Bob
-        (LONE, "Bob", "Alice is a werewolf.", "true", False),
-    ],
-)
-def test_a_lie_is_a_false_claim_that_the_speaker_could_know(
-    roles: Sequence[str], speaker: str, words: str, verdict: str, known: bool
-) -> None:
-    rows = [row for row in label_game(play_one_night(roles, {speaker: words})).claims if row.speaker == speaker]
-    claim = rows[0]
-    assert (claim.verdict, claim.known, claim.claim_class == "lie") == (verdict, known, known and verdict == "false")
+# One night
 
 
 def test_a_werewolf_that_saw_the_only_seer_in_the_centre_knows_that_nobody_is_the_seer() -> None:
-    for game in (
-        play_one_night((*LONE[:5], *centre), {"Alice": "Bob is the seer."}) for centre in (LONE[5:], LONE[:4:-1])
-    ):
+    for game in (one_night((*LONE[:5], *centre), {"Alice": "Bob is the seer."}) for centre in (LONE[5:], LONE[:4:-1])):
         partners = next(event for event in game.events if event.data.get("seen"))
         claim = next(row for row in label_game(game).claims if row.speaker == "Alice")
         assert claim.known == (partners.data["seen"] == "seer")
+
+
+# Werewolf
+
+
+def random_play(seed: int) -> GameRecord:
+    draw = Random(seed)
+
+    def answer(ask: Ask, view: object) -> Reply:
+        return Reply(choice=draw.choice(ask.options) if ask.options else None, text="Hm.")
+
+    return done(Werewolf(replace(TABLE, roles=(), debate_turns=1, defence_turns=1, days=20), seed, f"g{seed}"), answer)
+
+
+def test_what_a_player_could_know_never_rules_out_the_truth_and_only_grows_with_what_the_seat_saw() -> None:
+    went_on = 0
+    for seed in range(40):
+        game = random_play(seed)
+        exiled = [event.target for event in game.events if event.kind is EventKind.EXILE]
+        for seat in game.seats:
+            before = possible_roles(seat.name, 0, game)
+            for until in range(0, len(game.events) + 1, 7):
+                possible = possible_roles(seat.name, until, game)
+                assert all(other.role in possible[other.name] for other in game.seats)
+                assert all(possible[name] <= before[name] for name in possible)
+                before = possible
+            last = possible_roles(seat.name, len(game.events), game)
+            assert last[seat.name] == {seat.role}
+            for name in exiled[:-1]:
+                went_on += 1
+                assert "jester" not in last[name] or name == seat.name
+            assert all("werewolf" not in last[e.target] for e in game.events if e.kind is EventKind.DEATH)
+            seen = tuple(event for event in game.events if event.seen_by(seat.name))
+            assert possible_roles(seat.name, len(seen), replace(game, events=seen)) == last
+    assert went_on
+
+
+def test_with_two_doctors_a_quiet_night_tells_neither_whose_protection_it_was() -> None:
+    game = werewolf({"Diana": "Frank is a werewolf.", "Grace": "Henry is a werewolf."}, TWO_DOCTORS)
+    assert any(event.kind is EventKind.QUIET for event in game.events)
+    for doctor in ("Diana", "Grace"):
+        ((kind, verdict, known),) = {(claim.kind, claim.verdict, claim.known) for claim in claims(game, doctor)}
+        assert (kind, verdict, known) == ("guilt", "false", False)
+
+
+@pytest.mark.parametrize(
+    ("phase", "words", "kept"),
+    [
+        (Phase.DISCUSSION, "I will vote for Bob.", True),
+        (Phase.DISCUSSION, "I will vote for Henry.", False),
+        (Phase.VOTING, "I'm voting for Bob.", True),  # her reason, which stands after her vote
+        (Phase.VOTING, "I'm voting for Henry.", False),
+        (Phase.DEFENCE, "I will vote for Henry.", True),
+        (Phase.DEFENCE, "I will vote for Bob.", False),
+    ],
+)
+def test_a_promise_is_of_the_next_vote_and_a_reason_s_of_the_vote_that_it_explains(
+    phase: Phase, words: str, kept: bool
+) -> None:
+    """On the first day Alice votes for Bob and, after the defences, for Henry."""
+    whole = done(VILLAGERS_SAVED.make(), VILLAGERS_SAVED.answer)
+    place = (EventKind.STATEMENT, "Alice", phase, 1)
+    said = next(event for event in whole.events if (event.kind, event.actor, event.phase, event.day) == place)
+    events = [replace(event, text=words if event is said else "Hm.") if event.text else event for event in whole.events]
+    (promise,) = claims(replace(whole, events=tuple(events)), "Alice")
+    assert promise.kept is kept
+    (vote,) = [whole.events[index] for index in promise.evidence]
+    assert (vote.phase, vote.target) == ((Phase.REVOTE, "Henry") if phase is Phase.DEFENCE else (Phase.VOTING, "Bob"))

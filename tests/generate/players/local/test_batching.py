@@ -48,22 +48,28 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Write | int], list[int]]
     return made
 
 
+@pytest.fixture(scope="module")
 def many(loaded: Loaded, rows: Rows) -> list[PromptRow]:
     """Twelve asks."""
     return [row for step in rows(loaded, games=3) for row in step][:12]
 
 
+@pytest.fixture(scope="module")
+def alone(loaded: Loaded, many: list[PromptRow]) -> list[list[int]]:
+    """What is written to each of them by itself."""
+    return [write(loaded, [row])[0].ids.tolist() for row in many]
+
+
 @pytest.mark.parametrize(("most", "room", "expected"), [(64, 1000, [12]), (5, 1000, [5, 5, 2]), (64, 4, [12, 6, 3])])
 def test_what_waits_is_one_batch_within_its_bounds_and_each_ask_gets_its_own_reply(
-    loaded, rows, sizes, most: int, room: int, expected: list[int]
+    loaded, many, alone, sizes, most: int, room: int, expected: list[int]
 ) -> None:
-    asks, found = many(loaded, rows), sizes(room)
-    made = batcher(loaded, most)
-    replies = together(*map(made.write, asks))
+    found, made = sizes(room), batcher(loaded, most)
+    replies = together(*map(made.write, many))
     assert found[:3] == expected
     halved = sum(made._context.activity.at("local:m").retries.values())
     assert (halved, max(found[2:], default=0) <= 5) == (2 * (room == 4), True)
-    assert [one.ids.tolist() for one in replies] == [write(loaded, [row])[0].ids.tolist() for row in asks]
+    assert [one.ids.tolist() for one in replies] == alone
 
 
 def test_the_next_batch_gathers_while_one_is_written(loaded, rows, sizes) -> None:
@@ -81,10 +87,10 @@ def test_the_next_batch_gathers_while_one_is_written(loaded, rows, sizes) -> Non
     assert found == [len(first), len(second)]
 
 
-def test_no_row_of_a_batch_is_pushed_past_what_the_model_reads(loaded, rows, sizes) -> None:
+def test_no_row_of_a_batch_is_pushed_past_what_the_model_reads(loaded, many, sizes) -> None:
     """A model with an embedding for each place has none for more."""
     found = sizes(1000)
-    long, short, shorter = many(loaded, rows)[:3]
+    long, short, shorter = many[:3]
     asks = [replace(long, most=1), *(replace(row, ids=row.ids[:50], most=2) for row in (short, shorter))]
     together(*map(batcher(replace(loaded, context=len(long.ids) + 1)).write, asks))
     assert sorted(found) == [1, 2]

@@ -11,7 +11,7 @@ from liescope.generate.players.local.loading import Sampling
 from liescope.generate.players.local.writing import Draw, random_key, write
 
 SCORES = torch.tensor([2.0, 1.0, 0.0, -1.0, 1.5, -3.0])
-MANY = 20_000
+MANY = 6_000
 
 
 def drawn(place: int = 0, **sampling: object) -> np.ndarray:
@@ -24,11 +24,11 @@ def drawn(place: int = 0, **sampling: object) -> np.ndarray:
 
 def test_tokens_are_drawn_with_their_probability() -> None:
     for place in (0, 9):
-        np.testing.assert_allclose(drawn(place), SCORES.softmax(0), atol=0.012)
-    np.testing.assert_allclose(drawn(temperature=2.0), (SCORES / 2).softmax(0), atol=0.012)
+        np.testing.assert_allclose(drawn(place), SCORES.softmax(0), atol=0.022)
+    np.testing.assert_allclose(drawn(temperature=2.0), (SCORES / 2).softmax(0), atol=0.022)
     likely = torch.where(torch.tensor([1, 1, 0, 0, 1, 0]).bool(), SCORES, -torch.inf).softmax(0)
-    np.testing.assert_allclose(drawn(top_k=3), likely, atol=0.012)
-    np.testing.assert_allclose(drawn(top_p=0.75), likely, atol=0.012)
+    np.testing.assert_allclose(drawn(top_k=3), likely, atol=0.022)
+    np.testing.assert_allclose(drawn(top_p=0.75), likely, atol=0.022)
     assert drawn(top_p=0.4)[0] == 1  # the likeliest alone has as much
     assert drawn(temperature=0.0)[0] == 1
     assert drawn(top_k=1)[0] == 1
@@ -40,7 +40,7 @@ def test_every_seed_game_step_and_seat_has_numbers_of_its_own() -> None:
 
 
 def test_a_reply_is_the_same_alone_and_in_a_batch(loaded, rows) -> None:
-    steps = rows(loaded, games=2)
+    steps = rows(loaded, games=2)[-4:]
     alone = [write(loaded, [row])[0].ids.tolist() for step in steps for row in step]
     assert len({tuple(ids) for ids in alone}) > len(alone) / 2
     assert [one.ids.tolist() for step in steps for one in write(loaded, step)] == alone

@@ -14,44 +14,8 @@ from liescope.games.core import AskKind
 from liescope.generate.runs.journal import Journal
 
 SAID = '"I am a villager."'
-TEXT = {"type": "text", "text": SAID}
-MESSAGES: dict[str, dict[str, Any]] = {
-    "DeepSeek, llama.cpp": {"content": SAID, "reasoning_content": "I lie."},
-    "vLLM, Ollama": {"content": SAID, "reasoning": "I lie."},
-    "OpenRouter, details only": {
-        "content": SAID,
-        "reasoning": None,
-        "reasoning_details": [
-            {"type": "reasoning.encrypted", "data": "Z2licmlzaA=="},
-            {"type": "reasoning.summary", "summary": "I lie."},
-        ],
-    },
-    "LiteLLM": {
-        "content": SAID,
-        "reasoning_content": "I lie.",
-        "thinking_blocks": [
-            {"type": "thinking", "thinking": "I lie.", "signature": "c2ln"},
-            {"type": "redacted_thinking", "data": "Z2licmlzaA=="},
-        ],
-    },
-    "a gateway to Ollama": {"content": SAID, "thinking": "I lie."},
-    "Mistral": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "I lie."}]}, TEXT]},
-    "Mistral, in pieces": {
-        "content": [
-            {"type": "thinking", "thinking": [{"type": "text", "text": "I "}, {"type": "text", "text": "lie."}]},
-            {"type": "text", "text": '"I am '},
-            {"type": "thinking", "thinking": []},
-            {"type": "text", "text": 'a villager."'},
-        ]
-    },
-    "Anthropic's blocks": {"content": [{"type": "thinking", "thinking": "I lie.", "signature": "c2ln"}, TEXT]},
-    "a summary": {
-        "content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "I lie."}]}, TEXT],
-    },
-    "Gemini, marked": {"content": [{"text": "I lie.", "thought": True}, {"text": SAID}]},
-    "Gemini, in tags": {"content": f"<thought>I lie.</thought>{SAID}", "extra_content": {"google": {"thought": True}}},
-    "tags": {"content": f"<think>\nI lie.\n</think>\n\n{SAID}"},
-}
+ROWS = (Path(__file__).parent / "messages_with_reasoning.jsonl").read_text(encoding="utf-8").splitlines()
+MESSAGES = {row["of"]: row["message"] for row in map(json.loads, ROWS)}
 
 
 @pytest.mark.parametrize("name", MESSAGES)

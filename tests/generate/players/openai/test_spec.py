@@ -19,7 +19,6 @@ from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.run_limits import Limits, Price
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan_games import make_plan
 
 
 def table(**options: Any) -> PlayerContext:
@@ -40,6 +39,8 @@ def test_a_setting_of_one_kind_of_ask_comes_before_the_general_one(serve, stubs,
     names = ("temperature", "top_p", "max_tokens", "reasoning_effort")
     sent = [tuple(request.body.get(name) for name in names) for request in stub.requests]
     assert sent == [(0.7, 0.9, 300, "low"), (0.0, None, 5, "low"), (0.7, None, 300, "low")]
+    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert set(stub.requests[-1].body) == {"model", "messages"}, "nothing is sent that was not asked for"
 
 
 @pytest.mark.parametrize(("game", "general"), [("werewolf", 1.0), ("mafia", None)])
@@ -87,19 +88,6 @@ def test_the_name_in_tables_tells_personas_apart_by_their_text(persona: Path) ->
     assert first.endswith(", temperature=0.0)")
 
 
-@pytest.mark.parametrize(
-    ("data", "words"), [(b"", "is empty"), (b"\xff\xfe", "cannot be read"), (b"a" * 70_000, "longer than 65,536")]
-)
-def test_a_persona_that_cannot_be_read_is_named(persona: Path, data: bytes, words: str) -> None:
-    persona.write_bytes(data)
-    with pytest.raises(BadData, match=words) as error:
-        open_openai(f"m@http://localhost:1/v1?persona={persona}", table())
-    assert str(persona) in str(error.value)
-    persona.unlink()
-    with pytest.raises(BadData, match="No such file"):
-        open_openai(f"m@http://localhost:1/v1?persona={persona}", table())
-
-
 def test_a_changed_persona_is_a_changed_plan_and_the_old_text_goes_on_as_it_was(
     serve, stubs, persona: Path, tmp_path: Path
 ) -> None:
@@ -124,11 +112,6 @@ def test_a_changed_persona_is_a_changed_plan_and_the_old_text_goes_on_as_it_was(
 def test_a_judge_that_is_a_detector_takes_no_file_of_this_machine() -> None:
     with pytest.raises(UsageError, match="prompt FILE"):
         check_model("openai:m?persona=/etc/passwd", None)
-
-
-def test_a_plan_whose_specs_name_no_file_is_written_as_before() -> None:
-    plan = make_plan("mini-mafia", {}, ["scripted:bold"], "self", [("scripted:bold",) * 3], 2, 5)
-    assert "files" not in plan.to_json()
 
 
 BUDGETS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -177,21 +160,29 @@ def test_a_budget_and_extra_fields_reach_the_request(serve, stubs, desk, asked, 
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    ("option", "data", "words"),
     [
-        ("[]", "must hold one JSON object"),
-        ("{", "cannot be read as JSON"),
-        ('{"a": NaN}', "cannot be read as JSON"),
-        ("[" * 60_000, "cannot be read as JSON"),
-        ('{"stream": true, "model": "x"}', "sets model, stream, which Liescope sets itself"),
-        ('{"headers": [{"X-Api-Key": "hush"}]}', "sets X-Api-Key; requests are recorded"),
+        ("persona", b"", "is empty"),
+        ("persona", b"\xff\xfe", "cannot be read"),
+        ("persona", b"a" * 70_000, "longer than 65,536"),
+        ("persona", None, "No such file"),
+        ("extra", b"[]", "must hold one JSON object"),
+        ("extra", b"{", "cannot be read as JSON"),
+        ("extra", b'{"a": NaN}', "cannot be read as JSON"),
+        ("extra", b"[" * 60_000, "cannot be read as JSON"),
+        ("extra", b'{"stream": true, "model": "x"}', "sets model, stream, which Liescope sets itself"),
+        ("extra", b'{"headers": [{"X-Api-Key": "hush"}]}', "sets X-Api-Key; requests are recorded"),
     ],
 )
-def test_extra_fields_that_cannot_be_sent_are_refused(tmp_path: Path, data: str, words: str) -> None:
-    extra = tmp_path / "more.json"
-    extra.write_text(data, encoding="utf-8")
+def test_a_file_of_a_spec_that_cannot_be_used_is_named_and_refused(
+    tmp_path: Path, option: str, data: bytes | None, words: str
+) -> None:
+    file = tmp_path / "file.txt"
+    if data is not None:
+        file.write_bytes(data)
     with pytest.raises(BadData, match=words) as error:
-        open_openai(f"m@http://localhost:1/v1?extra={extra}", table())
+        open_openai(f"m@http://localhost:1/v1?{option}={file}", table())
+    assert str(file) in str(error.value)
     assert "hush" not in str(error.value)
 
 
@@ -224,12 +215,6 @@ def test_an_address_without_its_scheme_is_never_taken_for_a_model_of_openais(add
 def test_a_name_without_its_kind_is_answered_with_how_specs_look() -> None:
     with pytest.raises(UnknownName, match=r"unknown player 'gpt-4.1-mini'.*openai:MODEL@URL"):
         open_player("gpt-4.1-mini", table())
-
-
-def test_nothing_is_sent_that_was_not_asked_for(serve, stubs, desk, asked) -> None:
-    stub = serve(stubs.says('"Hi."'))
-    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
-    assert set(stub.requests[0].body) == {"model", "messages"}
 
 
 @pytest.mark.parametrize(

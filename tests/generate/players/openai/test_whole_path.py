@@ -69,6 +69,7 @@ def model_server(tmp_path: Path) -> Iterator[ModelServer]:
     server.close()
 
 
+@pytest.mark.long
 def test_gibberish_becomes_counted_fallbacks_the_run_completes_and_the_corpus_loads(
     model_server: ModelServer, tmp_path: Path, capsys
 ) -> None:

@@ -98,26 +98,7 @@ def test_suspicions_are_shown_to_their_own_seat_alone_and_only_before_it_votes()
 
 def statement(rng: random.Random, game: Game) -> str:
     """Words of the length that players use."""
-    words = [
-        "we",
-        "should",
-        "look",
-        "at",
-        "who",
-        "kept",
-        "silent",
-        "when",
-        "it",
-        "mattered",
-        "and",
-        "who",
-        "was",
-        "quick",
-        "to",
-        "agree",
-        "with",
-        "everyone",
-    ]
+    words = re.findall(r"\w+", "we should look at who kept silent when it mattered and is quick to agree with everyone")
     return " ".join(rng.choices([*words, *game.names], k=rng.randint(8, 14)))
 
 

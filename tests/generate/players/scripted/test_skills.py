@@ -74,6 +74,7 @@ def test_win_rates_follow_the_difference_of_skills(rates: dict[tuple[float, floa
     assert np.corrcoef(x, y)[0, 1] > 0.97
 
 
+@pytest.mark.long
 def test_the_capability_model_ranks_the_profiles_as_planted(win_rate: WinRate) -> None:
     """Maximum likelihood of logit p = v (m − d) on all 27 cells, with sum of m at 0 and mean of v at 1."""
     names, games = list(PROFILES), 70
