@@ -146,20 +146,6 @@ def test_the_hubs_own_reader_reads_the_metadata() -> None:
     assert data["configs"][0]["data_files"][2] == {"split": "test", "path": "statements/test-00000.parquet"}
 
 
-def test_only_splits_with_rows_are_named_to_the_loader() -> None:
-    facts = corpus_facts()
-    for file in facts["files"]:
-        if file["split"] == "validation":
-            file["rows"] = 0
-    facts["rows"] = {
-        config: {"train": 7, "validation": 0, "test": 1} if config != "ratings" else dict.fromkeys(SPLITS, 0)
-        for config in TABLES
-    }
-    configs = DatasetCard(render_dataset_card(facts, CARDS)).data.to_dict()["configs"]
-    assert "ratings" not in {config["config_name"] for config in configs}
-    assert {file["split"] for config in configs for file in config["data_files"]} == {"train", "test"}
-
-
 def test_scripted_words_are_said_to_be_scripted_and_others_are_not() -> None:
     assert SCRIPTED in dataset_card()
     assert SCRIPTED not in dataset_card(sources={"model": 10}, seat_sources=["model"])

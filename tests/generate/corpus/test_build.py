@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -248,30 +247,8 @@ def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: P
         build([], out=tmp_path / "corpus")
 
 
-Liescope = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def liescope(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """liescope("build", …): what the command says, and its exit code."""
-
-    def run(*words: object) -> Done:
-        capsys.readouterr()
-        code = cli.main([str(word) for word in words])
-        return Done(code, *capsys.readouterr())
-
-    return run
-
-
 def test_a_full_disk_is_one_line_and_leaves_nothing_behind(
-    make_run: MakeRun, tmp_path: Path, liescope: Liescope, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("one", [play(1)])
 
@@ -279,20 +256,21 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_behind(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    done = liescope("build", run, "--out", tmp_path / "corpus")
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
+    assert cli.main(["build", str(run), "--out", str(tmp_path / "corpus")]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
-def test_it_tells_what_it_made_and_what_is_left_to_play(make_run: MakeRun, tmp_path: Path, liescope: Liescope) -> None:
+def test_it_tells_what_it_made_and_what_is_left_to_play(
+    make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = make_run("one", [play(number) for number in range(3)])
     head = json.loads((run / "run.json").read_text(encoding="utf-8"))
     head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}
     (run / "run.json").write_text(json.dumps(head), encoding="utf-8")
     assert build(run, out=tmp_path / "corpus").unplayed == 5
-    done = liescope("build", run, "--out", tmp_path / "corpus")
-    assert done.returncode == 0, done.stderr
-    assert "of 3 games" in done.stdout
-    assert "3/3 games" in done.stderr  # and no progress on standard output
-    assert "5 games of these runs are not played yet" in done.stderr
+    assert cli.main(["build", str(run), "--out", str(tmp_path / "corpus")]) == 0
+    printed = capsys.readouterr()
+    assert "of 3 games" in printed.out
+    assert "3/3 games" in printed.err  # and no progress on standard output
+    assert "5 games of these runs are not played yet" in printed.err

@@ -170,9 +170,10 @@ def test_a_secret_of_the_environment_is_never_published(
     if place == "card":
         (corpus / "README.md").write_text(f"made with {secret}", encoding="utf-8")
     monkeypatch.setenv("OPENAI_API_KEY", secret)
-    with pytest.raises(UsageError, match="OPENAI_API_KEY") as raised:
-        publish(corpus, "me/games")
-    assert secret not in str(raised.value)
+    for dry_run in (True, False):
+        with pytest.raises(UsageError, match="OPENAI_API_KEY") as raised:
+            publish(corpus, "me/games", dry_run=dry_run)
+        assert secret not in str(raised.value)
 
 
 @pytest.mark.parametrize("place", ["text", "raw", "model"])
@@ -267,19 +268,6 @@ def test_a_dry_run_shows_everything_and_asks_nobody(corpus: Path, hub: Hub) -> N
     assert "would be at" in done.stdout.splitlines()[-1]
     assert "(private, gated)" in done.stdout.splitlines()[-1]
     assert hub.state()["log"] == log
-
-
-def test_a_dry_run_finds_what_a_push_would_find(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    found = publish(corpus, "me/games", dry_run=True)
-    assert (found.dry_run, found.private, found.kind) == (True, True, "dataset")
-    assert {file.path for file in found.files} == {
-        path.relative_to(corpus).as_posix() for path in corpus.rglob("*") if path.is_file()
-    }
-    assert found.bytes == sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file())
-    monkeypatch.setenv("OPENAI_API_KEY", "social-deduction-games")
-    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
-        publish(corpus, "me/games", dry_run=True)
 
 
 TRAINED = "train", "tfidf", "--folds", "0"

@@ -11,7 +11,6 @@ from zipfile import ZipFile
 
 import pytest
 
-from liescope.common.errors import BadData
 from liescope.generate.exports import export
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
@@ -110,12 +109,6 @@ def test_the_header_counts_what_the_samples_say(scripted: Path, tmp_path: Path) 
         team: won.count(team) / len(won) for team in won
     }
     assert {call["metadata"]["prompt"] for call in calls_of(found[0])} == {"rendered again"}
-
-
-def test_a_corpus_holds_no_calls_and_is_refused(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadData, match="needs the folder of a run"):
-        export(corpus, to="inspect", out=tmp_path / "log")
-    assert not (tmp_path / "log").exists()
 
 
 @pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: pip install inspect_ai")

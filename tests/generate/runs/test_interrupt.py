@@ -12,14 +12,14 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import status
-from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
+from tests.generate.runs.limited_server import Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
@@ -29,10 +29,8 @@ ENDED = (130, -signal.SIGINT)
 
 
 @pytest.fixture
-def slow() -> Iterator[LimitedServer]:
-    server = LimitedServer(Behaviour(latency=1.0))
-    yield server
-    server.close()
+def slow(serve: Callable[..., LimitedServer]) -> LimitedServer:
+    return serve(latency=1.0)
 
 
 def begin(server: LimitedServer, out: Path, *more: str) -> subprocess.Popen[str]:

@@ -153,14 +153,6 @@ def test_a_judge_who_cannot_rate_leaves_nulls_with_their_reason(played: Path, en
     assert {event.fallback for event in added} == {"no answer: it rejects the request (400): too long"}
 
 
-def test_the_summary_tells_what_was_asked(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert say("label", played, "--judge", "fake:judge", "--share", 0, "--roles", "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["kinds"].keys() == {"name_roles"}
-    assert said["judge"] == "fake:judge"
-
-
 @pytest.mark.parametrize(
     ("words", "names"),
     [

@@ -134,11 +134,6 @@ def test_lessons_that_say_something_else_are_kept_in_the_order_in_which_they_cam
     assert [kept.text for kept in book.lessons] == [KEPT, *OTHERS]
 
 
-def test_of_two_that_say_the_same_in_one_game_the_first_is_kept(book: LessonBook) -> None:
-    judged = book.add("g0", 0, [lesson(KEPT), lesson(PARAPHRASES[0]), lesson(OTHERS[0])])
-    assert [proposal.kept for proposal in judged] == [True, False, True]
-
-
 def test_a_game_begins_with_the_same_lessons_whenever_it_is_asked(book: LessonBook) -> None:
     book.add("g0", 0, [lesson(KEPT)])
     assert [one.text for one in book.begin("g1")] == [KEPT]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -123,17 +122,3 @@ def test_a_fault_that_stays_ends_the_run_at_once_and_fails_no_game(
     assert isinstance(result.tally.stop, EndpointRefused)
     assert result.tally.failed == 0
     assert sum(server.refused.values()) <= 64
-
-
-def test_whether_schemas_are_taken_is_kept_in_the_run(serve: Serve, tmp_path: Path) -> None:
-    refusal = Fault(400, as_json({"error": {"message": "response_format is not supported"}}))
-    server = serve(fault=lambda seconds, body: refusal if b"response_format" in body else None)
-    result = run(server, tmp_path / "run", games=12, assess=True)  # in a few games nobody may say a word
-    assert result.complete
-    assert server.refused[400] == 2
-    (facts,) = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["endpoints"]
-    assert (facts["model"], facts["json"], facts["served_models"]) == ("stub", "none", ["stub"])
-    assert result.to_json()["endpoints"] == [facts]
-    with Journal.open(tmp_path / "run") as journal:
-        calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
-    assert len(calls) == result.tally.calls + 2

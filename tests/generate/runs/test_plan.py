@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.games.game_registry import find_game
+from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.generate.players.prompts.render import read_templates
 from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.run_folder import check_unchanged
@@ -89,22 +88,6 @@ def test_of_long_values_the_part_that_differs_is_shown() -> None:
 def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
     with pytest.raises(BadData, match="runs/x"):
         Plan.parse({"import": "mini-mafia"}, Path("runs/x"))
-
-
-def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
-    with pytest.raises(UnknownName, match="mini-mafia"):
-        find_game("minimafia")
-    known = "assess, assess-share, message-limit, mutual-discovery, names, reveal-dead, rounds, show-suspicion, spared"
-    with pytest.raises(UnknownName, match=rf"{known}\."):
-        find_game("mini-mafia").resolve({"villagers": 3})
-
-
-@pytest.mark.parametrize(
-    "options", [{"mafiosos": 0}, {"names": ("A", "B")}, {"rounds": 0}, {"villagers": 0, "detectives": 0}]
-)
-def test_a_table_that_cannot_be_played_is_refused(options: dict[str, object]) -> None:
-    with pytest.raises(UsageError):
-        find_game("mafia").resolve(options)
 
 
 def test_general_mafia_is_balanced_and_its_roles_are_those_that_somebody_plays(plan: Callable[..., Plan]) -> None:

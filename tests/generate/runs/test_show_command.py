@@ -16,7 +16,6 @@ from liescope.common.console import hang
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask
 from liescope.generate.players.player_protocol import Attempt
-from liescope.generate.players.prompts import template_folder
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import RENDERED, SENT
 from liescope.generate.runs.run_plan import Plan
@@ -205,19 +204,3 @@ def test_a_judges_prompts_are_rendered_too(say: Say, run: Path, tmp_path: Path) 
         for call in journal.calls(game_id):
             shown = prompt_of_call(journal, game_id, call["step"], call["seat"])
             assert (shown.data["origin"], shown.data["kind"]) == (RENDERED, call["kind"])
-
-
-def test_templates_of_ones_own_are_kept_whole_and_used_again(say: Say, run: Path, tmp_path: Path) -> None:
-    """Also when the folder that they came from has changed or gone."""
-    own = tmp_path / "own"
-    own.mkdir()
-    for file in template_folder("full", "mini-mafia").glob("*.jinja"):
-        (own / file.name).write_text(f"MY OWN {file.stem}\n{file.read_text()}", encoding="utf-8")
-    words = ["--player", "scripted:bold", "--games", 1, "--prompts", own, "--out", run]
-    assert say("play", "mini-mafia", *words)[0] == 0
-    for file in own.glob("*.jinja"):
-        file.unlink()
-    game_id = only_game(run)
-    with Journal.open(run) as journal:
-        (call, *_) = journal.calls(game_id)
-        assert "MY OWN speak" in prompt_of_call(journal, game_id, call["step"], call["seat"]).data["prompt"]

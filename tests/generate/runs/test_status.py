@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,17 +18,15 @@ from liescope.common.errors import BadData
 from liescope.generate.runs import run_progress as module
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE
-from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
+from tests.generate.runs.limited_server import Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
 SECRET = "sk-do-not-write-this-anywhere-0123456789"
 
 
 @pytest.fixture
-def server() -> Iterator[LimitedServer]:
-    server = LimitedServer(Behaviour(latency=0.3))
-    yield server
-    server.close()
+def server(serve: Callable[..., LimitedServer]) -> LimitedServer:
+    return serve(latency=0.3)
 
 
 def test_a_run_under_way_is_told_from_another_process_and_so_is_its_end(
@@ -114,7 +112,7 @@ def test_a_damaged_state_is_named_and_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_the_log_has_a_line_for_every_request_and_game_and_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., LimitedServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STUB_API_KEY", SECRET)
     said = json.dumps({"error": {"message": f"slow down, {SECRET}"}}).encode()
@@ -124,20 +122,9 @@ def test_the_log_has_a_line_for_every_request_and_game_and_no_secret(
         once.append(1)
         return Fault(429, said, {"Retry-After": "0.1"}) if len(once) == 2 else None
 
-    server = LimitedServer(Behaviour(fault=at_first))
-    try:
-        player = f"openai:stub@{server.url}?key_env=STUB_API_KEY"
-        result = liescope.play(
-            "mini-mafia",
-            out=tmp_path / "run",
-            players=[player],
-            design="self",
-            games=2,
-            log=tmp_path / "logs" / "run",
-            preflight=False,
-        )
-    finally:
-        server.close()
+    players = [f"openai:stub@{serve(fault=at_first).url}?key_env=STUB_API_KEY"]
+    options = {"design": "self", "games": 2, "log": tmp_path / "logs" / "run", "preflight": False}
+    result = liescope.play("mini-mafia", out=tmp_path / "run", players=players, **options)
     text = (tmp_path / "logs" / "run").read_text()
     assert SECRET not in text
     lines = [json.loads(line) for line in text.splitlines()]

@@ -18,16 +18,12 @@ ROLES = ("mafioso", "detective", "villager")
 MODELS = [f"model-{number}" for number in range(10)]
 
 
-def test_ten_players_and_five_backgrounds_make_the_papers_140_cells() -> None:
+def test_ten_players_and_five_backgrounds_make_the_papers_140_cells_each_player_in_each_role() -> None:
     found = designed("background", ROLES, MODELS, MODELS[:5])
     assert len(found) == len(set(found)) == 140
     assert all(len(set(cell)) <= 2 for cell in found)
     assert sum(len(set(cell)) == 1 for cell in found) == 5
-
-
-def test_the_background_design_measures_every_player_in_every_role_against_every_background() -> None:
-    found = set(designed("background", ROLES, MODELS, MODELS[:2]))
-    for role, target, background in product(range(3), MODELS, MODELS[:2]):
+    for role, target, background in product(range(3), MODELS, MODELS[:5]):
         assert tuple(target if place == role else background for place in range(3)) in found
 
 
