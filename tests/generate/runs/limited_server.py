@@ -76,7 +76,6 @@ class LimitedServer:
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
-            assert task is not None
             tasks.add(task)
             with suppress(asyncio.CancelledError):
                 await self._talk(reader, writer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+def server(serve_stub: Callable[..., Stub], monkeypatch: pytest.MonkeyPatch) -> Stub:
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.001)
 
     def answer(request: Request, number: int) -> Answer:
@@ -26,7 +26,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
         prompt = request.body["messages"][0]["content"]
         speaker = re.search(r"\. (\w+) says:", prompt)
         said = re.search(r"I(?:'m| am) (?:just )?(?:the |a )?(detective|villager)", prompt.partition("List every")[0])
-        assert speaker is not None
         claims = [{"kind": "guilt", "subject": "Nobody", "object": "mafia", "polarity": "affirmed", "quote": "Nobody"}]
         if said:
             own = {"kind": "role", "subject": speaker[1], "object": said[1], "polarity": "affirmed", "quote": said[0]}
@@ -35,9 +34,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
             return says("I am sorry, I cannot help with that.")
         return says(f"```json\n{json.dumps({'claims': claims if said else None})}\n```")
 
-    stub = Stub(answer)
-    yield stub
-    stub.close()
+    return serve_stub(answer)
 
 
 def say(*words: object) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
 @pytest.fixture
-def server() -> Iterator[Stub]:
+def server(serve_stub: Callable[..., Stub]) -> Stub:
     """Answers as a model would, and counts four characters a token."""
 
     def answer(request: Request, number: int) -> Answer:
@@ -28,9 +28,7 @@ def server() -> Iterator[Stub]:
         words = json.dumps(rating) if "response_format" in request.body else '"I would like to hear more from Bob."'
         return says(words, usage={"prompt_tokens": sent, "completion_tokens": 50})
 
-    stub = Stub(answer)
-    yield stub
-    stub.close()
+    return serve_stub(answer)
 
 
 def test_it_tells_the_calls_and_prompts_that_the_run_then_has(server: Stub, tmp_path: Path) -> None:
@@ -59,7 +57,6 @@ def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(ser
     assert all(ask.measured for ask in left.asks)
     answers = sum(ask.completion_tokens.likely for ask in left.asks)
     assert answers == pytest.approx(50 * left.calls)
-    assert left.cost is not None
     prompts = sum(ask.prompt_tokens.likely for ask in left.asks)
     assert left.cost.likely == pytest.approx((prompts + 2 * answers) / 1e6, rel=1e-3)
     with pytest.raises(PlanChanged):
@@ -129,7 +126,6 @@ def test_bundled_prices_have_a_day_and_sources_and_hold_for_their_host_alone() -
         assert known.price.completion > known.price.prompt > (known.price.cached or 0) > 0
     openai = "api.openai.com"
     known = bundled_price(openai, "gpt-4.1-mini")
-    assert known is not None
     assert bundled_price(openai, "gpt-4.1-mini-2025-04-14") == known
     assert bundled_price("openrouter.ai", "gpt-4.1-mini") is None
     assert price_of({}, "USD", openai, "gpt-4.1-mini") == known.price

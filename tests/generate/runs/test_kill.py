@@ -41,14 +41,12 @@ class Server:
     def __init__(self, latency: float) -> None:
         command = [sys.executable, str(Path(__file__).with_name("stub_server.py")), str(latency)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())
         self.lines: queue.Queue[str] = queue.Queue()
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
     def read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.put(line.strip())
 
@@ -77,7 +75,6 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.reader.join()
-        assert self.process.stdout is not None
         self.process.stdout.close()
 
 

@@ -88,7 +88,7 @@ def test_games_that_ask_the_same_thing_get_answers_of_their_own(
 ) -> None:
     stub = serve_stub(lambda request, number: says(f"I trust nobody, for reason {number}."))
     options = {"cache": tmp_path / "cache", "design": "self", "roles": "fixed", "concurrency": 1, "preflight": False}
-    play("mini-mafia", out=tmp_path / "run", players=[f"openai:m@{stub.url}"], games=8, **options)  # type: ignore[arg-type]
+    play("mini-mafia", out=tmp_path / "run", players=[f"openai:m@{stub.url}"], games=8, **options)
     bodies = [str(request.body) for request in stub.requests]
     assert len(set(bodies)) < len(bodies)  # there are equal questions, and each was asked
     with Journal.open(tmp_path / "run") as journal:
@@ -211,7 +211,6 @@ def test_neither_prompts_nor_addresses_are_kept(server: LimitedServer, tmp_path:
         (game_id,) = journal.game_ids()
         call = journal.calls(game_id)[0]
         (request,) = journal.requests(game_id, call["step"], call["seat"])
-    assert request.body is not None
     prompt = str(request.body["messages"][0]["content"])
     kept = b"".join(file.read_bytes() for file in (tmp_path / "cache").iterdir())
     assert str(server.port).encode() not in kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -32,16 +32,14 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
+def stub(serve_stub: Callable[..., Stub]) -> Stub:
     def answer(request: Request, _: int) -> object:
         body = json.dumps(request.body)
         if "response_format" in request.body:
             return says('{"deceptive": false, "type": "none", "confidence": 0.5, "suspicion": 0.5, "reason": "so"}')
         return says("Bob" if "vote" in body.lower() else "I trust nobody.")
 
-    server = Stub(answer)  # type: ignore[arg-type]
-    yield server
-    server.close()
+    return serve_stub(answer)
 
 
 def test_no_byte_of_the_words_is_left_in_the_folder(
