@@ -120,16 +120,17 @@ def test_a_click_sorts_a_table_each_way_and_the_third_brings_it_back(browser: Dr
     assert browser.errors == []
 
 
-@pytest.mark.parametrize("key", ["Enter", " "])
-def test_a_table_is_sorted_without_a_mouse(browser: Driven, page: Path, key: str) -> None:
+def test_a_table_is_sorted_without_a_mouse(browser: Driven, page: Path) -> None:
     browser.open(page)
     for _ in range(12):
         browser.press("Tab")
         if browser.ask("document.activeElement.textContent") == "m":
             break
     assert browser.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    browser.press(key)
+    browser.press("Enter")
     assert browser.ask(ORDER)[:2] == ["ÆON", "Claude"]
+    browser.press(" ")
+    assert browser.ask(ORDER)[0] == "gpt-10"
     assert browser.errors == []
 
 
@@ -141,39 +142,31 @@ def test_a_script_that_got_into_the_page_is_not_run(browser: Driven, page: Path,
     assert any("Content Security Policy" in error for error in browser.errors)
 
 
-@pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_page_never_scrolls_sideways_and_its_text_has_contrast(
-    browser: Driven, page: Path, width: int, dark: bool
+def test_a_page_never_scrolls_sideways_a_wide_table_says_that_it_goes_on_and_its_text_has_contrast(
+    browser: Driven, page: Path, width: int
 ) -> None:
-    browser.open(page, width, dark)
-    browser.ask("document.querySelectorAll('details').forEach((folded) => (folded.open = true))")
-    assert browser.ask("document.documentElement.scrollWidth") <= width
-    faint = [(words, contrast) for words, contrast in browser.ask(LUMINANCE) if contrast < 4.5]
-    assert faint == []
-    assert browser.ask(LUMINANCE)
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_table_wider_than_the_page_says_that_it_goes_on(browser: Driven, page: Path, width: int) -> None:
-    browser.open(page, width)
-    browser.ask("document.querySelector('section details').open = true")
     said = "[...document.querySelectorAll('.scroll')].map((at) => getComputedStyle(at, '::before').content.length > 9)"
-    assert browser.ask(f"new Promise((done) => setTimeout(() => done({said}), 200))") == [width < 500, True]
+    for dark in (False, True):
+        browser.open(page, width, dark)
+        browser.ask("document.querySelectorAll('details').forEach((folded) => (folded.open = true))")
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+        assert browser.ask(f"new Promise((done) => setTimeout(() => done({said}), 200))") == [width < 500, True]
+        contrasts = browser.ask(LUMINANCE)
+        assert contrasts
+        assert [(words, contrast) for words, contrast in contrasts if contrast < 4.5] == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 844)])
-def test_no_figure_is_higher_than_the_screen_until_it_is_opened(
-    browser: Driven, tmp_path: Path, width: int, height: int
-) -> None:
+def test_no_figure_is_higher_than_the_screen_until_it_is_opened(browser: Driven, tmp_path: Path) -> None:
     high = [svg(dots_with_intervals([Dot(f"row {n}", 0.5) for n in range(rows)], "share"), "d") for rows in (24, 90)]
     sections = tuple(Section(f"s{n}", "S", figure=figure) for n, figure in enumerate(high))
     (tmp_path / "page.html").write_text(page_html(Report("Found", ("One.",), sections=sections)), encoding="utf-8")
-    browser.open(tmp_path / "page.html", width)
     heights = "[...document.images].map((img) => (img.closest('.cut') || img).getBoundingClientRect().height)"
-    assert max(browser.ask(heights)) <= height
-    browser.ask("document.querySelector('.tall details').open = true")
-    assert browser.ask(heights)[1] > height
+    for width in (390, 1280):
+        browser.open(tmp_path / "page.html", width)
+        assert max(browser.ask(heights)) <= 844
+        browser.ask("document.querySelector('.tall details').open = true")
+        assert browser.ask(heights)[1] > 844
 
 
 def test_the_name_of_an_option_is_never_broken(browser: Driven, tmp_path: Path) -> None:

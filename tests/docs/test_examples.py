@@ -165,16 +165,6 @@ def test_the_examples_of_a_page_run(name: str, folder: Path, server: Stub, hub: 
             run_python(block, namespace)
 
 
-def test_a_wrong_example_fails(tmp_path: Path, server: Stub) -> None:
-    page = ROOT / "README.md"
-    with pytest.raises(AssertionError, match="no command"):
-        run_shell(Block(page, 1, "sh", "", "liescop play mini-mafia --out x\n"), server, {})
-    with pytest.raises(AssertionError, match="play"):
-        run_shell(Block(page, 1, "sh", "", f"liescope play mini-mafja --out {tmp_path}/x\n"), server, {})
-    with pytest.raises(NameError):
-        run_python(Block(page, 1, "python", "", "print(nothing)\n"), {})
-
-
 def test_every_page_of_the_site_is_in_its_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     missing = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]

@@ -32,10 +32,11 @@ analyse r --out analysed
 view r --out pages.html
 """
 RUN = """
-import json, sys
+import pytest, sys
 from liescope import cli
-from tests.common.without_figures import empty_figures
-with empty_figures():
+from tests.common.without_figures import empty_figures, leave_out_figures
+with empty_figures(), pytest.MonkeyPatch.context() as patch:
+    leave_out_figures(patch)
     for line in sys.stdin.read().strip().splitlines():
         assert cli.main(line.split()) == 0, line
 """
@@ -66,6 +67,7 @@ def made(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+@pytest.mark.long
 def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(made: Path) -> None:
     assert (made / "analysed" / "report.html").is_file()
     assert "counting-words" in (made / "m" / "model.json").read_text()
@@ -73,6 +75,7 @@ def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(mad
     assert "Three players, each with three facts" in (made / "c" / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_a_game_whose_rules_know_every_truth_labels_every_statement(made: Path) -> None:
     statements = liescope.read(made / "c", "statements").select("label_claim", "label_claim_null").collect()
     assert statements.height == 2 * 24 * 9
@@ -80,6 +83,7 @@ def test_a_game_whose_rules_know_every_truth_labels_every_statement(made: Path) 
     assert set(statements["label_claim_null"]) == {""}
 
 
+@pytest.mark.long
 def test_pages_show_what_the_game_says_in_its_own_words(made: Path) -> None:
     page = (made / "pages.html").read_text()
     packed = re.findall(r'<script type="application/gzip"[^>]*>([^<]*)<', page)
@@ -100,6 +104,7 @@ check_detector("counting-words", Path("."), texts, smoothing=0.5)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["show r", "score m Well."])
 def test_without_the_package_an_error_names_it(line: str, made: Path) -> None:
     done = run("import sys; from liescope import cli; sys.exit(cli.main(sys.stdin.read().split()))", made, None, line)

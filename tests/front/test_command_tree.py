@@ -196,29 +196,6 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"liescope {cli.__version__}\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
-        # What is said to most mistakes is frozen in tests/golden/said/refusals.txt.
-        (["play", "mini-mafia", "--player", "bold", "--out", "{tmp}/r"], "scripted:bold"),
-        (["evaluate", "{tmp}/m", "--corpus", "{tmp}/c", "--out", "{tmp}/e"], "{tmp}"),
-        (["audit", "{tmp}/c"], "{tmp}/c"),
-        (["audit", "{tmp}/c", "--target", "lies"], "claim"),
-        (["fit", "{tmp}/none.csv", "--out", "{tmp}/f"], "none.csv"),
-        (["publish", "{tmp}/c", "--repo", "a/b"], "{tmp}/c"),
-    ],
-)
-def test_a_mistake_is_one_line_that_names_it_and_exit_code_1(
-    words: list[str], names: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main([word.replace("{tmp}", str(tmp_path)) for word in words]) == 1
-    said = capsys.readouterr()
-    (line,) = said.err.strip().splitlines()
-    assert line.startswith("error: ")
-    assert names.replace("{tmp}", str(tmp_path)) in line
-    assert said.out == ""
-
-
 def test_a_reader_that_leaves_ends_a_command_as_it_ends_any_tool_and_loses_no_game(tmp_path: Path) -> None:
     words = ["play", "mini-mafia", "--player", "scripted:bold", "--games", "5", "--out", str(tmp_path / "run")]
     with subprocess.Popen(

@@ -17,7 +17,6 @@ import liescope
 from liescope.common.errors import UsageError
 from liescope.common.report.contents import Report
 from liescope.common.report.files import write
-from tests.common.browser import chromium
 from tests.generate.corpus.stand_in import Hub, hubs
 
 REPO = "me/board"
@@ -89,22 +88,6 @@ def test_a_report_is_a_private_static_space_with_every_file_and_link(
     for page in pages:
         links = re.findall(r'(?:href|src)="([^"#]+)', page.read_text())
         assert all((page.parent / link).is_file() for link in links if not re.match(r"https?:|data:", link))
-
-
-def test_a_page_shows_on_the_hub_what_it_shows_here_and_its_policy_refuses_nothing(
-    site: Path, start_hub: Callable[..., Hub], tmp_path: Path
-) -> None:
-    hub = start_hub()
-    assert hub.publish(str(site), "--repo", REPO).returncode == 0
-    files = pulled(hub, tmp_path / "space")
-    with chromium() as browser:
-        shown, complaints = [], list[str]()
-        page = browser.new_context(complaints).new_page()
-        for file in (site / "report.html", files["index.html"]):
-            page.goto(file.resolve().as_uri())
-            shown.append(page.inner_text("body"))
-    assert complaints == []
-    assert shown[0] == shown[1]
 
 
 def test_a_report_opens_with_its_page_and_a_later_one_takes_its_place(

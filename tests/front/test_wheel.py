@@ -23,7 +23,7 @@ liescope.play("mini-mafia", players=["scripted:bold", "scripted:novice"], games=
 liescope.build("run", out="corpus")
 liescope.train("tfidf", "corpus", out="model")
 print(*liescope.load("model").score(["I investigated Bob. He is the mafioso."])["text"])
-print(liescope.evaluate(["model"], "corpus", draws=20, out="report").metrics)
+import liescope.benchmark
 """
 TYPED = """
 from liescope.games import Outcome
@@ -134,7 +134,6 @@ def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path
     done = subprocess.run([sys.executable, script], cwd=beside, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "I investigated Bob." in done.stdout
-    assert (beside / "report" / "report.md").exists()
 
 
 @pytest.mark.long

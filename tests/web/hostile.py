@@ -18,29 +18,21 @@ from liescope.generate.runs.journal import Journal
 _TAGS = (
     "<script evil>fired()</script>",
     "<img evil src=x onerror=fired()>",
-    "<img evil src=x onerror=&#102;ired()>",
     "<input evil autofocus onfocus=fired()>",
-    "<div evil onpointerenter=fired() onclick=fired()>over</div>",
     "<svg evil onload=fired()>",
     "<svg evil><a evil xlink:href=javascript:fired()><text>t</text></a></svg>",
     "<iframe evil srcdoc='<script>parent.fired()</script>'></iframe>",
-    "<object evil data=//evil.invalid/g></object>",
     "<base evil href=//evil.invalid/>",
-    "<link evil rel=stylesheet href=//evil.invalid/i.css>",
     "<meta evil http-equiv=refresh content='0;url=//evil.invalid/l'>",
     "<style evil>*{background:url(//evil.invalid/m)}</style>",
-    "<a evil href=javascript:fired()>a</a>",
     "<form evil action=//evil.invalid/p><button evil>send</button></form>",
     "<input evil form=form name=form value=forged>",
     "<noscript><p title='</noscript><img evil src=x onerror=fired()>'>",
     "<plaintext evil>",
     "<img evil id=location name=cookie>",
-    "<div evil",
-    "<!doctype html><html evil><head>",
 )
 _HTMX = (
     "<p evil hx-get=//evil.invalid/r hx-trigger=load>h</p>",
-    "<p evil data-hx-get=/evil data-hx-trigger=load>h</p>",
     "<p evil hx-on:load=fired()>h</p>",
     "<p evil hx-swap-oob=true id=ask>You have voted.</p>",
 )
@@ -56,17 +48,14 @@ _OUT_OF = (
 )
 _ATTRIBUTES = (
     '" evil onmouseover="fired()',
-    "' evil onmouseover='fired()",
     '" evil autofocus onfocus="fired()" x="',
     '" evil style="background:url(//evil.invalid/v)" x="',
     '"\x0bevil\x0conclick="fired()',
 )
 _TEMPLATES = (
     "{{ 7 * 7 }}",
-    "{{ ''.__class__.__mro__[1].__subclasses__() }}",
     "{% include 'base.html' %}",
     "${fired()} #{fired()} <%= fired() %> @{fired()}",
-    "{{constructor.constructor('fired()')()}}",
     "%(name)s %s %n {0.__class__} {name!r:>9}",
 )
 _ADDRESSES = (
@@ -74,33 +63,26 @@ _ADDRESSES = (
     "data:text/html;base64,PHNjcmlwdD5maXJlZCgpPC9zY3JpcHQ+",
     "//evil.invalid/",
     "https://evil.invalid/?a=1&b=<2>#c",
-    "/?words=x&model=y#z",
 )
 _SCRIPTS = (
     "';fired();//",
-    "`${fired()}`",
     "</script><script evil>fired()</script>",
     "<!--<script evil>fired()",
-    "<!-- comment --><!---->",
     '{"__proto__": {"evil": true}}',
     "\nevent: page\ndata: <img evil src=x onerror=fired()>\n\n",
     "x\r\nSet-Cookie: evil=1\r\n\r\n<img evil src=x onerror=fired()>",
 )
 _LETTERS = (
     "right \u202eot tfel\u202c and back",
-    "\u2066isolated\u2069 \u2067right\u2069 \u200f\u200e marks \u061c",
     "zero\u200bwidth\u200djoined\u2060and\ufeffmarked",
     "a half \ud83d character, and \udc00 another",
     "NUL \x00 in <im\x00g evil src=x onerror=fired()>",
     "bell \x07 escape \x1b[31m delete \x7f back \x08\x08",
     "two\u2028lines\u2029of\u0085words",
     "tab\tfeed\x0cvertical\x0breturn\rline\nend",
-    "שלום עולם, <b evil>מודגש</b>",
     "Z\u0351\u036b\u0343\u036a\u0302A\u0321\u0489L\u0334\u0358G\u0335O" + "\u0336" * 30,
-    "👩\u200d🚀 🏳️\u200d🌈 \U000e0041\U000e0042",
     "＜script evil＞fired()＜/script＞",
     "w" * 400,
-    "&" * 200,
 )
 _ENCODED = tuple(
     encoded
@@ -126,7 +108,7 @@ HOSTILE = (
 )
 
 
-SEATS = 50
+SEATS = 35
 ID = "\"><img evil src=x onerror=fired()>{{7*7}}'"
 
 

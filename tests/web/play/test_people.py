@@ -27,9 +27,12 @@ from tests.web.server import Server
 
 @pytest.mark.parametrize(
     "name",
-    ["me@example.org", "https://x.org", "www.me.org", "@handle", "0171 234567", "withdrawn-3", "human", "<b>", ""],
+    [
+        *("me@example.org", "https://x.org", "www.me.org", "@handle", "0171 234567", "withdrawn-3", "human", "<b>", ""),
+        *("x" * 33, "\u202egnorw", "\u200b", "\x00", "👩‍🚀", " "),
+    ],
 )
-def test_a_pseudonym_tells_nobody_how_to_reach_somebody(name: str) -> None:
+def test_a_pseudonym_is_short_and_plain_and_tells_nobody_how_to_reach_somebody(name: str) -> None:
     with pytest.raises(UsageError, match="pseudonym"):
         pseudonym(name)
 
