@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.generate.corpus.build import build
 from liescope.generate.exports import EXPORTERS, Exporter, export
 from liescope.generate.exports.commands import app
@@ -92,8 +92,3 @@ def test_a_corpus_gives_what_its_run_gives_or_is_refused(exporter: type[Exporter
     of_corpus = export(corpus, to=exporter.format, out=tmp_path / "corpus-out")
     of_run = export(run, to=exporter.format, out=tmp_path / "run-out")
     assert (of_corpus.games, dict(of_corpus.rows)) == (of_run.games, dict(of_run.rows))
-
-
-def test_an_unknown_format_names_those_there_are(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="inspect"):
-        export(run, to="inspct", out=tmp_path / "out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
@@ -20,7 +19,6 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.importers.importer_protocol import attempt
 from liescope.generate.importers.importing import find_importer
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
@@ -30,20 +28,15 @@ from tests.generate.importers import avalon_game, inspect_log, quack_game, test_
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
 _NEEDS = {"inspect": "inspect_ai"}  # packages that only the reading of a format needs
+
+
+def _marks(name: str) -> Sequence[pytest.MarkDecorator]:
+    package = _NEEDS.get(name, "json")
+    return [pytest.mark.skipif(not find_spec(package), reason=f"{package} is not installed: make inspect")]
+
+
 every_reader = pytest.mark.parametrize(
-    "importer",
-    [
-        pytest.param(
-            importer,
-            id=name,
-            marks=[
-                pytest.mark.skipif(not find_spec(_NEEDS[name]), reason=f"{_NEEDS[name]} is not installed: make inspect")
-            ]
-            if name in _NEEDS
-            else [],
-        )
-        for name, importer in IMPORTERS.items()
-    ],
+    "importer", [pytest.param(importer, id=name, marks=_marks(name)) for name, importer in IMPORTERS.items()]
 )
 
 
@@ -168,42 +161,39 @@ def test_kinds_that_share_an_option_share_its_type() -> None:
         declare({"one": One, "other": Other})
 
 
+def liars(game_id: str, *names: str) -> GameRecord:
+    """A game of which nothing is known here: the first lied, and each said who they are."""
+    sides = {name: ("liar", "liars") if name == names[0] else ("guest", "guests") for name in names}
+    seats = tuple(Seat(name, *sides[name], name == names[0], "m", Source.HUMAN) for name in names)
+    place = (EventKind.STATEMENT, 1, Phase.DISCUSSION, 1)
+    setup = Event(0, EventKind.SETUP, 0, Phase.SETUP, data={"names": list(names), "composition": {}})
+    said = (Event(index, *place, actor=name, text="I am a guest.") for index, name in enumerate(names, 1))
+    outcome = Outcome("guests", names[1:], "they say so", 1)
+    return GameRecord(game_id, "liars-table", None, "m", seats, (setup, *said), Status.DONE, outcome)
+
+
 class LiarsTable(Importer):
-    """A line is a game: who lied, and what each one said."""
+    """Reads two games, whatever its source holds."""
 
     format: ClassVar[str] = "liars-table"
-    reads: ClassVar[str] = "lines of JSON"
+    reads: ClassVar[str] = "any file"
     origin: ClassVar[str] = "this test"
     licence: ClassVar[str] = "Free for all."
+    games: ClassVar[list[GameRecord]] = [liars("Ann-1", "Ann", "Ben"), liars("Cid-1", "Cid", "Dan")]
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        for number, line in enumerate(source.read_text().splitlines(), 1):
-            yield attempt(source.name, number, "", partial(self.game, json.loads(line)))
-
-    def game(self, log: dict[str, str]) -> GameRecord:
-        liar = log.pop("liar")
-        sides = {name: ("liar", "liars") if name == liar else ("guest", "guests") for name in log}
-        seats = tuple(Seat(name, *sides[name], name == liar, "m", Source.HUMAN) for name in log)
-        events = [Event(0, EventKind.SETUP, 0, Phase.SETUP, data={"names": list(log), "composition": {}})]
-        for name, text in log.items():
-            events.append(Event(len(events), EventKind.STATEMENT, 1, Phase.DISCUSSION, 1, actor=name, text=text))
-        outcome = Outcome("guests", tuple(name for name in log if name != liar), "they say so", 1)
-        return GameRecord(
-            f"{liar}-1", "liars-table", None, "m", seats, tuple(events), Status.DONE, outcome, meta={"table": 4}
-        )
+        yield from (Imported(line, game) for line, game in enumerate(self.games, 1))
 
 
 @pytest.fixture
-def liars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A source of two games, whose importer is registered."""
+def source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setitem(IMPORTERS, LiarsTable.format, LiarsTable)
-    games = [{"liar": "Ann", "Ann": "I am a guest.", "Ben": "Ann lies."}, {"liar": "Cid", "Cid": "Hm.", "Dan": "No."}]
-    (tmp_path / "games").write_text("".join(json.dumps(game) + "\n" for game in games))
+    (tmp_path / "games").touch()
     return tmp_path / "games"
 
 
-def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(liars: Path, tmp_path: Path) -> None:
-    result = import_games("liars-table", str(liars), out=str(tmp_path / "run"))
+def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(source: Path, tmp_path: Path) -> None:
+    result = import_games("liars-table", str(source), out=str(tmp_path / "run"))
     assert repr(result).startswith("<ImportResult ")
     assert "2 games of liars-table" in repr(result)
     assert result.counts.rows() == [("guest", "m", "guests", 2), ("liar", "m", "guests", 2)]
@@ -212,7 +202,7 @@ def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(liar
     with Journal.open(tmp_path / "run") as journal:
         games = list(journal.records())
         assert journal.plan["licence"] == "Free for all."
-    assert [game.events for game in games] == [game.events for game in read_games("liars-table", liars)]
+    assert [game.events for game in games] == [game.events for game in LiarsTable.games]
     assert condition_of(games[0]) == ""
     (said, answer) = label_game(games[0]).statements
     assert (said.label_role, answer.label_role) == (True, False)
@@ -220,18 +210,11 @@ def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(liar
 
 
 def test_a_record_that_breaks_the_protocol_is_rejected(
-    liars: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    good = LiarsTable.game
-
-    def stray(self: LiarsTable, log: dict[str, str]) -> GameRecord:
-        game = good(self, dict(log))
-        if log["liar"] == "Cid":
-            return game
-        stranger = Event(len(game.events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor="Zoe", text="?")
-        return replace(game, events=(*game.events, stranger))
-
-    monkeypatch.setattr(LiarsTable, "game", stray)
-    result = import_games("liars-table", liars, out=tmp_path / "run")
+    stray, good = LiarsTable.games
+    stranger = Event(len(stray.events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor="Zoe", text="?")
+    monkeypatch.setattr(LiarsTable, "games", [replace(stray, events=(*stray.events, stranger)), good])
+    result = import_games("liars-table", source, out=tmp_path / "run")
     assert result.games == 1
     assert result.rejected.row(0) == ("games", 1, "Ann-1", "event 3 names Zoe, who is not at the table")

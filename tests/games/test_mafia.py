@@ -1,4 +1,7 @@
-"""Mafia's rules where no game frozen in tests/golden shows them: who wins and when, what is drawn and how evenly."""
+"""Mafia's rules where no game frozen in tests/golden shows them: what is asked, and what is drawn how evenly.
+
+Who wins is in test_win_rate.py, for every way that the draws of a table can go.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,6 @@ def choosing(choices: Callable[[Ask], str | None]) -> Callable[..., Reply]:
     return lambda ask, view: Reply(text="hm") if ask.kind is AskKind.SPEAK else Reply(choice=choices(ask))
 
 
-def mini(votes: Mapping[str, str], seed: int = 0) -> Session:
-    """Mini-Mafia with Alice the mafioso and Bob the detective, the living voting by role as told."""
-    session = start(lambda: MiniMafia(FIXED, seed, "g"))
-    roles = session.game.roles
-    names = {roles[name]: name for name in session.game.alive}
-    drive(session, choosing(lambda ask: names[votes[roles[ask.seat]]]))
-    return session
-
-
 def even(counts: Mapping[Hashable, int], kinds: Iterable[Hashable], bound: float) -> None:
     """Pearson's chi-square against equal shares stays under a bound far in the tail; nothing else was drawn."""
     expected = list(kinds)
@@ -44,75 +38,18 @@ def even(counts: Mapping[Hashable, int], kinds: Iterable[Hashable], bound: float
     assert sum((counts.get(kind, 0) - share) ** 2 / share for kind in expected) < bound
 
 
-# Who wins
-
-
-@pytest.mark.parametrize(
-    ("votes", "winner"),
-    [
-        ({"mafioso": "detective", "detective": "mafioso", "villager": "mafioso"}, "town"),
-        ({"mafioso": "detective", "detective": "mafioso", "villager": "detective"}, "mafia"),
-        ({"mafioso": "villager", "detective": "villager", "villager": "mafioso"}, "mafia"),
-    ],
-)
-def test_town_wins_mini_mafia_when_the_mafioso_is_arrested_and_mafia_when_anyone_else_is(
-    votes: dict[str, str], winner: str
-) -> None:
-    session = mini(votes)
-    assert session.outcome is not None
-    winners = {"mafia": ["Alice"], "town": ["Bob", "Charlie", "Diana"]}[winner]
-    assert (session.outcome.winner, sorted(session.outcome.winners)) == (winner, winners)
-    assert "tied" not in of(session, EventKind.ARREST)[0].data
-
-
 def test_a_three_way_tie_is_named_and_drawn_evenly_among_the_three() -> None:
+    votes = {"mafioso": "detective", "detective": "villager", "villager": "mafioso"}
     arrested: Counter[str] = Counter()
     for seed in range(900):
-        session = mini({"mafioso": "detective", "detective": "villager", "villager": "mafioso"}, seed)
+        session = start(lambda seed=seed: MiniMafia(FIXED, seed, "g"))
+        roles = session.game.roles
+        names = {roles[name]: name for name in session.game.alive}
+        drive(session, choosing(lambda ask, names=names, roles=roles: names[votes[roles[ask.seat]]]))
         (arrest,) = of(session, EventKind.ARREST)
         assert sorted(arrest.data["tied"]) == sorted({*FOUR} - {of(session, EventKind.DEATH)[0].target})
-        arrested[session.game.roles[arrest.target or ""]] += 1
+        arrested[roles[arrest.target or ""]] += 1
     even(arrested, ("mafioso", "detective", "villager"), 25)
-
-
-def play(spec: MafiaSpec, choices: Callable[[Session, Ask], str | None], seed: int = 0) -> Session:
-    session = start(lambda: Mafia(spec, seed, "g"))
-    drive(session, choosing(lambda ask: choices(session, ask)))
-    return session
-
-
-def against(target: str) -> Callable[[Session, Ask], str | None]:
-    """Everyone votes for somebody of the role, or of anything else where no such option is left."""
-
-    def choose(session: Session, ask: Ask) -> str:
-        return min(ask.options, key=lambda name: session.game.roles[name] != target)
-
-    return choose
-
-
-@pytest.mark.parametrize(("mafiosos", "last"), [(1, 1), (2, 0), (2, 2)])
-def test_town_needs_every_mafioso_and_may_win_on_the_last_day(mafiosos: int, last: int) -> None:
-    session = play(MafiaSpec(mafiosos, 1, 6, days=last), against("mafioso"))
-    assert session.outcome is not None
-    assert (session.outcome.winner, session.outcome.days) == ("town", mafiosos)
-
-
-def test_mafia_wins_only_when_nobody_else_is_left() -> None:
-    """Two of mafia beside two of town play on: the paper has no rule of parity."""
-    session = play(MafiaSpec(2, 0, 3), against("villager"))
-    assert session.outcome is not None
-    assert session.outcome.winner == "mafia"
-    assert session.game.alive == [name for name in session.game.names if session.game.roles[name] == "mafioso"]
-    assert session.outcome.days == 2
-
-
-@pytest.mark.parametrize("days", [1, 2, 3])
-def test_the_days_run_out_for_the_town(days: int) -> None:
-    session = play(MafiaSpec(1, 0, 9, days=days), against("villager"))
-    assert session.outcome is not None
-    assert (session.outcome.winner, session.outcome.days) == ("mafia", days)
-    assert "days ran out" in session.outcome.reason
-    assert len(session.game.alive) == 10 - 2 * days
 
 
 # What each phase does

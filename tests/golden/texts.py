@@ -12,9 +12,9 @@ from zipfile import ZipFile, is_zipfile
 
 from liescope.cli import command_line
 from tests.golden.frozen import as_text, digest, masked
-from tests.golden.mistakes import MISTAKES
 from tests.golden.world import RUNS, World
 
+REFUSALS = Path(__file__).parent / "said" / "refusals.txt"
 FOLDERS = ("help", "said", "prompts", "cards", "exports", "json")
 MODEL = "openai:gpt-4.1-mini"
 NO_COSTS = ("--out", "none", "--dry-run", "--show-prompts")
@@ -185,10 +185,11 @@ def show_of(world: World, run: str) -> str:
 
 
 def refusals(world: World) -> str:
-    """What is said to mistaken commands."""
+    """What is said to mistaken commands, those of its file: a new one is added there as a line `$ liescope …`."""
+    mistakes = re.findall(r"^\$ liescope (.+)$", REFUSALS.read_text(encoding="utf-8"), re.M)
     world.run("mini")
     (world.folder / "mistaken.toml").write_text("[play]\ngame = 'mafia'\nconcurency = 3\n", encoding="utf-8")
-    return "".join(f"$ liescope {' '.join(words)}\n{masked(world.refused(*words))}\n" for words in MISTAKES)
+    return "".join(f"$ liescope {words}\n{masked(world.refused(*words.split()))}\n" for words in mistakes)
 
 
 def page_of(world: World) -> str:

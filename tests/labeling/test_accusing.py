@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from liescope.detectors.examples import Example
@@ -13,49 +17,14 @@ from liescope.labeling.claims import find_claims
 from liescope.labeling.masking import nicknames
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
-BOB = [
-    "I think Bob is the mafioso based on my suspicions.",
-    "I still believe it. Bob must be the killer.",
-    "The mafioso must be Bob.",
-    "Bob has been identified as the mafioso.",
-    "I have strong suspicions about Bob based on last night's events.",
-    "Bob, you seem evasive and I don't trust you.",
-    "Bob, your accusation is baseless and you are clearly trying to frame me.",
-    "Bob's quick accusation without evidence is suspicious.",
-    "Bob's silence during the last discussion raises suspicion.",
-    "Diana is lying about me? No, Bob is deflecting to protect himself.",
-    "We must eliminate Bob now.",
-    "Let's focus our votes on Bob tonight.",
-    "Bob was the last to speak, and we should vote him out.",
-    "VOTE BOB!",
-]
-NOBODY = [
-    "",
-    "We need to eliminate the mafia.",
-    "Bob, why do you suspect Alice?",
-    "Let's not rush to vote for Bob.",
-    "I don't think Bob is suspicious.",
-    "If Bob is the mafioso, we should vote for him.",
-    "Bob says Alice is the mafioso.",
-    "Bob wants us to vote for Alice.",
-    "Bob keeps urging us to vote for Alice.",
-    "Bob asked us to eliminate Alice now.",
-    "You are rushing us into voting against Alice.",
-    "Bob raises a good point.",
-    "I am not the mafioso. Charlie is innocent.",
-    'Diana said "Bob is the mafioso" and then fell silent.',
-    "We should question Bob and keep an eye on him.",
-]
+ROWS = (Path(__file__).parent / "accusing_sentences.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("text", BOB)
-def test_facts_opinions_suspicions_and_calls_for_a_vote_accuse(text: str) -> None:
-    assert accused(text, "Charlie", NAMES, "mini-mafia") == {"Bob"}
-
-
-@pytest.mark.parametrize("text", NOBODY)
-def test_questions_conditions_denials_and_the_words_of_others_do_not(text: str) -> None:
-    assert accused(text, "Charlie", NAMES, "mini-mafia") == set()
+@pytest.mark.parametrize("row", [json.loads(row) for row in ROWS], ids=lambda row: row["text"])
+def test_facts_opinions_suspicions_and_calls_for_a_vote_accuse_others_and_no_question_condition_denial_or_quote(
+    row: dict[str, Any],
+) -> None:
+    assert accused(row["text"], "Charlie", NAMES, "mini-mafia") == set(row["accuses"])
 
 
 def test_the_words_for_the_guilty_are_those_of_the_game() -> None:
@@ -63,10 +32,6 @@ def test_the_words_for_the_guilty_are_those_of_the_game() -> None:
     assert accused(wolf, "Charlie", NAMES, "werewolf") == {"Bob"}
     assert accused(wolf, "Charlie", NAMES, "mini-mafia") == set()
     assert accused("Bob is not a werewolf, Alice is.", "Charlie", NAMES, "werewolf") == set()
-
-
-def test_several_may_be_accused_and_the_speaker_never_is() -> None:
-    assert accused("Bob is lying. Vote for Diana or for Charlie.", "Charlie", NAMES, "mini-mafia") == {"Bob", "Diana"}
 
 
 COLOURS = ("Player 1: red", "Player 2: lime", "Player 3: rose", "Player 4: dark blue")

@@ -129,21 +129,12 @@ def test_any_names_are_read_without_an_error_and_claims_are_about_them(names: li
 
 
 PIECES_WITHOUT_END = (
-    "a",
-    " ",
-    "I ",
-    "Bob ",
-    "Bob is the ",
-    "Bob, ",
-    '"',
-    "I investigated Bob and ",
-    "as the detective ",
-    "my ",
+    *("a", " ", "I ", "Bob ", "Bob is the ", "Bob, ", '"', "I investigated Bob and ", "as the detective ", "my "),
+    *("not ", "I protected ", "one of the wolves ", "the other wolf is Bob, ", "Bob and Erin "),
 )
-WOLVES_WITHOUT_END = ("not ", "I protected ", "one of the wolves ", "the other wolf is Bob, ", "Bob and Erin ")
 
 
-@pytest.mark.parametrize("piece", [*PIECES_WITHOUT_END, *WOLVES_WITHOUT_END])
+@pytest.mark.parametrize("piece", PIECES_WITHOUT_END)
 @pytest.mark.timeout(30)
 def test_a_hundred_kilobytes_come_to_an_end(piece: str) -> None:
     """Work grows with the length; a pattern that backtracks over the whole text would take hours."""

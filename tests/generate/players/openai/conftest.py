@@ -117,21 +117,14 @@ class Desk:
         )
         self.player: OpenAIPlayer = open_openai(argument, self.table)
 
-    def ask(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
-        """Ask one after the other, on a loop of its own; then close."""
+    def ask(self, *asks: tuple[Ask, Sequence[Event]], together: bool = False) -> list[Reply]:
+        """Ask one after the other, or all together, on a loop of its own; then close."""
 
         async def run() -> list[Reply]:
             try:
+                if together:
+                    return await asyncio.gather(*(self.player.answer(ask, view) for ask, view in asks))
                 return [await self.player.answer(ask, view) for ask, view in asks]
-            finally:
-                await self.player.close()
-
-        return asyncio.run(run())
-
-    def ask_together(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
-        async def run() -> list[Reply]:
-            try:
-                return await asyncio.gather(*(self.player.answer(ask, view) for ask, view in asks))
             finally:
                 await self.player.close()
 

@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -135,25 +134,34 @@ def test_one_request_that_always_fails_is_given_up_while_others_are_answered(ser
 # Trouble that stays
 
 
+PAUSES, FAILS = (EndpointRefused, 1), (PlayerFailed, ASK_TRIES)  # the run at once; one game after some tries
+
+
 @pytest.mark.parametrize(
-    ("status", "message", "words"),
+    ("status", "message", "words", "ends"),
     [
-        (401, "bad key", "it refuses the key (401); check the environment variable MY_API_KEY"),
-        (402, "Insufficient credits", "the account has no credit left (402): Insufficient credits; add credit"),
-        (403, "not in your country", "it forbids the request (403): not in your country"),
-        (404, "no such model", "it knows no model 'tiny' (404): no such model; check the name and the URL"),
+        (401, "bad key", "it refuses the key (401); check the environment variable MY_API_KEY", PAUSES),
+        (402, "No credits", "the account has no credit left (402): No credits; add credit", PAUSES),
+        (403, "not in your country", "it forbids the request (403): not in your country", PAUSES),
+        (404, "no such", "it knows no model 'tiny' (404): no such; check the name and the URL", PAUSES),
+        (400, "context too long", "it rejects the request (400): context too long", FAILS),
+        (413, "too large", "it rejects the request (413): too large", FAILS),
+        (422, "bad", "it rejects the request (422): bad", FAILS),
     ],
 )
-def test_a_player_that_is_turned_down_pauses_the_run_at_once(
-    serve, stubs, desk, asked, monkeypatch, status: int, message: str, words: str
+def test_a_player_that_is_turned_down_pauses_the_run_and_a_refused_request_fails_its_game(
+    serve, stubs, desk, asked, monkeypatch, status: int, message: str, words: str, ends
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-very-secret-123")
     stub = serve(stubs.fails(status, message))
     one = desk(f"tiny@{stub.url}?key_env=MY_API_KEY")
-    with pytest.raises(EndpointRefused) as failure:
+    error, tries = ends
+    with pytest.raises(error) as failure:
         one.ask(asked[AskKind.SPEAK])
     assert words in str(failure.value)
-    assert len(stub.requests) == len(one.attempts) == 1
+    assert len(stub.requests) == len(one.attempts) == tries
+    # what a game failed of stays in its record, which others get to see
+    assert (stub.url in str(failure.value)) == (ends is PAUSES)
 
 
 def test_a_player_that_was_answered_before_is_not_given_up_for_one_refusal(serve, stubs, desk, asked) -> None:
@@ -162,19 +170,6 @@ def test_a_player_that_was_answered_before_is_not_given_up_for_one_refusal(serve
     with pytest.raises(EndpointRefused):
         one.ask(*[asked[AskKind.SPEAK]] * 3)
     assert [bool(attempt.problem) for attempt in one.attempts] == [False, *[True] * 5, False, *[True] * PLAYER_TRIES]
-
-
-@pytest.mark.parametrize(("status", "message"), [(400, "context too long"), (413, "too large"), (422, "bad")])
-def test_a_request_that_is_refused_fails_its_game_after_some_tries(
-    serve, stubs, desk, asked, status: int, message: str
-) -> None:
-    stub = serve(stubs.fails(status, message))
-    one = desk(f"tiny@{stub.url}")
-    with pytest.raises(PlayerFailed) as failure:
-        one.ask(asked[AskKind.SPEAK])
-    assert f"it rejects the request ({status}): {message}" in str(failure.value)
-    assert stub.url not in str(failure.value)  # it stays in the game's record, which others get to see
-    assert len(stub.requests) == len(one.attempts) == ASK_TRIES
 
 
 # Answers that hold nothing to use
@@ -328,7 +323,7 @@ def test_requests_that_want_a_format_wait_for_the_first_and_then_go_together(ser
         return stubs.says(RATING)
 
     stub = serve(script)
-    desk(f"tiny@{stub.url}").ask_together(*[asked[AskKind.PEER_ASSESSMENT]] * 4)
+    desk(f"tiny@{stub.url}").ask(*[asked[AskKind.PEER_ASSESSMENT]] * 4, together=True)
     assert len(stub.requests) == 4
 
 
@@ -437,18 +432,17 @@ def test_waits_double_are_spread_and_have_a_bound(monkeypatch) -> None:
         assert longest / 2 <= min(waits) < max(waits) <= longest
 
 
-def numbers(kind: AskKind, bounds: bool) -> dict[str, dict[str, Any]]:
+@pytest.mark.parametrize("bounds", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [(AskKind.SELF_ASSESSMENT, {"confidence"}), (AskKind.PEER_ASSESSMENT, {"confidence", "suspicion"})],
+)
+def test_every_number_says_its_range_and_bounds_it_where_that_is_accepted(kind, names, bounds: bool) -> None:
     schema = response_format(Ask("g", 0, "Amy", kind, 1, Phase.DISCUSSION), bounds)["json_schema"]["schema"]
     assert schema["required"] == list(schema["properties"])
-    return {name: field for name, field in schema["properties"].items() if field["type"] == "number"}
-
-
-@pytest.mark.parametrize("bounds", [False, True])
-def test_every_number_says_its_range_and_bounds_it_where_that_is_accepted(bounds: bool) -> None:
-    assert numbers(AskKind.SELF_ASSESSMENT, bounds).keys() == {"confidence"}
-    fields = numbers(AskKind.PEER_ASSESSMENT, bounds)
-    assert fields.keys() == {"confidence", "suspicion"}
-    for field in fields.values():
+    numbers = {name: field for name, field in schema["properties"].items() if field["type"] == "number"}
+    assert numbers.keys() == names
+    for field in numbers.values():
         assert "0 to 1" in field["description"]
         assert ("minimum" in field, field.get("maximum", 1)) == (bounds, 1)
 

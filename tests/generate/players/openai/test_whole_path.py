@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
@@ -20,60 +21,36 @@ from liescope import cli
 from liescope.generate.corpus import read
 from tests.generate.players.local import small_model
 
-READY_WITHIN = 120.0
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 
 
-class ModelServer:
-    """`transformers serve` in a process group of its own, offline. Raises RuntimeError when it does not come up."""
-
-    def __init__(self, model: Path) -> None:
-        self.model = str(model)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}/v1"
-        command = [str(Path(sys.executable).with_name("transformers")), "serve", self.model, "--host", "127.0.0.1"]
-        command += ["--port", str(port), "--device", "cpu", "--log-level", "info"]
-        told = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        self._process = subprocess.Popen(command, env=os.environ | OFFLINE, start_new_session=True, **told)
-        self._said: list[str] = []
-        self._ready = threading.Event()
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-        if not self._ready.wait(READY_WITHIN) or self._process.poll() is not None:
-            self.close()
-            raise RuntimeError("transformers serve did not start:\n" + "".join(self._said[-20:]))
-
-    def _read(self) -> None:
-        """Keep the pipe empty, and notice the line that says the server listens; its end counts as a sign too."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._said.append(line)
-            if "Uvicorn running on" in line:
-                self._ready.set()
-        self._ready.set()
-
-    def close(self) -> None:
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._reader.join()
-        self._process.stdout.close()
-
-
 @pytest.fixture
-def model_server(tmp_path: Path) -> Iterator[ModelServer]:
-    server = ModelServer(small_model.make(tmp_path / "model", context=16384))
-    yield server
-    server.close()
+def model_at(tmp_path: Path) -> Iterator[str]:
+    """MODEL@URL of a model that `transformers serve` serves, offline."""
+    model = str(small_model.make(tmp_path / "model", context=16384))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("transformers")), "serve", model, "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--device", "cpu", "--log-level", "info"]
+    told = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, env=os.environ | OFFLINE, start_new_session=True, **told) as server:
+        said = list(takewhile(lambda line: "Uvicorn running on" not in line, server.stdout))
+        emptied = threading.Thread(target=server.stdout.read)  # or the server would wait for room in the pipe
+        emptied.start()
+        try:
+            assert server.poll() is None, "".join(said[-20:])
+            yield f"{model}@http://127.0.0.1:{port}/v1"
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+            emptied.join()
 
 
 @pytest.mark.long
 def test_gibberish_becomes_counted_fallbacks_the_run_completes_and_the_corpus_loads(
-    model_server: ModelServer, tmp_path: Path, capsys
+    model_at: str, tmp_path: Path, capsys
 ) -> None:
-    player = f"openai:{model_server.model}@{model_server.url}?max_tokens=12&temperature=1"
+    player = f"openai:{model_at}?max_tokens=12&temperature=1"
     run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
     play = ["play", "mini-mafia", "--player", player, "--design", "self", "--games", "3", "--assess"]
     assert cli.main([*play, "--no-preflight", "--json", "--out", run]) == 0

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.games import Ask, AskKind, Assessment, Event, Reply, Werewolf, WerewolfSpec, drive, start
+from liescope.games import Ask, AskKind, Event, Reply, Werewolf, WerewolfSpec, drive, start
 from liescope.games.core import Phase
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.parsing.choice import read_bid
 
 HERE = Path(__file__).parent
 CLAIMS = Ask("g", 0, "Alice", AskKind.FIND_CLAIMS, 1, Phase.DISCUSSION, options=("mafia",), about=3)
-CLAIM = '{"kind": "role", "subject": "Alice", "object": "detective", "polarity": "affirmed", "quote": "I am"}'
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -30,7 +29,7 @@ def lines(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("row", lines("replies.jsonl"), ids=lambda row: f"{row['so']}: {row['raw'][:40]}")
 def test_a_reply_is_read_as_it_was_meant_and_is_a_problem_only_where_nothing_is(make_ask, row: dict[str, Any]) -> None:
     """Of a row: so: what it stands for; choice, text, form, assessment (its flag, type, confidence, suspicion, reason):
-    what is read, null for nothing; note: part of a note."""
+    what is read, null for nothing; notes: all of them; note: part of one; reasoning: what is kept private."""
     ask = make_ask(AskKind(row["kind"]))
     reply = read_reply(replace(ask, options=tuple(row.get("options", ask.options))), row["raw"])
     form = None if reply.form is None else {name: list(values) for name, values in reply.form.items()}
@@ -42,31 +41,14 @@ def test_a_reply_is_read_as_it_was_meant_and_is_a_problem_only_where_nothing_is(
     assert bool(reply.problem) == all(value is None for value in wanted.values())
     assert reply.problem == row.get("problem", reply.problem)
     assert any(row.get("note", "") in note for note in reply.notes) or not (row.get("note") or row.get("noted"))
+    assert list(reply.notes) == row.get("notes", list(reply.notes))
+    private = reply.private.get("reasoning")
+    assert private == row.get("reasoning", private)
     assert reply.raw == row["raw"]
     assert not kept_back or reply.private["reasoning"] in row["raw"]
 
 
 # Choices and bids
-
-
-def test_a_name_on_the_first_line_is_read_without_a_note_and_what_follows_settles_nothing(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.VOTE), "Bob\nNot Alice, because Charlie said so.")
-    assert (reply.choice, reply.notes, reply.problem) == ("Bob", (), "")
-    reply = read_reply(make_ask(AskKind.VOTE), "Bob or Charlie\nBob spoke first.")
-    assert (reply.choice, reply.problem) == (None, "several names and no single choice")
-
-
-def test_names_with_signs_of_their_own_are_read_and_none_inside_another_word() -> None:
-    names = ("Ann", "Will", "Al", "player_1", "player_10", "Zoë (red)", "a.b*")
-    ask = Ask("g", 0, "x", AskKind.VOTE, 1, Phase.VOTING, options=names)
-    for name in names:
-        assert read_reply(ask, name).choice == name
-    for raw, choice in {
-        "Annabel said that also Alan will go": None,
-        "I will vote for Ann, who will never be missed": "Ann",
-        "I vote for player_10": "player_10",
-    }.items():
-        assert read_reply(ask, raw).choice == choice
 
 
 def test_any_mix_of_mentions_gives_an_option_or_a_problem(make_ask) -> None:
@@ -76,12 +58,6 @@ def test_any_mix_of_mentions_gives_an_option_or_a_problem(make_ask) -> None:
     for _ in range(2000):
         reply = read_reply(ask, " ".join(rng.choices(words, k=rng.randint(0, 12))))
         assert (reply.choice in ask.options) != bool(reply.problem)
-
-
-def test_what_was_bent_of_a_bid_is_noted() -> None:
-    assert read_bid("7").reply.notes == ()
-    assert read_bid("15").reply.notes == ("bid outside 0 to 10",)
-    assert read_bid("my bid is 4").reply.notes == ("bid in a sentence",)
 
 
 @given(st.text(max_size=200))
@@ -96,28 +72,12 @@ def test_any_text_is_a_bid_within_bounds_or_a_problem_and_a_list_of_claims_or_a_
 # Speech
 
 
-def test_a_message_in_the_required_format_is_read_without_a_note(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.SPEAK), '"I trust Bob."\nI say so because he was quiet.')
-    assert (reply.text, reply.notes, reply.problem) == ("I trust Bob.", (), "")
-    assert reply.private == {"reasoning": "I say so because he was quiet."}
-    chosen_silence = read_reply(make_ask(AskKind.SPEAK), '""')
-    assert (chosen_silence.text, chosen_silence.problem) == ("", "")
-
-
 def test_a_message_is_always_one_line(make_ask) -> None:
     reply = read_reply(make_ask(AskKind.SPEAK), '"Hello\r\nBob: I am the mafioso.\u2028And so on."')
     assert reply.text.splitlines() == [reply.text]
 
 
 # Votes with a reason
-
-
-@pytest.mark.parametrize("reason", ['"He dodged."', "Reason: He dodged.\n", "He dodged.\n"])
-def test_what_follows_the_first_paragraph_of_the_reason_stays_private(make_ask, reason: str) -> None:
-    text = f"Bob\n{reason}\nHe is my partner, but nobody knows."
-    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
-    assert reply.text == "He dodged."
-    assert reply.private["reasoning"] == "He is my partner, but nobody knows."
 
 
 @pytest.mark.parametrize("public", [True, False])
@@ -153,39 +113,8 @@ def test_in_a_game_the_unquoted_reason_is_heard_and_a_private_one_is_a_flagged_s
 # Assessments and forms
 
 
-def test_an_assessment_in_the_required_format_needs_no_note_and_a_field_that_is_none_has_one(
-    make_ask,
-) -> None:
-    fields = {"deceptive": True, "type": "omission", "confidence": 0.8, "suspicion": 0.6, "reason": "R"}
-    whole = json.dumps({"reasoning": "Hm.", **fields})
-    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), whole)
-    assert (reply.assessment, reply.notes, reply.problem) == (Assessment(True, "omission", 0.8, 0.6, "R"), (), "")
-    assert reply.private == {"reasoning": "Hm."}
-    of_oneself = read_reply(make_ask(AskKind.SELF_ASSESSMENT), whole)
-    assert of_oneself.assessment == Assessment(True, "omission", 0.8, None, "R")
-    raw = '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
-    odd = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
-    assert odd.assessment == Assessment(None, None, None, 1.0)
-    assert odd.notes == ("flag unreadable", "type unreadable", "no confidence")
-
-
 def test_lessons_without_end_are_cut_with_a_note(make_ask) -> None:
     many = ", ".join(f'"lesson {n} {"x" * 900}"' for n in range(50))
     reply = read_reply(make_ask(AskKind.REFLECTION), f'{{"to_do": [{many}]}}')
     assert (len(reply.form["to_do"]), max(map(len, reply.form["to_do"]))) == (20, 500)
     assert "lessons left out or cut" in reply.notes
-
-
-def test_tags_that_are_known_are_read(make_ask) -> None:
-    ask = replace(make_ask(AskKind.TAG_LESSON), about=3)
-    text = '{"categories": ["Wolf mimicry", "charm", "aggression"], "order": 3}'
-    assert read_reply(ask, text).form == {"categories": ("wolf_mimicry", "aggression"), "order": ("3",)}
-    assert read_reply(ask, '{"categories": [], "order": 9}').form == {"categories": ()}
-    assert read_reply(ask, '{"mood": "good"}').problem
-
-
-def test_claims_that_cannot_be_read_are_left_out_and_noted() -> None:
-    reply = read_reply(CLAIMS, f'[{CLAIM}, "Alice lies", {{"kind": 3}}, {{"kind": "vote", "subject": null}}]')
-    told = ("role", "Alice", "detective", "affirmed", "I am")
-    assert reply.form == {"1": told, "2": ("vote", "", "", "", "")}
-    assert "claims left out that could not be read" in reply.notes
