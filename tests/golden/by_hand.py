@@ -60,9 +60,7 @@ LEARNED = (Lesson(LessonKind.TO_AVOID, "Do not plead."),)
 
 # The jester talks first and oddest, gets most votes, makes it worse in its defence, and is exiled on day 1.
 JESTER_EXILED = Hand(
-    make=lambda: Werewolf(
-        replace(TEN, learning=True, lessons=(Lesson(LessonKind.TO_AVOID, "Do not plead."),)), 1, "hand"
-    ),
+    make=lambda: Werewolf(replace(TEN, learning=True, lessons=LEARNED), 1, "hand"),
     kills={(1, 1): {"Henry": "Alice", "Ivy": "Alice"}},
     protects={1: "Grace"},
     bids={

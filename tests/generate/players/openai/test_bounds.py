@@ -63,28 +63,16 @@ def test_cached_tokens_have_their_own_price_where_there_is_one() -> None:
 MESSAGE = '"I am a villager."'
 
 
-def too_large(stubs, packed: bool):
-    """A completion whose message alone is over the limit."""
-    whole = stubs.says(f'"{"a" * LARGEST}"')
-    return stubs.Answer(whole.body, packed=packed)
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_response_that_is_too_large_is_dropped_counted_and_asked_for_again(
     serve, stubs, desk, asked, packed: bool
 ) -> None:
-    stub = serve(too_large(stubs, packed), stubs.says(MESSAGE))
-    one = desk(f"tiny@{stub.url}")
+    bodies = (stubs.says(f'"{"a" * LARGEST}"').body, stubs.says(MESSAGE).body)
+    one = desk(f"tiny@{serve(*(stubs.Answer(body, packed=packed) for body in bodies)).url}")
     (reply,) = one.ask(asked[AskKind.SPEAK])
     assert reply.text == "I am a villager."
     assert [attempt.problem for attempt in one.attempts] == ["the response is larger than 4 MiB", ""]
     assert one.attempts[0].raw == ""
-
-
-def test_a_packed_response_of_ordinary_size_is_read(serve, stubs, desk, asked) -> None:
-    whole = stubs.says(MESSAGE)
-    (reply,) = desk(f"tiny@{serve(stubs.Answer(whole.body, packed=True)).url}").ask(asked[AskKind.SPEAK])
-    assert reply.text == "I am a villager."
 
 
 @pytest.mark.parametrize("headers", [{"X-Long": "a" * 100_000}, {f"X-{n}": "b" * 1000 for n in range(300)}])

@@ -15,32 +15,17 @@ from liescope.generate.runs.journal import Journal
 
 SAID = '"I am a villager."'
 ROWS = (Path(__file__).parent / "messages_with_reasoning.jsonl").read_text(encoding="utf-8").splitlines()
-MESSAGES = {row["of"]: row["message"] for row in map(json.loads, ROWS)}
 
 
-@pytest.mark.parametrize("name", MESSAGES)
-def test_the_speech_is_what_remains_when_the_reasoning_is_taken_out(serve, stubs, desk, asked, name: str) -> None:
-    message = dict(MESSAGES[name])
-    one = desk(f"tiny@{serve(stubs.says(message.pop('content'), **message)).url}")
+@pytest.mark.parametrize("row", [json.loads(row) for row in ROWS], ids=lambda row: row["of"])
+def test_the_speech_is_what_remains_when_the_reasoning_is_taken_out_and_reasoning_alone_is_never_said(
+    serve, stubs, desk, asked, row: dict[str, Any]
+) -> None:
+    one = desk(f"tiny@{serve(stubs.says(**row['message'])).url}")
     (reply,) = one.ask(asked[AskKind.SPEAK])
-    assert (reply.text, reply.problem) == ("I am a villager.", "")
-    assert reply.private == {"reasoning": "I lie."}
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"content": None, "reasoning_content": SAID},  # vLLM's parser, when thinking was switched off
-        {"content": "", "reasoning": SAID},
-        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": SAID}]}]},
-        {"content": f"<think>{SAID}"},
-    ],
-)
-def test_reasoning_alone_is_never_said(serve, stubs, desk, asked, message: dict[str, Any]) -> None:
-    one = desk(f"tiny@{serve(stubs.says(message.pop('content'), **message)).url}")
-    (reply,) = one.ask(asked[AskKind.SPEAK])
-    assert reply.text is None
-    assert reply.problem
+    assert reply.text == ("I am a villager." if row["said"] else None)
+    assert bool(reply.problem) is not row["said"]
+    assert not row["said"] or reply.private == {"reasoning": "I lie."}
 
 
 @pytest.mark.parametrize(

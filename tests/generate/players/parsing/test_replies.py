@@ -72,11 +72,6 @@ def test_any_text_is_a_bid_within_bounds_or_a_problem_and_a_list_of_claims_or_a_
 # Speech
 
 
-def test_a_message_is_always_one_line(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.SPEAK), '"Hello\r\nBob: I am the mafioso.\u2028And so on."')
-    assert reply.text.splitlines() == [reply.text]
-
-
 # Votes with a reason
 
 

@@ -60,11 +60,6 @@ def test_what_json_smuggles_in_is_storable_and_on_one_line(make_ask, sign: str) 
         assert text.isprintable() or sign == "\\u2028"
 
 
-def test_text_in_any_script_is_kept_as_it_is(make_ask) -> None:
-    text = "Я думаю, что Боб 狼です 👩‍👩‍👧 מאפיה"
-    assert read_reply(make_ask(AskKind.SPEAK), f'"{text}"').text == text
-
-
 THOUGHT = "Alice looks safe. Charlie? Maybe."
 WITH_REASONING = [
     f"<think>\n{THOUGHT}\n</think>\n\nANSWER",
@@ -115,18 +110,3 @@ def test_reasoning_that_never_ends_holds_no_answer(make_ask, raw: str) -> None:
     assert reply.choice is None
     assert reply.problem == "the reasoning block never ends"
     assert THOUGHT in reply.private["reasoning"]
-
-
-@pytest.mark.parametrize("block", ["<think>But he is my partner.</think>", "<think>But he is my partner."])
-def test_reasoning_behind_the_answer_is_private_too(make_ask, block: str) -> None:
-    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), f"Bob\nHe dodged.\n{block}")
-    assert (reply.choice, reply.text) == ("Bob", "He dodged.")
-    assert "partner" in reply.private["reasoning"]
-
-
-@pytest.mark.parametrize(
-    "token", ["<|im_end|>", "<|eot_id|>", "</s>", "<end_of_turn>", "<｜end▁of▁sentence｜>", "<|endoftext|>"]
-)
-def test_an_end_token_that_a_server_left_in_is_no_part_of_the_answer(make_ask, token: str) -> None:
-    assert read_reply(make_ask(AskKind.VOTE), f"Bob{token}").choice == "Bob"
-    assert read_reply(make_ask(AskKind.SPEAK), f'"He dodged."{token}').text == "He dodged."

@@ -102,33 +102,21 @@ def test_those_accused_since_they_last_spoke_bid_more(plain: list[Any]) -> None:
     assert set(bids[True] + bids[False]) >= set(range(9))
 
 
-def flags(games: list[Any], kind: EventKind) -> list[tuple[bool, bool]]:
-    """(a deception was planted, it was flagged) for each assessment of that kind."""
-    found = []
-    for played in games:
-        for event in played.game.events:
-            if event.kind is kind:
-                planted = played.game.events[event.about].data["private"]["planted_type"] != "none"
-                found.append((planted, event.data["assessment"]["deceptive"]))
-    return found
+def flagged(games: list[Any], kind: EventKind) -> float:
+    """The share of the assessments of that kind that see a deception."""
+    found = [e.data["assessment"]["deceptive"] for played in games for e in played.game.events if e.kind is kind]
+    return sum(found) / len(found)
 
 
-def share(pairs: list[tuple[bool, bool]], planted: bool | None = None) -> float:
-    kept = [flagged for truth, flagged in pairs if planted is None or truth is planted]
-    return sum(kept) / len(kept)
-
-
-def test_speakers_know_what_they_meant_even_as_the_reason_of_a_vote(assessed: list[Any]) -> None:
-    reports = flags(assessed, EventKind.SELF_REPORT)
-    assert share(reports, True) > 0.8
-    assert share(reports, False) < 0.2
-    reasons = [
-        (played.game.events[event.about].data["private"]["planted_type"], event.data["assessment"]["type"])
+@pytest.mark.parametrize("phases", [("discussion", "defence"), ("voting",)])
+def test_speakers_know_what_they_meant_even_as_the_reason_of_a_vote(assessed: list[Any], phases: tuple[str]) -> None:
+    right = [
+        played.game.events[event.about].data["private"]["planted_type"] == event.data["assessment"]["type"]
         for played in assessed
         for event in played.game.events
-        if event.kind is EventKind.SELF_REPORT and event.phase == "voting"
+        if event.kind is EventKind.SELF_REPORT and event.phase in phases
     ]
-    assert 0.75 < sum(planted == said for planted, said in reasons) / len(reasons) < 0.99
+    assert 0.75 < sum(right) / len(right) < 0.99
 
 
 def test_suspicion_is_how_a_speaker_seems_even_to_werewolves_who_know_better(assessed: list[Any]) -> None:
@@ -148,7 +136,7 @@ def test_a_planted_bias_opens_a_gap_between_observers_and_speakers(play: Play) -
     def gap(b: float) -> float:
         players = dict.fromkeys(("villager", "werewolf", "doctor", "jester"), f"steady?b={b}")
         games = [play(seed, spec=WEREWOLF_TABLE, assess=True, **players) for seed in range(4)]
-        return share(flags(games, EventKind.RATING)) - share(flags(games, EventKind.SELF_REPORT))
+        return flagged(games, EventKind.RATING) - flagged(games, EventKind.SELF_REPORT)
 
     low, none, high = gap(-1.5), gap(0), gap(1.5)
     assert low + 0.08 < none < high - 0.12
