@@ -13,6 +13,10 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.world import once, played, played_corpus, played_model
+
+__all__ = ["once", "played", "played_corpus", "played_model"]
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side; small models want no second thread

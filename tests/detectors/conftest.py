@@ -24,6 +24,7 @@ from liescope.detectors.view.transcript import GameMoment
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.read import FORMAT, data_file
 from tests.generate.players.openai.stub import Script, Stub
+from tests.world import Once
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 ROLES = ("mafioso", "detective", "villager", "villager")
@@ -199,26 +200,43 @@ def after_the_game(detector: Detector, examples: Sequence[Example]) -> NDArray[n
 
 
 @pytest.fixture(scope="session")
-def corpus(make_corpus: Corpus) -> Path:
-    return make_corpus()
+def corpus(once: Once, make_corpus: Corpus) -> Path:
+    """120 games."""
+    return once("corpora/small", lambda out: make_corpus().rename(out))
 
 
 @pytest.fixture(scope="session")
-def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """TF-IDF for the role, by default settings. Whoever spoils it copies it first."""
-    return train("tfidf", corpus, out=tmp_path_factory.mktemp("models") / "tfidf").model
+def large(once: Once, make_corpus: Corpus) -> Path:
+    """400 games, in which words tell less."""
+    return once("corpora/large", lambda out: make_corpus(games=400, tell=0.5).rename(out))
 
 
 @pytest.fixture(scope="session")
-def embedding_model(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("models") / "embedding"
-    return train("embedding", corpus, out=out, folds=0, encoder=str(tiny_encoder)).model
+def model(once: Once, corpus: Path) -> Path:
+    """TF-IDF for the role, by default settings."""
+    return once("models/tfidf", lambda out: train("tfidf", corpus, out=out))
 
 
 @pytest.fixture(scope="session")
-def encoder_model(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("models") / "encoder"
-    return train("encoder", corpus, out=out, folds=0, encoder=str(tiny_encoder), max_steps=3).model
+def model_with_context(once: Once, corpus: Path) -> Path:
+    return once("models/with context/tfidf", lambda out: train("tfidf", corpus, out=out, folds=0, context=2))
+
+
+@pytest.fixture(scope="session")
+def large_model(once: Once, large: Path) -> Path:
+    return once("models/large/tfidf", lambda out: train("tfidf", large, out=out, folds=3, strength=50.0))
+
+
+@pytest.fixture(scope="session")
+def embedding_model(once: Once, corpus: Path, tiny_encoder: Path) -> Path:
+    small = {"folds": 0, "encoder": str(tiny_encoder)}
+    return once("models/embedding", lambda out: train("embedding", corpus, out=out, **small))
+
+
+@pytest.fixture(scope="session")
+def encoder_model(once: Once, corpus: Path, tiny_encoder: Path) -> Path:
+    small = {"folds": 0, "encoder": str(tiny_encoder), "max_steps": 3}
+    return once("models/encoder", lambda out: train("encoder", corpus, out=out, **small))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -242,12 +260,15 @@ def _controls_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_encoder(once: Once) -> Path:
+    return once("tiny/bert", make_encoder)
+
+
+def make_encoder(folder: Path) -> None:
     """A BERT of a few thousand random weights with a vocabulary of the corpus's words, made on the spot."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    folder = tmp_path_factory.mktemp("tiny") / "bert"
     folder.mkdir()
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ":", "speaker", "player", "##1", "##2", "##3"]
     words += sorted({*SHARED, *TELLS[True], *TELLS[False]})
@@ -257,17 +278,19 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
     torch.manual_seed(0)
     BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **shape)).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
-def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_lm(once: Once) -> Path:
+    return once("tiny/llama", make_language_model)
+
+
+def make_language_model(folder: Path) -> None:
     """A Llama of four layers with random weights and the corpus's words as its vocabulary."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("tiny") / "llama"
     words = ["<unk>", "<s>", "</s>", ".", ":", "?", "yes", "no", "speaker", "player1", "player2", "player3"]
     words += sorted({*SHARED, *TELLS[True], *TELLS[False]})
     plain = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
@@ -279,7 +302,6 @@ def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     LlamaForCausalLM(
         LlamaConfig(vocab_size=len(words), max_position_embeddings=64, initializer_range=0.2, **shape)
     ).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
@@ -25,7 +24,7 @@ import liescope
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LieDetector
 from liescope.detectors.classifier import InputError
-from liescope.detectors.detector_registry import DETECTORS, detector_class
+from liescope.detectors.detector_registry import detector_class
 from tests.detectors.test_own_rows import GROUPS, LABELS, TEXTS
 
 ROOT = Path(__file__).parents[2]
@@ -86,15 +85,13 @@ def chats(texts: list[str]) -> list[list[dict[str, str]]]:
 @pytest.mark.parametrize(
     "given",
     [
-        np.array(TEXTS),
         pd.Series(TEXTS),
-        pd.DataFrame({"text": TEXTS}),
         pl.DataFrame({"text": TEXTS}),
         [{"text": "Yes.", "speaker": "Bo", "context": [("Al", text)]} for text in TEXTS],
         chats(TEXTS),
         [{"messages": messages} for messages in chats(TEXTS)],
     ],
-    ids=["array", "series", "pandas", "polars", "mappings", "conversations", "rows"],
+    ids=["series", "frame", "mappings", "conversations", "rows"],
 )
 def test_what_holds_texts_is_searched_and_cross_validated_by_group(given: Any) -> None:
     model = LieDetector(context=1)
@@ -202,13 +199,6 @@ def test_a_trained_model_is_a_calibrated_classifier(tmp_path: Path) -> None:
     )
 
 
-def test_calibration_and_predictions_out_of_fold_are_scikit_learns() -> None:
-    calibrated = CalibratedClassifierCV(LieDetector(), cv=3).fit(TEXTS, LABELS)
-    assert calibrated.predict(UNHEARD).tolist() == [True, False]
-    found = cross_val_predict(LieDetector(), TEXTS, LABELS, groups=GROUPS, cv=GroupKFold(4), method="decision_function")
-    assert found.shape == (80,)
-
-
 @pytest.mark.parametrize(
     ("model", "texts", "labels", "words"),
     [
@@ -241,9 +231,3 @@ def test_errors_are_liescopes_too_and_an_empty_text_is_one_without_words() -> No
     assert issubclass(InputError, ValueError)
     model = LieDetector().fit([*TEXTS, "", None], [*LABELS, True, False])
     assert model.predict_proba(["", None])[:, 1] == pytest.approx([0.5, 0.5], abs=0.1)
-
-
-def test_every_kind_has_its_options_among_the_parameters() -> None:
-    for kind in DETECTORS:
-        fields = detector_class(kind).options_type.model_fields
-        assert {*fields} <= {*LieDetector(kind).get_params()}

@@ -27,34 +27,26 @@ def run(*words: str) -> str:
     return CliRunner().invoke(app, list(words), catch_exceptions=False).stdout
 
 
-@pytest.fixture(scope="module")
-def named_oddly(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus whose models are called as an attacker would call them."""
-    corpus: Path = make_corpus(models=("=cmd|x", "a|b[/b]<i>"))
-    out = tmp_path_factory.mktemp("models") / "x[" / "b]|=y"
-    run("train", "tfidf", "--corpus", str(corpus), "--out", str(out))
-    report = out.parent / "report"
-    run("evaluate", str(out), "--corpus", str(corpus), "--observers", "--draws", "10", "--out", str(report))
-    return report
-
-
-def test_no_name_breaks_a_table_of_the_report_or_becomes_a_formula(named_oddly: Path) -> None:
-    report = (named_oddly / "report.md").read_text(encoding="utf-8")
+def test_no_name_breaks_a_table_of_the_report_or_becomes_a_formula(make_corpus: Corpus, tmp_path: Path) -> None:
+    """Models and folders are called as an attacker would call them."""
+    corpus, out = make_corpus(games=60, models=("=cmd|x", "a|b[/b]<i>")), tmp_path / "x[" / "b]|=y"
+    run("train", "tfidf", "--corpus", str(corpus), "--out", str(out), "--folds", "0")
+    run("evaluate", str(out), "--corpus", str(corpus), "--observers", "--draws", "10", "--out", str(tmp_path / "r"))
+    report = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     blocks = [block.splitlines() for block in report.split("\n\n") if block.startswith("|")]
     tables = [line for block in blocks for line in block if line[:1] == "|"]
     assert any(r"villager=a\|b" in line for line in tables)
     assert any(r"b\]\|=y" in line for line in tables)
     assert all(len({len(re.findall(r"(?<!\\)\|", line)) for line in block if line[:1] == "|"}) == 1 for block in blocks)
     assert all("<i>" not in line for line in tables)
-    csv = (named_oddly / "report.csv").read_text(encoding="utf-8")
+    csv = (tmp_path / "r" / "report.csv").read_text(encoding="utf-8")
     assert not re.search(r"(^|,)[=+@]", csv, re.MULTILINE)
 
 
-@pytest.mark.parametrize("columns", ["80", "200"])
 def test_everything_fits_80_columns_with_a_row_for_each_detector(
-    columns: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
     shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--draws", "20", "--out", "r")
@@ -87,27 +79,24 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("action", ["train", "evaluate"])
 def test_a_full_disk_leaves_nothing_half_made(
     action: str,
+    model: Path,
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    model, out = tmp_path / "m", tmp_path / "out"
-    train = ["train", "tfidf", "--corpus", str(corpus), "--folds", "0", "--out"]
-    if action == "evaluate":
-        run(*train, str(model))
-    evaluate = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out"]
-    words = [*(train if action == "train" else evaluate), str(out)]
+    more = {"train": ["tfidf", "--folds", "0"], "evaluate": [str(model), "--draws", "10"]}[action]
+    words = [action, *more, "--corpus", str(corpus), "--out", str(tmp_path / "out")]
     with small_files(monkeypatch):
         code = cli.main(words)
     assert code == 1
     said = capsys.readouterr().err
     assert "cannot be written" in said.splitlines()[-1]
     assert "Traceback" not in said
-    assert {path.name for path in tmp_path.iterdir()} == ({"m"} if action == "evaluate" else set())
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("seed", ["-1", str(2**32), str(10**22)])
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
 @pytest.mark.parametrize("command", ["train", "evaluate"])
 def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, tmp_path: Path) -> None:
     what = {"train": "tfidf", "evaluate": str(tmp_path)}[command]
@@ -115,12 +104,11 @@ def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, 
         run(command, what, "--corpus", str(corpus), "--out", str(tmp_path / "out"), "--seed", seed)
 
 
-@pytest.mark.slow
-def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(corpus: Path, tmp_path: Path) -> None:
-    run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
+@pytest.mark.long
+def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(model: Path) -> None:
     process, terminal = pty.fork()
     if process == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "liescope", "score", str(tmp_path / "m")])
+        os.execv(sys.executable, [sys.executable, "-m", "liescope", "score", str(model)])
     _read_until(terminal, b"reading statements, one a line, from standard input; Ctrl-D ends it")
     time.sleep(1)  # it waits for a line, where polars has worked before
     os.write(terminal, b"I am the detective.\n")

@@ -23,25 +23,15 @@ CALM = "calm down and trust me, a random rush is wrong, Bob."
 
 
 @pytest.fixture(scope="module")
-def talk(make_corpus: Corpus) -> Path:
-    return make_corpus(games=400, tell=0.5)
+def model(large_model: Path) -> LoadedDetector:
+    return load(large_model)
 
 
-@pytest.fixture(scope="module")
-def folder(talk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train("tfidf", talk, out=tmp_path_factory.mktemp("m") / "tfidf", folds=3, strength=50.0).model
-
-
-@pytest.fixture(scope="module")
-def model(folder: Path) -> LoadedDetector:
-    return load(folder)
-
-
-def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, talk: Path) -> None:
+def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, large: Path) -> None:
     """Its own scores of validation are those that it gives anew, and not the raw ones."""
     confidence = model.file.confidence
     assert confidence.statements.temperature != 1
-    statements = read_statements(talk, ["validation"])
+    statements = read_statements(large, ["validation"])
     raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
     given = model.score(statements)["score"].to_numpy()
     assert given == pytest.approx(confidence.statements(raw))
@@ -49,8 +39,8 @@ def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, ta
     assert statements.join(saved, on="statement_id")["score"].to_numpy() == pytest.approx(given)
 
 
-def test_the_verdicts_hold_each_class_as_often_as_promised(model: LoadedDetector, talk: Path) -> None:
-    statements = read_statements(talk, ["test"])
+def test_the_verdicts_hold_each_class_as_often_as_promised(model: LoadedDetector, large: Path) -> None:
+    statements = read_statements(large, ["test"])
     data = labelled(statements, "role", 0)
     abstained = []
     for coverage in (0.7, 0.9):
@@ -61,8 +51,8 @@ def test_the_verdicts_hold_each_class_as_often_as_promised(model: LoadedDetector
     assert 0 < abstained[0] < abstained[1] < 1
 
 
-def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: Path) -> None:
-    games, truth = read_transcripts(talk, ["test"]), read_deceivers(talk, ["test"])
+def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, large: Path) -> None:
+    games, truth = read_transcripts(large, ["test"]), read_deceivers(large, ["test"])
     found = {key: model.predict_game(game, coverage=0.9).suspects for key, game in games.items()}
     held = [truth[key] <= set(suspects or ()) for key, suspects in found.items()]
     assert np.mean(held) >= 0.9 - 0.12  # about 60 games
@@ -85,9 +75,9 @@ def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: P
 
 
 def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_says_so(
-    model: LoadedDetector, talk: Path, make_corpus: Corpus, tmp_path: Path
+    model: LoadedDetector, large: Path, make_corpus: Corpus, tmp_path: Path
 ) -> None:
-    statements = read_statements(talk, ["test"])
+    statements = read_statements(large, ["test"])
     model.score(statements)
     assert model.notes == ()
 
@@ -116,35 +106,27 @@ def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_
     assert [row for row in result.rows if row.metric == "top1"]
 
 
-def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path) -> None:
-    model = load(train("tfidf", talk, out=tmp_path / "m", target="claim", folds=2).model)
+def test_other_targets_have_verdicts_and_no_suspects(large: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", large, out=tmp_path / "m", target="claim", folds=2).model)
     assert model.file.confidence.suspects is None
     assert model.score([CALM])["verdict"].null_count() == 0
-    game = next(iter(read_transcripts(talk, ["test"]).values()))
+    game = next(iter(read_transcripts(large, ["test"]).values()))
     whole = model.predict_game(game)
     assert (whole.players, whole.suspects) == ({}, None)
     assert set(whole.statements) == set(model.detector.predict_game(game, target="claim").statements)
 
 
-def test_without_calibration_scores_are_the_detectors_own(talk: Path, tmp_path: Path) -> None:
-    model = load(train("tfidf", talk, out=tmp_path / "m", folds=2, calibrate="none").model)
+def test_without_calibration_scores_are_the_detectors_own(large: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", large, out=tmp_path / "m", folds=2, calibrate="none").model)
     assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
     assert model.file.confidence.labels is not None
     with pytest.raises(UnknownName, match="method of calibration"):
-        train("tfidf", talk, out=tmp_path / "n", calibrate="magic")
+        train("tfidf", large, out=tmp_path / "n", calibrate="magic")
 
 
-def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
-    model = load(train("tfidf", talk, out=tmp_path / "m", folds=3, strength=50.0, calibrate="isotonic").model)
-    assert model.file.confidence.statements is not None
-    statements = read_statements(talk, ["test"])
-    raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
-    assert (np.diff(model.score(statements)["score"].to_numpy()[np.argsort(raw)]) >= 0).all()
-
-
-def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(talk: Path, tmp_path: Path) -> None:
-    model = load(train("linear", talk, out=tmp_path / "m", folds=0).model)
-    rows = read_statements(talk, ["test"]).select("text", "speaker", "game_id", "names", deceivers=1).to_dicts()
+def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(large: Path, tmp_path: Path) -> None:
+    model = load(train("linear", large, out=tmp_path / "m", folds=0).model)
+    rows = read_statements(large, ["test"]).select("text", "speaker", "game_id", "names", deceivers=1).to_dicts()
     there = model.score(rows, coverage=0.5)
     assert there.filter(pl.col("verdict") != "abstain").height > len(rows) / 2
     assert "it comes without the game that this detector reads" not in set(there["abstains"])

@@ -58,11 +58,11 @@ def test_the_shuffled_control_is_at_chance_on_average(corpus: Path) -> None:
     statements = read_statements(corpus)
     train, others = (statements.filter(pl.col("split") == name) for name in ("train", "validation"))
     found = []
-    for seed in range(8):
+    for seed in range(3):
         scores = control_scores(train, others, "role", seed).filter(detector="control:shuffled")
         rows = evaluate_scores(scores, statements, ScoringPlan("validation", draws=10)).rows
         found.append(value(rows, "control:shuffled", "auroc", "validation"))
-    assert abs(np.mean(found) - 0.5) < 0.06
+    assert abs(np.mean(found) - 0.5) < 0.1
 
 
 def test_dealing_labels_to_other_games_keeps_their_number_and_the_spread_over_games(corpus: Path) -> None:
@@ -86,7 +86,9 @@ def test_a_control_that_is_the_model_finds_a_corpus_where_the_model_is_the_answe
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
-def test_thresholds_never_come_from_the_games_that_are_evaluated(split: str, model: Path, corpus: Path) -> None:
+def test_thresholds_never_come_from_the_games_that_are_evaluated_nor_scores_of_train_from_fits_that_saw_them(
+    split: str, model: Path, corpus: Path
+) -> None:
     evaluation = evaluate([model], corpus, split=split, draws=10)
     assert evaluation.plan.threshold_split != split
     chosen = evaluation.figures.thresholds["tfidf", "role"]
@@ -95,6 +97,12 @@ def test_thresholds_never_come_from_the_games_that_are_evaluated(split: str, mod
         label_role=pl.when(pl.col("split") == split).then(~pl.col("label_role")).otherwise(pl.col("label_role"))
     )
     assert evaluate_scores(evaluation.scores, flipped, evaluation.plan).thresholds["tfidf", "role"] == chosen
+    if split == "train":
+        mine = evaluation.scores.filter(pl.col("detector") == "tfidf").join(
+            evaluation.statements.filter(pl.col("split") == "train"), on="statement_id", how="semi"
+        )
+        assert (mine["fold"] >= 0).all()
+        assert mine["statement_id"].is_unique().all()
 
 
 def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
@@ -107,15 +115,6 @@ def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
     plan = ScoringPlan(data["split"], tuple(data["hold_out"]), data["draws"], data["seed"])
     again = [row.to_json() for row in evaluate_scores(scores, statements, plan).rows]
     assert again == data["rows"][: len(again)]
-
-
-def test_the_train_split_is_evaluated_out_of_fold(model: Path, corpus: Path) -> None:
-    evaluation = evaluate([model], corpus, split="train", draws=10)
-    mine = evaluation.scores.filter(pl.col("detector") == "tfidf").join(
-        evaluation.statements.filter(pl.col("split") == "train"), on="statement_id", how="semi"
-    )
-    assert (mine["fold"] >= 0).all()
-    assert mine["statement_id"].is_unique().all()
 
 
 def test_a_split_with_one_class_gives_nulls_and_a_reason(model: Path, make_corpus: Corpus) -> None:
@@ -216,7 +215,7 @@ def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed
 
     models = ("model-a", "model-b", "model-a", "model-b", "model-a", "model-c", "model-b")
     corpus = make_corpus(models=models, hold_out=["model-c"], change=hold_out)
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
     evaluation = evaluate([tmp_path / "m"], corpus, observers=True, draws=20)
     assert evaluation.plan.hold_out == ("model-c",)
     statements = read_statements(corpus, ["test"])
@@ -253,7 +252,7 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
             row["label_claim_null"] = "no claim" if row["label_claim"] is None else ""
 
     corpus = make_corpus(change=reasons)
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "claim", TextConfig(), {}, 2))
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "claim", TextConfig(), {}, 0))
     evaluation = evaluate([tmp_path / "m"], corpus, draws=10)
     test = read_statements(corpus, ["test"])
     assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
@@ -270,7 +269,7 @@ def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_
 
     corpus, foreign = make_corpus(games=60), make_corpus(games=12, change=unsaid)
     for target in ("self", "role"):
-        train_recipe(corpus, tmp_path / target, Recipe("tfidf", target, TextConfig(), {}, 2))
+        train_recipe(corpus, tmp_path / target, Recipe("tfidf", target, TextConfig(), {}, 0))
     counts = label_counts(read_statements(foreign))
     words = f"small, split all, has a self label; labels there are: role {counts['role']}, claim {counts['claim']}"
     with pytest.raises(UsageError, match=words):
@@ -451,9 +450,9 @@ def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Pat
     assert value(rows, "d", "names_mafioso", "all") == 0.5
 
 
-def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus: Corpus) -> None:
+def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, corpus: Path, make_corpus: Corpus) -> None:
     with pytest.raises(UnknownName, match="all, test, train, validation"):
-        evaluate([model], make_corpus(games=10), split="tests")
+        evaluate([model], corpus, split="tests")
 
     def all_train(rows: Rows) -> None:
         for config in rows.values():

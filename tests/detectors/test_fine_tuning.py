@@ -41,7 +41,7 @@ MODELS = ("model-a", "model-b", "model-c", "model-d")
 @pytest.fixture(scope="module")
 def four(make_corpus: Corpus) -> Path:
     """A corpus in which four models speak."""
-    return make_corpus(games=60, models=MODELS)
+    return make_corpus(games=40, models=MODELS)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, f
         return replace(example, text=f"{own} {text}" if example.speaker_model == aside else text)
 
     examples = tuple(said(example, bool(lie)) for example, lie in zip(data.examples, data.y, strict=True))
-    detector = fit(replace(data, examples=examples), max_steps=0, epochs=20.0, patience=0)
+    detector = fit(replace(data, examples=examples), max_steps=0, epochs=20.0)
     plain = [replace(examples[0], text=f"{words} look at this") for words in ("trust trust", "certain certain")]
     lie, honest = detector.predict_proba(plain)[:, 1]
     assert lie > honest + 0.3
@@ -125,41 +125,24 @@ def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, f
     assert 0 < detector.chosen.steps <= detector.chosen.planned
 
 
-def test_what_was_kept_aside_and_then_learned_stands_in_the_model(
-    four: Path, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    options = {"encoder": str(tiny_encoder), "batch_size": 16, "epochs": 2.0}
-    for name, held_out in (("m", 0.1), ("whole", 0.0)):
-        made = train("encoder", four, out=tmp_path / name, folds=0, held_out=held_out, **options)
-        chosen = made.file.training.chosen
-        assert (chosen is None) == (held_out == 0)
-        if chosen:
-            assert len(chosen.models) == 1
-            assert chosen.words() in made.notes
-            assert f"It learned for {chosen.steps} steps." in (tmp_path / name / "README.md").read_text(
-                encoding="utf-8"
-            )
-            assert read_model_file(tmp_path / name).training.chosen == chosen
-        assert set(made.file.training.models) == set(MODELS)
-
-
 def test_the_steps_are_chosen_where_the_loss_on_what_is_kept_aside_is_least_and_training_ends_when_patience_does(
     fit: Any,
 ) -> None:
     found = {}
     for patience in (0, 1):
-        detector = fit(max_steps=0, epochs=8.0, patience=patience, lr=0.03)
+        detector = fit(max_steps=0, epochs=6.0, patience=patience, lr=0.03)
         held_out = [point for point in detector.losses if "held_out" in point]
         least = min(held_out, key=lambda point: point["held_out"])
         assert detector.chosen.steps == least["step"]
         assert max(point["step"] for point in detector.losses if "refit" in point) == least["step"]
         found[patience] = held_out
-    first_worse = next(at for at in range(1, 8) if found[0][at]["held_out"] >= min(
+    first_worse = next(at for at in range(1, 6) if found[0][at]["held_out"] >= min(
         point["held_out"] for point in found[0][:at]))  # fmt: skip
     assert found[1] == found[0][: first_worse + 1]
 
 
-def test_of_one_pass_there_is_no_number_of_steps_to_choose(data: Labelled, fit: Any) -> None:
+def test_of_one_pass_or_with_nothing_kept_aside_there_is_no_number_of_steps_to_choose(data: Labelled, fit: Any) -> None:
+    assert fit(max_steps=2, epochs=2.0, held_out=0.0).chosen is None
     detector = fit(max_steps=0, epochs=1.0, held_out=0.1)
     assert detector.chosen is None
     assert max(point["step"] for point in detector.losses) == -(-len(data.y) // detector.options.batch_size)
@@ -208,10 +191,11 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 
 def test_settings_of_the_training_reach_the_trainer(tmp_path: Path) -> None:
-    options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "compile": True}
+    options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "compile": True, "accumulate": 4}
     made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), True, 0)
     assert (made.lr_scheduler_type, made.warmup_steps, made.weight_decay) == ("cosine", 7, 0.2)
     assert made.torch_compile
+    assert made.gradient_accumulation_steps == 4
     assert made.output_dir == str(tmp_path / "kept")
 
 
@@ -246,18 +230,19 @@ def board(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(integration_utils.INTEGRATION_TO_CALLBACK, "tensorboard", WritesLines)
 
 
-@pytest.mark.parametrize("own", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_curves_for_tensorboard_outlive_the_training_one_run_for_each_and_are_no_part_of_the_model(
-    own: bool, board: None, four: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_was_kept_aside_stands_in_the_model_and_curves_for_tensorboard_lie_beside_it_one_run_for_each_training(
+    board: None, four: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = tmp_path / "m" / "runs"
-    if own:
-        where = tmp_path / "board"
-        monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(where))
     monkeypatch.setenv("WANDB_API_KEY", "a-key-of-somebody")
-    options = {"encoder": str(tiny_encoder), "batch_size": 16, "epochs": 2.0, "report_to": "tensorboard"}
-    made = train("encoder", four, out=tmp_path / "m", folds=2, **options)
-    assert [path.name.rpartition("-")[2] for path in sorted(where.iterdir())] == ["choosing", "learning"] * 3
+    options = {"encoder": str(tiny_encoder), "batch_size": 32, "epochs": 2.0, "report_to": "tensorboard"}
+    made, where = train("encoder", four, out=tmp_path / "m", folds=0, **options), tmp_path / "m" / "runs"
+    chosen = made.file.training.chosen
+    assert len(chosen.models) == 1
+    assert set(made.file.training.models) == set(MODELS)
+    assert chosen.words() in made.notes
+    assert f"It learned for {chosen.steps} steps." in (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
+    assert read_model_file(tmp_path / "m").training.chosen == chosen
+    assert [path.name.rpartition("-")[2] for path in sorted(where.iterdir())] == ["choosing", "learning"]
     for run in where.iterdir():
         points = [json.loads(line) for line in (run / "events.vm.txt").read_text("utf-8").splitlines()]
         assert len([point for point in points if "loss" in point]) > 3
@@ -267,9 +252,14 @@ def test_curves_for_tensorboard_outlive_the_training_one_run_for_each_and_are_no
     assert not [path for path in files if b"a-key-of-somebody" in path.read_bytes()]
 
 
-def test_curves_that_nothing_would_keep_are_refused(board: None, fit: Any) -> None:
+def test_curves_go_to_the_folder_that_is_named_and_those_that_nothing_would_keep_are_refused(
+    board: None, fit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(UsageError, match="set TENSORBOARD_LOGGING_DIR"):
         fit(report_to="tensorboard")
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path))
+    fit(report_to="tensorboard", max_steps=1, held_out=0.0)
+    assert [path.name.rpartition("-")[2] for path in tmp_path.iterdir()] == ["training"]
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb", "mlflow"])
@@ -297,22 +287,9 @@ def test_recomputing_activations_changes_nothing_that_is_learned(fit: Any, tmp_p
     assert all(torch.allclose(plain[name], recomputed[name], atol=1e-6) for name in plain)
 
 
-@pytest.mark.long
-def test_gradients_of_several_batches_make_one_step(data: Labelled, tiny_encoder: Path) -> None:
-    steps = []
-    for accumulate in (1, 4):
-        seen: list[int] = []
-        options = {"encoder": str(tiny_encoder), "epochs": 1.0, "batch_size": 8, "held_out": 0.0}
-        detector = make("encoder", TextConfig(), {**options, "accumulate": accumulate})
-        detector.fit(data.examples, data.y, data.groups, lambda _, done, total, seen=seen: seen.append(total))
-        steps.append(seen[0])
-    batches = -(-len(data.y) // 8)
-    assert steps == [batches, -(-batches // 4)]
-
-
 def test_lora_learns_little_and_leaves_a_plain_encoder(fit: Any, tiny_encoder: Path, tmp_path: Path) -> None:
     pytest.importorskip("peft")
-    detector = fit(lora=4, max_steps=20)
+    detector = fit(lora=4, max_steps=8)
     tuned, base = weights(detector, tmp_path / "m"), load_file(tiny_encoder / "model.safetensors")
     assert {f"bert.{name}" for name in base} | {"classifier.weight", "classifier.bias"} == {*tuned}
     assert torch.equal(tuned["bert.embeddings.word_embeddings.weight"], base["embeddings.word_embeddings.weight"])
@@ -342,7 +319,6 @@ def test_labels_that_are_null_are_no_part_of_the_loss() -> None:
     labels = torch.tensor(rows)
     loss = encoder.loss_of(encoder.sizes(others), (1.0, 1.0))
     loss(SimpleNamespace(logits=logits), labels).backward()
-    assert logits.grad is not None
     assert (logits.grad[0] != 0).all()
     assert (logits.grad[1, :2] != 0).all()
     assert (logits.grad[1, 2:] == 0).all()

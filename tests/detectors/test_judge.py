@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 import liescope
-from liescope.cli import main
 from liescope.common.errors import BadData, EndpointSilent, MissingKey, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.evaluation.evaluate import evaluate
@@ -92,26 +91,6 @@ def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_pa
     # In the villager's seat, too, only the games that it judged count.
     (seat,) = [r for r in found.rows if (r.detector, r.metric, r.split) == ("judge:wise", "names_mafioso", "test")]
     assert seat.games <= 4
-
-
-def test_an_interrupted_judge_goes_on_where_it_was(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
-    stopped = {"on": True}
-
-    def script(request: Request, number: int) -> Answer:
-        return fails(401) if stopped["on"] and number >= 10 else with_logprobs(request, number)
-
-    stub = serve(script)
-    command = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out", str(tmp_path / "r")]
-    command += ["--judge", f"openai:wise@{stub.url}", "--judge-cache", str(tmp_path / "c")]
-    assert main(command) != 0
-    answered = {json.dumps(request.body) for request in stub.requests[:10]}
-    assert not (tmp_path / "r").exists()
-    stopped["on"], before = False, len(stub.requests)
-    assert main(command) == 0
-    assert answered.isdisjoint(json.dumps(request.body) for request in stub.requests[before:])
-    (facts,) = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))["judges"]
-    assert facts["found"] >= 10
-    assert facts["found"] + facts["requests"] == facts["statements"]
 
 
 def test_a_signal_keeps_what_came(

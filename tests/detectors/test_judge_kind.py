@@ -17,6 +17,7 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
+from liescope.detectors.judge.asking import FRUITLESS
 from liescope.detectors.judge.prompt import DEFAULT
 from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling, game_text
 from liescope.detectors.saved import load
@@ -32,6 +33,7 @@ from liescope.detectors.view.transcript import (
     TranscriptTurn,
     read_transcripts,
 )
+from liescope.generate.players.run_limits import Limits
 from tests.detectors.conftest import after_the_game
 from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
@@ -96,9 +98,7 @@ def test_answers_are_calibrated_on_a_few_statements_and_rank_those_of_other_game
 
 def test_without_a_limit_nothing_is_asked_in_training(serve: Serve, data: Mapping[str, Labelled]) -> None:
     stub = serve(with_logprobs)
-    judge = fitted(stub, data, fit_limit=0)
-    assert stub.requests == []
-    assert judge.predict_proba([]).shape == (0, 2)
+    fitted(stub, data, fit_limit=0)
     assert stub.requests == []
 
 
@@ -118,12 +118,6 @@ def test_examples_are_balanced_from_games_that_calibrate_nothing_and_are_saved(
     of_them = {text for game, text in zip(data["train"].groups, texts, strict=True) if game in games}
     assert len(games) == 3
     assert not of_them & {material(request) for request in stub.requests}
-
-
-def test_other_seeds_show_other_examples(serve: Serve, data: Mapping[str, Labelled]) -> None:
-    stub = serve(with_logprobs)
-    shown = [fitted(stub, data, shots=2, fit_limit=0, seed=seed)._learned.examples for seed in (0, 0, 1)]
-    assert shown[0] == shown[1] != shown[2]
 
 
 @pytest.mark.parametrize(
@@ -169,8 +163,9 @@ def test_a_judge_that_answers_nothing_is_given_up_and_leaves_no_model(
     serve: Serve, corpus: Path, tmp_path: Path
 ) -> None:
     stub = serve(lambda request, number: says("I cannot say."))
-    with pytest.raises(EndpointRefused, match="answered none of 20 requests"):
+    with pytest.raises(EndpointRefused, match=f"answered none of {FRUITLESS} requests"):
         liescope.train("judge", corpus, out=tmp_path / "m", model=f"openai:wise@{stub.url}")
+    assert FRUITLESS <= len(stub.requests) <= FRUITLESS + Limits().concurrency
     assert not (tmp_path / "m").exists()
 
 
@@ -265,9 +260,7 @@ def test_a_calibration_undoes_what_is_wrong_with_the_answers(slope: float) -> No
     found = PlattScaling.fitted(1 / (1 + np.exp(-odds)), y)
     assert found.slope == pytest.approx(slope, abs=0.15)
     assert found.intercept == pytest.approx(-1, abs=0.15)
-
-
-def test_a_calibration_never_turns_answers_around() -> None:
+    # It never turns answers around.
     found = PlattScaling.fitted(np.array([0.9, 0.1] * 50), np.array([False, True] * 50))
     assert found.slope == pytest.approx(0, abs=1e-6)
 

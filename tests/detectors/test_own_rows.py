@@ -126,8 +126,8 @@ def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
 def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
     data, labels = FORMS[form]()
     liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
-    liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
-    liescope.audit(data, labels, out=tmp_path / "audited")
+    liescope.evaluate(tmp_path / "m", data, labels, draws=20, out=tmp_path / "evaluated")
+    liescope.audit(data, labels, draws=20, shuffles=20, out=tmp_path / "audited")
     for name in ("evaluated", "audited"):
         words = (tmp_path / name / "report.md").read_text(encoding="utf-8")
         assert re.findall(r".*\bgames?\b.*", words.replace("place in the game or talk", "")) == []

@@ -104,6 +104,7 @@ print("\n" + json.dumps({"labels": model.config.id2label, "plain": plain, "piped
 """
 
 
+@pytest.mark.long
 def test_a_published_encoder_is_a_text_classification_model_of_transformers(
     trained: dict[str, Path], start_hub: Callable[..., Hub]
 ) -> None:
@@ -134,31 +135,45 @@ def test_the_card_of_a_kind_that_only_liescope_opens_says_what_it_takes(mine: Pa
         assert ModelCard(card).data.library_name == "liescope"
 
 
-def test_a_dry_run_shows_everything_and_asks_nobody(trained: dict[str, Path], start_hub: Callable[..., Hub]) -> None:
-    hub, stray = start_hub(), trained["tfidf"] / "journal.sqlite"
-    stray.write_text("private", encoding="utf-8")
-    done = hub.publish(str(trained["tfidf"]), "--repo", REPO, "--dry-run", "--json", HF_TOKEN="")
-    stray.unlink()
+def test_a_dry_run_shows_everything_and_asks_nobody(mine: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    (mine / "journal.sqlite").write_text("private", encoding="utf-8")
+    done = hub.publish(str(mine), "--repo", REPO, "--dry-run", "--json", HF_TOKEN="")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    kept = [path for path in mine.iterdir() if path.name not in ("README.md", "journal.sqlite")]
     assert {file["path"]: file["bytes"] for file in found["files"]} == {
-        **{path.name: path.stat().st_size for path in trained["tfidf"].iterdir() if path.name != "README.md"},
+        **{path.name: path.stat().st_size for path in kept},
         "README.md": len(found["card"].encode()),
     }
     assert (found["kind"], found["dry_run"], found["private"]) == ("model", True, True)
     assert hub.state()["log"] == []
 
 
-def test_the_bundled_encoder_goes_along_so_that_the_repository_opens(corpus: Path, tmp_path: Path) -> None:
-    bundled = train("embedding", corpus, out=tmp_path / "m", folds=0).model
-    found = publish(bundled, REPO, dry_run=True)
-    assert {"modules.json", "1_Pooling/config.json", "model.safetensors", "head.skops"} <= {f.path for f in found.files}
-    data = ModelCard(found.card).data
-    assert (data.library_name, data.base_model) == ("sentence-transformers", "sentence-transformers/all-MiniLM-L6-v2")
+@pytest.mark.parametrize(
+    ("kind", "files", "library", "base"),
+    [
+        ("embedding", {"modules.json", "1_Pooling/config.json", "head.skops"}, "sentence-transformers", "MiniLM"),
+        ("encoder", {"tokenizer.json", "tokenizer_config.json"}, "transformers", "MiniLM"),
+    ],
+)
+def test_the_encoder_goes_along_where_its_library_looks_for_it(
+    kind: str, files: set[str], library: str, base: str, trained: dict[str, Path]
+) -> None:
+    found = publish(trained[kind], REPO, dry_run=True)
+    assert {"config.json", "model.safetensors", *files} <= {file.path for file in found.files}
+    file = load(trained[kind]).file
+    bundled = file.model_copy(update={"options": {**file.options, "encoder": ""}})
+    card = ModelCard(model_card("it", bundled, repo=REPO)).data
+    assert card.library_name == ModelCard(found.card).data.library_name == library
+    assert base in card.base_model
 
 
-def test_the_card_is_filled_from_the_training_and_the_reports(mine: Path, corpus: Path, tmp_path: Path) -> None:
-    evaluate(mine, corpus, draws=20, out=tmp_path / "report")
+def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus_on_the_hub(
+    mine: Path, corpus: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "report" / "report.json"
+    evaluate(mine, corpus, draws=20, out=report.parent)
     row = {"by": "model", "protocol": "left-out", "detector": "tfidf", "train": "all others", "test": "model-b"}
     worst = {"worst": 0.61, "worst_lo": 0.5, "worst_hi": 0.7, "mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9}
     part = {"slice": "silent games", "value": 0.55, "lo": 0.4, "hi": 0.6, "statements": 99}
@@ -185,23 +200,18 @@ def test_the_card_is_filled_from_the_training_and_the_reports(mine: Path, corpus
         assert words in card
     assert f"{load(mine).thresholds['5pct']:.3f}" in card
 
+    words = report.read_text(encoding="utf-8")
+    report.write_text(words.replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8")
+    found = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
+    assert ".eval_results/liescope.yaml" in {file.path for file in found.files}
+    assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
+
 
 def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(mine: Path) -> None:
     file = load(mine).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "tasks": ""}})
     card = model_card("it", file)
     assert "| `encoder` | bundled all-MiniLM-L6-v2 |" in card
     assert "| `tasks` | not set |" in card
-
-
-def test_a_corpus_on_the_hub_is_named_in_every_form_that_it_reads(mine: Path, corpus: Path, tmp_path: Path) -> None:
-    evaluate(mine, corpus, draws=20, out=tmp_path / "report")
-    path = tmp_path / "report" / "report.json"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8"
-    )
-    found = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
-    assert ".eval_results/liescope.yaml" in {file.path for file in found.files}
-    assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
 
 
 def spoil_weights(model: Path) -> None:
@@ -251,9 +261,10 @@ def test_a_secret_is_never_published(variable: str, where: str, mine: Path, monk
     assert secret not in str(raised.value)
 
 
-def test_a_report_of_another_model_is_not_shown(mine: Path, corpus: Path, tmp_path: Path) -> None:
-    other = train("tfidf", corpus, out=tmp_path / "other", folds=0, words=1).model
-    evaluate(other, corpus, draws=20, out=tmp_path / "report")
+def test_a_report_of_another_model_is_not_shown(
+    mine: Path, model_with_context: Path, corpus: Path, tmp_path: Path
+) -> None:
+    evaluate(model_with_context, corpus, draws=20, out=tmp_path / "report")
     with pytest.raises(UsageError, match="not this training of this model"):
         publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     with pytest.raises(BadData, match="is not a report"):

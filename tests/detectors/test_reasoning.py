@@ -73,20 +73,20 @@ def planted(make_corpus: Corpus) -> dict[str, Path]:
     return {
         "told": make_corpus(games=150, change=thinking(telling, words=False)),
         "noise": make_corpus(games=150, tell=0.9, change=thinking(noise, words=True)),
-        "role": make_corpus(games=150, change=thinking(restating, words=False)),
     }
-
-
-def models_of(corpus: Path, folder: Path, **options: Any) -> dict[str, Path]:
-    """A detector for each view, with one option each."""
-    for view in VIEWS:
-        liescope.train("tfidf", corpus, target="role", view=view, folds=3, out=folder / view, **options)
-    return {view: folder / view for view in VIEWS}
 
 
 @pytest.fixture(scope="module")
 def views(planted: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
-    return {name: models_of(corpus, tmp_path_factory.mktemp(name)) for name, corpus in planted.items()}
+    """By corpus: a detector for each view."""
+    found: dict[str, dict[str, Path]] = {}
+    for name, shown in (("told", VIEWS), ("noise", ("words", "reasoning"))):
+        folder, corpus = tmp_path_factory.mktemp(name), planted[name]
+        found[name] = {
+            view: liescope.train("tfidf", corpus, target="role", view=view, folds=2, out=folder / view).model
+            for view in shown
+        }
+    return found
 
 
 SAID = Example(
@@ -150,7 +150,7 @@ def test_a_view_that_a_kind_a_corpus_or_nobody_has_is_refused(
 @pytest.fixture(scope="module")
 def evaluated(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> dict[str, EvaluationResult]:
     return {
-        name: liescope.evaluate(list(models.values()), planted[name], split="test", draws=200)
+        name: liescope.evaluate(list(models.values()), planted[name], split="test", draws=200, observers=name == "told")
         for name, models in views.items()
     }
 
@@ -186,18 +186,6 @@ def test_judges_are_shown_what_is_asked_for_and_told_so(
         asked, shown = prompt_of(request), material(request)
         assert ("thought in private" in asked or "thought in\nprivate" in asked) == ("think" in shown)
         assert ("The statement itself is not shown" in asked) == ("speaker: " not in shown and "think" in shown)
-
-
-def test_a_judge_learns_from_what_it_is_shown(serve: Any, planted: dict[str, Path], tmp_path: Path) -> None:
-    stub = serve(reads_thoughts)
-    options = {"model": f"openai:wise@{stub.url}", "fit_limit": 20, "cache": str(tmp_path / "cache")}
-    liescope.train("judge", planted["told"], target="role", view="reasoning", out=tmp_path / "m", **options)
-    lie, truth = liescope.score(
-        tmp_path / "m",
-        [{"text": "hello", "reasoning": f"I {TELL[lies]} them, I think"} for lies in (True, False)],
-        cache=tmp_path / "cache",
-    )["score"]
-    assert lie > 0.5 > truth
 
 
 def knows_seats(request: Request, _number: int) -> Answer:
@@ -356,10 +344,8 @@ def test_one_view_needs_no_section(planted: dict[str, Path], views: dict[str, di
     assert "control:reasoning_length" in set(alone.metrics["detector"])
 
 
-def test_players_who_saw_no_reasoning_are_not_beside_detectors_that_did(
-    planted: dict[str, Path], views: dict[str, dict[str, Path]]
-) -> None:
-    found = liescope.evaluate(list(views["told"].values()), planted["told"], split="test", draws=20, observers=True)
+def test_players_who_saw_no_reasoning_are_not_beside_detectors_that_did(evaluated: dict[str, EvaluationResult]) -> None:
+    found = evaluated["told"]
     beside = [row for row in found.rows if "observers:" in (row.against or "")]
     assert {row.detector for row in beside if not row.detector.startswith("control:")} == {"words"}
     assert any("who saw no reasoning" in note for note in found.notes)
@@ -391,8 +377,9 @@ def figures(audited: AuditResult) -> dict[str, AuditRow]:
     return {row.name: row for row in audited.rows if row.check == "reasoning"}
 
 
-def test_an_audit_says_that_reasoning_only_restates_the_role(planted: dict[str, Path]) -> None:
-    audited = liescope.audit(planted["role"], target="role", split="out-of-fold", draws=200)
+def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus) -> None:
+    corpus = make_corpus(games=100, change=thinking(restating, words=False))
+    audited = liescope.audit(corpus, target="role", split="out-of-fold", draws=100)
     found = figures(audited)
     assert found["name the own role: all"].value == 1.0
     assert found["reasoning"].value == pytest.approx(1.0)
@@ -404,7 +391,7 @@ def test_an_audit_says_that_reasoning_only_restates_the_role(planted: dict[str, 
 
 
 def test_an_audit_does_not_blame_reasoning_that_gives_away_more_than_the_role(planted: dict[str, Path]) -> None:
-    audited = liescope.audit(planted["told"], target="role", split="out-of-fold", draws=200)
+    audited = liescope.audit(planted["told"], target="role", split="out-of-fold", draws=100)
     found = figures(audited)
     assert found["name the own role: all"].value == 0.0
     assert found["reasoning, all words for roles removed too"].value == pytest.approx(1.0)

@@ -36,8 +36,8 @@ COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "verdict", "
 
 
 @pytest.fixture(scope="module")
-def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf", folds=0, context=2).model
+def folder(model_with_context: Path) -> Path:
+    return model_with_context
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_what_is_no_statement_is_named(statements: Any, words: str, model: Loade
         model.score(statements)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.text(max_size=80), max_size=6))
 def test_any_text_gets_a_probability_or_a_reason(model: LoadedDetector, texts: list[str]) -> None:
     for row in model.score(texts).iter_rows(named=True):
@@ -179,15 +179,6 @@ def test_lost_texts_are_left_out_of_training_and_evaluation_and_counted(make_cor
 
 def run(*words: str, stdin: str | None = None) -> str:
     return CliRunner().invoke(app, list(words), catch_exceptions=False, input=stdin).stdout
-
-
-def test_the_command_scores_its_arguments(folder: Path) -> None:
-    (line,) = run("score", str(folder), CALM).splitlines()
-    value, flag, verdict, text = line.split("\t")
-    assert 0.5 < float(value) <= 1
-    assert flag in {"flagged at 1% FPR", "flagged at 5% FPR", "not flagged"}
-    assert verdict in {"deceptive", "abstain"}
-    assert text == CALM
 
 
 def test_the_command_reads_standard_input_a_line_at_a_time(folder: Path) -> None:
@@ -237,12 +228,11 @@ def test_files_of_every_kind_are_scored_in_batches(
 
 
 def test_context_goes_on_over_the_border_of_a_batch(
-    model: LoadedDetector, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, model: LoadedDetector, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("liescope.detectors.saved.WINDOW", 4)
     statements = read_statements(corpus, ["test"])
     statements.select("statement_id", "game_id", "speaker", "text", "names").write_parquet(tmp_path / "in.parquet")
-    folder = train("tfidf", corpus, out=tmp_path / "m", folds=0, context=2).model
     run("score", str(folder), "--in", str(tmp_path / "in.parquet"), "--out", str(tmp_path / "out.parquet"))
     assert np.allclose(pl.read_parquet(tmp_path / "out.parquet")["score"], model.score(statements)["score"])
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +23,6 @@ from liescope.common.sentence_encoder import check_encoder, encoder_folder
 from liescope.detectors import load
 from liescope.detectors.kinds.embedding import sentence_encoder
 
-ROOT = Path(__file__).parents[2]
 WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]
 
 
@@ -200,45 +195,39 @@ from sentence_transformers.models import Pooling
 """
 
 
-def hostile_settings(part: Path) -> dict[str, Callable[[], None]]:
-    auto_map = {"AutoConfig": "payload.Config", "AutoModel": "payload.Body"}
-    auto_map |= {"AutoModelForSequenceClassification": "payload.Model"}
-    module = {"idx": 1, "name": "1", "path": "1_Pooling"}
+AUTO = {
+    **{"AutoConfig": "payload.Config", "AutoModel": "payload.Body"},
+    "AutoModelForSequenceClassification": "payload.Model",
+}
+
+
+def with_module(path: str, kind: str) -> tuple[str, Any]:
     first = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
-
-    def modules(*more: dict[str, Any]) -> Callable[[], None]:
-        return lambda: (part / "modules.json").write_text(json.dumps([first, *more]), encoding="utf-8") and None
-
-    return {
-        "auto_map": lambda: change(part / "config.json", auto_map=auto_map),
-        "auto_map and an unknown type": lambda: change(part / "config.json", auto_map=auto_map, model_type="payload"),
-        "auto_map of a tokenizer": lambda: change(
-            part / "tokenizer_config.json", auto_map={"AutoTokenizer": ["payload.Model", None]}
-        ),
-        "a module beside the weights": modules({**module, "type": "payload.Pooling"}),
-        "a module of another package": modules({**module, "type": "os.system"}),
-        "a module that trusts": modules({**module, "type": "sentence_transformers.models.Router"}),
-        "a module outside": modules({**module, "path": "../..", "type": "sentence_transformers.models.Pooling"}),
-        "a kernel of the Hub": lambda: change(part / "config.json", _attn_implementation="someone/kernel"),
-        "an adapter": lambda: (
-            (part / "adapter_config.json").write_text(
-                json.dumps({"base_model_name_or_path": str(part)}), encoding="utf-8"
-            )
-            and None
-        ),
-        "trust in the settings": lambda: (
-            (part / "sentence_bert_config.json").write_text(
-                json.dumps({"max_seq_length": 64, "model_args": {"trust_remote_code": True}}), encoding="utf-8"
-            )
-            and None
-        ),
-        "too many layers": lambda: change(part / "config.json", num_hidden_layers=10**9),
-        "too wide": lambda: change(part / "config.json", hidden_size=10**12),
-        "deep settings": lambda: (part / "config.json").write_text("[" * 100_000, encoding="utf-8") and None,
-    }
+    return "modules.json", [first, {"idx": 1, "name": "1", "path": path, "type": kind}]
 
 
-@pytest.mark.parametrize("attack", hostile_settings(Path()))
+HOSTILE: dict[str, tuple[str, Any]] = {
+    "auto_map": ("config.json", {"auto_map": AUTO}),
+    "auto_map and an unknown type": ("config.json", {"auto_map": AUTO, "model_type": "payload"}),
+    "auto_map of a tokenizer": ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["payload.Model", None]}}),
+    "a module beside the weights": with_module("1_Pooling", "payload.Pooling"),
+    "a module of another package": with_module("1_Pooling", "os.system"),
+    "a module that trusts": with_module("1_Pooling", "sentence_transformers.models.Router"),
+    "a module outside": with_module("../..", "sentence_transformers.models.Pooling"),
+    "a kernel of the Hub": ("config.json", {"_attn_implementation": "someone/kernel"}),
+    "an adapter": ("adapter_config.json", {"base_model_name_or_path": "."}),
+    "trust in the settings": (
+        "sentence_bert_config.json",
+        {"max_seq_length": 64, "model_args": {"trust_remote_code": True}},
+    ),
+    "too many layers": ("config.json", {"num_hidden_layers": 10**9}),
+    "too wide": ("config.json", {"hidden_size": 10**12}),
+    "deep settings": ("config.json", "[" * 100_000),
+}
+"""By what they do: a file, and its text, its content, or changes of its content."""
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
 @pytest.mark.parametrize("kind", ["embedding_model", "encoder_model"])
 def test_an_encoder_that_asks_for_code_or_memory_is_refused_and_nothing_runs(
     kind: str, attack: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -247,28 +236,13 @@ def test_an_encoder_that_asks_for_code_or_memory_is_refused_and_nothing_runs(
     part, mark = folder / "encoder", tmp_path / "code ran"
     (part / "payload.py").write_text(PAYLOAD.format(mark=str(mark)), encoding="utf-8")
     monkeypatch.syspath_prepend(part)
-    hostile_settings(part)[attack]()
+    monkeypatch.setattr("builtins.input", lambda _="": "y")  # whether to run code, as transformers would ask
+    name, content = HOSTILE[attack]
+    if isinstance(content, dict) and (part / name).exists():
+        change(part / name, **content)
+    else:
+        (part / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     refused(folder)
-    assert not mark.exists()
-
-
-def test_a_question_whether_to_run_code_is_never_asked(encoder_model: Path, tmp_path: Path) -> None:
-    folder = copy(encoder_model, tmp_path)
-    mark = tmp_path / "code ran"
-    (folder / "encoder" / "payload.py").write_text(PAYLOAD.format(mark=str(mark)), encoding="utf-8")
-    hostile_settings(folder / "encoder")["auto_map and an unknown type"]()
-    done = subprocess.run(
-        [sys.executable, "-m", "liescope", "score", str(folder), "hello"],
-        input="y\ny\ny\n",
-        cwd=ROOT,
-        env={**os.environ, "HF_MODULES_CACHE": str(tmp_path / "modules")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error:")
-    assert len(done.stderr.splitlines()) == 1
     assert not mark.exists()
 
 
@@ -314,30 +288,3 @@ def test_an_encoder_that_is_only_data_passes_and_reads(tiny_encoder: Path) -> No
 def test_a_name_that_is_neither_a_folder_nor_of_the_hub_is_refused_before_any_request(name: str) -> None:
     with pytest.raises(LiescopeError, match="no Hub id"):
         encoder_folder(name)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", ["model", "embedding_model", "encoder_model"])
-def test_flipped_cut_and_added_bytes_are_scored_or_refused_in_one_line(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    draw = random.Random(kind)
-    whole = request.getfixturevalue(kind)
-    files = [path.relative_to(whole) for path in sorted(whole.rglob("*")) if path.is_file() and path.suffix != ".md"]
-    refusals: list[str] = []
-    for number in range(60 if kind == "model" else 15):
-        folder = copy(whole, tmp_path / str(number))
-        path = folder / draw.choice(files)
-        data = bytearray(path.read_bytes())
-        for _ in range(draw.choice([1, 3, 30])):
-            at = draw.randrange(len(data) + 1)
-            data[at : at + draw.choice([0, 1, 50])] = draw.randbytes(draw.choice([0, 1, 10]))
-        path.write_bytes(data)
-        try:
-            found = load(folder).score(WORDS)["score"]
-        except LiescopeError as error:
-            refusals.append(str(error))
-        else:
-            assert found.is_between(0, 1).all()
-    assert refusals
-    assert not any("\n" in words for words in refusals)

@@ -113,20 +113,25 @@ def _no_labels(rows: Rows) -> None:
         row["label_role"] = None
 
 
+def _leak(rows: Rows) -> None:
+    first = next(row for row in rows["statements"] if row["split"] == "train")
+    first["split"] = "test"
+
+
 @pytest.mark.parametrize(
-    ("games", "change", "words"),
+    ("games", "change", "error", "words"),
     [
-        (40, _one_class, "all .* statements are honest"),
-        (40, _no_labels, "null label"),
-        (4, None, "[0-4] games have deceptive statements, and 5 folds need 5 such games"),
+        (40, _one_class, UsageError, "all .* statements are honest"),
+        (40, _no_labels, UsageError, "null label"),
+        (4, lambda rows: None, UsageError, "[0-4] games have deceptive statements, and 5 folds need 5 such games"),
+        (40, _leak, BadData, "more than one split"),
     ],
 )
 def test_a_training_split_that_cannot_train_says_why(
-    games: int, change: Callable[[Rows], None] | None, words: str, make_corpus: Corpus, tmp_path: Path
+    games: int, change: Callable[[Rows], None], error: type[Exception], words: str, make_corpus: Corpus, tmp_path: Path
 ) -> None:
-    corpus = make_corpus(games=games, **({"change": change} if change else {}))
-    with pytest.raises(UsageError, match=words):
-        train_recipe(corpus, tmp_path / "m", ROLE)
+    with pytest.raises(error, match=words):
+        train_recipe(make_corpus(games=games, change=change), tmp_path / "m", ROLE)
     assert not (tmp_path / "m").exists()
 
 
@@ -139,15 +144,6 @@ def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_co
     assert "--assess" not in str(refused.value)
     with pytest.raises(UsageError, match="labels there are: "):
         audit(corpus)
-
-
-def test_a_corpus_whose_split_leaks_a_game_is_refused(make_corpus: Corpus, tmp_path: Path) -> None:
-    def leak(rows: Rows) -> None:
-        first = next(row for row in rows["statements"] if row["split"] == "train")
-        first["split"] = "test"
-
-    with pytest.raises(BadData, match="more than one split"):
-        train_recipe(make_corpus(games=40, change=leak), tmp_path / "m", ROLE)
 
 
 def test_a_folder_with_something_else_in_it_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_statements_after_one_long_context_have_vectors_of_their_own() -> None:
     assert float(first @ second) < 0.99
 
 
-@pytest.mark.parametrize("kind", ["embedding", "encoder"])
+@pytest.mark.parametrize("kind", ["embedding", pytest.param("encoder", marks=pytest.mark.long)])
 def test_training_says_how_many_statements_were_cut(
     kind: str, make_corpus: Corpus, tiny_encoder: Path, tmp_path: Path
 ) -> None:

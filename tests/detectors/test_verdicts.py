@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.common.statistics import at_share, game_weights
-from liescope.detectors import evaluate, train
+from liescope.detectors import evaluate
 from liescope.detectors.display import show_evaluation
 from liescope.detectors.evaluation.evaluation_report import report
 from liescope.detectors.evaluation.evaluation_sections import target_sections
@@ -26,18 +26,8 @@ Found = dict[tuple[str, str], MetricRow]
 
 
 @pytest.fixture(scope="module")
-def corpus(make_corpus: Corpus) -> Path:
-    return make_corpus(games=300, tell=0.6)
-
-
-@pytest.fixture(scope="module")
-def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf", folds=2).model
-
-
-@pytest.fixture(scope="module")
-def evaluation(model: Path, corpus: Path) -> EvaluationResult:
-    return evaluate([model], corpus, draws=100)
+def evaluation(large_model: Path, large: Path) -> EvaluationResult:
+    return evaluate([large_model], large, draws=100)
 
 
 def shown(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str], **values: float) -> str:
@@ -116,18 +106,18 @@ def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -
         assert chapters[target].startswith(f"Target {target}: ")
 
 
-def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(model: Path, corpus: Path) -> None:
-    rows = evaluate([model], corpus, split="validation", draws=10)
+def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(large_model: Path, large: Path) -> None:
+    rows = evaluate([large_model], large, split="validation", draws=10)
     assert not [row for row in rows.rows if "promised=" in row.split]
     assert any("verdicts were chosen on validation" in note for note in rows.notes)
-    out_of_fold = evaluate([model], corpus, split="train", draws=10)
+    out_of_fold = evaluate([large_model], large, split="train", draws=10)
     assert not [row for row in out_of_fold.rows if "players:" in row.split]
     assert any("players of train are not judged" in note for note in out_of_fold.notes)
 
 
-def test_models_that_were_not_heard_have_rows_of_their_own(model: Path, make_corpus: Corpus) -> None:
+def test_models_that_were_not_heard_have_rows_of_their_own(large_model: Path, make_corpus: Corpus) -> None:
     other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=elsewhere)
-    evaluation = evaluate([model], other, draws=10)
+    evaluation = evaluate([large_model], other, draws=10)
     found, games = by_place(evaluation.rows), 0
     for population in ("held-out", "others-in-their-games"):
         assert (f"all:{population}:promised=90%", "abstained") in found

@@ -1,4 +1,4 @@
-"""Small things of every kind that a reader opens, made once."""
+"""Small things of every kind that a reader opens, which a test copies before it spoils them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import liescope
-
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a corpus and a model."""
-    folder = tmp_path_factory.mktemp("made")
-    players = ["scripted:bold", "scripted:novice"]
-    liescope.play("mini-mafia", out=folder / "run", players=players, games=3, assess=True)
-    liescope.build([folder / "run"], out=folder / "corpus")
-    liescope.train("tfidf", folder / "corpus", out=folder / "model", folds=0)
-    return folder
+def made(played: Path, played_corpus: Path, played_model: Path) -> dict[str, Path]:
+    return {"run": played, "corpus": played_corpus, "model": played_model}

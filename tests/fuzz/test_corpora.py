@@ -86,10 +86,12 @@ READERS: tuple[Callable[[Path], object], ...] = (
 
 
 @seeds("corpora")
-def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(made: Path, tmp_path: Path, seeds: range) -> None:
+def test_a_corpus_that_somebody_changed_gives_a_result_or_one_line(
+    made: dict[str, Path], tmp_path: Path, seeds: range
+) -> None:
     outcomes: Counter[str] = Counter()
     for seed in seeds:
-        folder = shutil.copytree(made / "corpus", tmp_path / str(seed))
+        folder = shutil.copytree(made["corpus"], tmp_path / str(seed))
         spoil(folder, Random(seed))
         for reader in (READERS[seed % len(READERS)], *((train,) if seed % 10 == 0 else ())):
             outcomes[tried(partial(reader, folder))] += 1
@@ -103,12 +105,12 @@ def score(folder: Path) -> None:
 
 
 @seeds("models")
-def test_a_damaged_model_scores_or_is_refused_in_one_line(made: Path, tmp_path: Path, seeds: range) -> None:
+def test_a_damaged_model_scores_or_is_refused_in_one_line(made: dict[str, Path], tmp_path: Path, seeds: range) -> None:
     outcomes: Counter[str] = Counter()
-    files = sorted(path.name for path in (made / "model").iterdir() if path.is_file())
+    files = sorted(path.name for path in (made["model"]).iterdir() if path.is_file())
     for seed in seeds:
         random = Random(seed)
-        folder = shutil.copytree(made / "model", tmp_path / str(seed))
+        folder = shutil.copytree(made["model"], tmp_path / str(seed))
         damage_file(folder / random.choice([*files, "model.json", "model.json"]), random)
         outcomes[tried(partial(score, folder))] += 1
         shutil.rmtree(folder)

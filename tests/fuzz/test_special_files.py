@@ -86,11 +86,11 @@ READ: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
 @special
 @pytest.mark.parametrize("kind", READ)
 def test_a_run_a_corpus_or_a_model_with_one_is_refused_in_one_line(
-    kind: str, special: Special, made: Path, tmp_path: Path
+    kind: str, special: Special, made: dict[str, Path], tmp_path: Path
 ) -> None:
     read, names = READ[kind]
     for name in names:
-        folder = shutil.copytree(made / kind, tmp_path / name.replace("/", "-"))
+        folder = shutil.copytree(made[kind], tmp_path / name.replace("/", "-"))
         at = next(folder.rglob(Path(name).name), folder / name) if "/" not in name else folder / name
         at.unlink(missing_ok=True)
         special(at)

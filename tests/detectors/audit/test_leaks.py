@@ -6,16 +6,13 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 
-from liescope.detectors.audit.audit_checks import associations, by_statement, cramers_v, held_out, missing, units_of
+from liescope.detectors.audit.audit_checks import associations, by_statement, held_out, missing, units_of
 from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.probes import MASKED, TAGGED, copies, texts_of, without_copies, word_probe
-from liescope.detectors.learned_from import near_copies
 from liescope.generate.corpus.read import silent_turns
-from tests.detectors.audit.conftest import Plant, Planted, Row, Rows, words
+from tests.detectors.audit.conftest import Plant, Planted, Row, Rows
 
 
 def alarms(part: tuple[Any, ...]) -> list[str]:
@@ -89,14 +86,6 @@ def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> N
     found = [one for one in copies(planted.data, planted.bench)[1] if "game" in one.name]
     assert [one.name for one in found] == ["copied games: test"]
     assert sum(game in found[0].sentence for game in said) == 2
-
-
-def test_near_copies_are_found_and_others_are_not() -> None:
-    draw = random.Random(0)
-    texts = [words(draw, lie=True) for _ in range(300)]
-    texts += [f"{text} too" for text in texts[:30]] + [words(draw, lie=False) for _ in range(30)]
-    among, wanted = np.arange(360) < 300, np.arange(360) >= 300
-    assert near_copies(texts, among, wanted, 0)[300:].tolist() == [True] * 30 + [False] * 30
 
 
 @pytest.mark.parametrize("unit", ["batch", "prompt_version", "run"])
@@ -210,16 +199,3 @@ def test_what_should_not_go_together_is_found(plant: Plant) -> None:
     }
     (told,) = [one.sentence for one in found if one.name == "role and name"]
     assert "Diana is mafioso in 100%" in told
-
-
-def test_association_is_none_one_or_in_between() -> None:
-    draw = random.Random(0)
-    games = [str(number // 4) for number in range(800)]
-    one = [draw.choice("ab") for _ in games]
-    table = pl.DataFrame({"game_id": games, "one": one, "same": one, "other": [draw.choice("xyz") for _ in games]})
-    assert cramers_v(table, "one", "same", 100, 0) == pytest.approx((1, 1, 1))
-    value, lo, hi = cramers_v(table, "one", "other", 100, 0)
-    assert (lo, value < 0.1) == (0, True)
-    assert value <= hi
-    part = table.with_columns(same=pl.when(pl.int_range(800) % 2 == 0).then("same").otherwise(pl.lit("a")))
-    assert 0.3 < cramers_v(part, "one", "same", 100, 0)[0] < 0.8

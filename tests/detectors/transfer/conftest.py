@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,14 @@ def reverse(rows: Rows) -> None:
 
 @pytest.fixture(scope="session")
 def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Planted:
-    """planted("name", models=…, change=…): a corpus of that name, with that name in its ids and words of its own."""
+    """planted("name", models=…, change=…): a corpus of that name, with that name in its ids and words of its own.
+    The same one is made once; nobody changes it.
+    """
 
+    @cache
     def make(
         name: str,
-        models: Sequence[str] = ("ada",),
+        models: tuple[str, ...] = ("ada",),
         games: int = 24,
         change: Callable[[Rows], None] = lambda rows: None,
         seated: Callable[[Rows, Sequence[str]], None] = self_play,

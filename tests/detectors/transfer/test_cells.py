@@ -23,7 +23,7 @@ from tests.detectors.transfer.conftest import Planted, reverse
 def found(planted: Planted) -> TransferResult:
     """North and south share a signal; in east it is reversed."""
     corpora = [planted("north"), planted("south", ("bo",)), planted("east", ("cy",), change=reverse)]
-    return transfer(corpora, by="corpus", context=0, draws=50)
+    return transfer(corpora, by="corpus", context=0, strength=1.0, draws=50)
 
 
 def test_the_worst_cell_is_the_reversed_signal_and_a_shared_signal_transfers(found: TransferResult) -> None:
@@ -177,19 +177,6 @@ def test_who_only_knows_how_many_deceive_is_at_chance_within_games_whatever_it_r
     control = found.filter(pl.col("score") == "k of n")
     assert set(control.filter(pl.col("metric") == "auroc_within")["value"]) == {0.5}
     assert control.filter(pl.col("metric") == "auroc")["lo"].to_numpy().min() > 0.55
-
-
-def test_the_worst_cell_of_many_at_chance_has_an_interval_that_holds_chance_and_a_single_one_its_own() -> None:
-    rng = np.random.default_rng(0)
-    at_chance = [
-        ("a", f"b{n}", np.r_[value, value + rng.normal(0, 0.05, 400), value + rng.normal(0, 0.05 / 7, GROUPS)], 50)
-        for n, value in enumerate(0.5 + 0.05 * np.linspace(-2.2, 2.2, 12))
-    ]
-    _, test, worst, lo, hi, *_ = _headline(at_chance)
-    assert test == "b0"
-    assert lo < worst < 0.5 < hi
-    *_, alone = _headline(at_chance[:1])[:5]
-    assert alone < 0.5
 
 
 _ON_AVERAGE = "does better than chance on average, but is not shown to in the worst case"

@@ -9,11 +9,9 @@ import polars as pl
 import pytest
 
 from liescope import cli
-from liescope.common.errors import UsageError
 from liescope.detectors.transfer import transfer
 from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR, TransferTable, plan, read_table, with_labels
 from tests.detectors.transfer.conftest import Planted, reverse
-from tests.detectors.transfer.recording import RecordingDetector
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +65,3 @@ def test_a_detector_with_fields_is_also_run_without_each_of_them(
         assert f"| linear without {name} |" in words
     assert "a few of its games labelled" in words
     assert words.count("## By ") == 1
-
-
-def test_numbers_of_labelled_games_that_cannot_be_are_refused(
-    corpora: list[Path], recording: type[RecordingDetector]
-) -> None:
-    for wrong in ({"labels": (0,)}, {"labels": (5,), "protocols": "pair"}):
-        with pytest.raises(UsageError, match="--labels"):
-            transfer(corpora, by="corpus", detector=recording.kind, **wrong)  # type: ignore[arg-type]
-    assert recording.seen == []

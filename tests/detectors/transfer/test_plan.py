@@ -112,7 +112,7 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
 def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     corpus: Path, recording: type[RecordingDetector]
 ) -> None:
-    found = transfer(corpus, by="model", detector=recording.kind, draws=10)
+    found = transfer(corpus, by="model", detector=recording.kind, draws=10, context=0, smoothing=1.0)
     empty = found.cells.filter(pl.col("protocol") == LEFT_OUT)
     assert empty["value"].null_count() == empty.height == 6
     assert empty["why"].unique(maintain_order=True).to_list() == [
@@ -133,7 +133,7 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
             row["source"] = row["speaker_model"] = "human"
 
     corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
-    found = transfer(corpora, by="source", detector=recording.kind, draws=10)
+    found = transfer(corpora, by="source", detector=recording.kind, draws=10, context=0, smoothing=1.0)
     assert set(found.cells["test"]) == {"human", "model"}
     assert found.cells["value"].null_count() == 0
 
@@ -147,6 +147,8 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
         ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
         ({"by": "model", "epochs": 3.0}, "--epochs"),
         ({"by": "model", "draws": 1}, "--draws"),
+        ({"by": "model", "labels": (0,)}, "--labels"),
+        ({"by": "model", "labels": (5,), "protocols": "pair"}, "--labels"),
     ],
 )
 def test_a_mistake_is_named(arguments: dict[str, object], words: str, planted: Planted) -> None:
@@ -172,7 +174,8 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
             row["label_self"] = None
 
     corpora = [planted("lies"), planted("honest", change=honest), planted("unasked", change=silenced)]
-    found = transfer(corpora, by="corpus", target=["role", "unasked=self"], detector=recording.kind, draws=10)
+    settings = {"detector": recording.kind, "draws": 10, "context": 0, "smoothing": 1.0}
+    found = transfer(corpora, by="corpus", target=["role", "unasked=self"], **settings)
     assert found.targets == {"lies": "role", "honest": "role", "unasked": "self"}
     pairs = found.cells.filter((pl.col("protocol") == "pair") & (pl.col("metric") == "auroc"))
     why = {(train, test): words for train, test, words in pairs.select("train", "test", "why").iter_rows()}
@@ -198,32 +201,29 @@ def canary(rows: Rows) -> None:
         game["meta"] = json.dumps({**json.loads(game["meta"] or "{}"), "canary": "canary 7f3a"})
 
 
-@pytest.mark.parametrize("only_some", [False, True])
 def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
-    planted: Planted, recording: type[RecordingDetector], only_some: bool
+    planted: Planted, recording: type[RecordingDetector]
 ) -> None:
-    def some(rows: Rows) -> None:
-        kept = {name: rows[name] for name in rows} | {"games": rows["games"][::2]}
-        canary(kept)
+    def half(rows: Rows) -> None:
+        canary({name: rows[name] for name in rows} | {"games": rows["games"][::2]})
 
-    corpora = [planted("open", ("ada", "bo")), planted("marked", ("ada", "cy"), change=some if only_some else canary)]
-    found = transfer(corpora, by=["corpus", "model"], detector=recording.kind, labels=[2], draws=10)
-    marked = {f"marked/{game}" for game in canaries(corpora[1])["game_id"]}
-    assert len(marked) == (12 if only_some else 24)
-    learned = {f"marked/{statement.rpartition(':')[0]}" for fit in recording.fits() for statement in fit}
+    corpora = [planted("open"), planted("marked", ("bo",), change=canary), planted("half", ("cy",), change=half)]
+    found = transfer(corpora, by="corpus", detector=recording.kind, labels=[2], draws=10, context=0, smoothing=1.0)
+    marked = set[str]()
+    for corpus, count in zip(corpora[1:], (24, 12), strict=True):
+        games = set(canaries(corpus)["game_id"])
+        assert len(games) == count
+        assert any(note.startswith(f"{corpus.name}: {count} games carry a canary") for note in found.notes)
+        marked |= games
+    learned = {statement.rpartition(":")[0] for fit in recording.fits() for statement in fit}
     assert learned
     assert not learned & marked
-    across = found.cells.filter(
-        (pl.col("by") == "corpus") & (pl.col("metric") == "auroc") & (pl.col("kind") == "online")
-    )
+    across = found.cells.filter((pl.col("metric") == "auroc") & (pl.col("kind") == "online"))
     cells = {(row["train"], row["test"]): row for row in across.filter(pl.col("protocol") == "pair").to_dicts()}
     assert cells["open", "marked"]["statements"] == 144
-    assert (cells["marked", "open"]["value"] is None) == (not only_some)
-    if not only_some:
-        assert cells["marked", "open"]["why"] == (
-            "marked: all of it carries a canary, so that nothing is learned from it"
-        )
-    assert any(note.startswith(f"marked: {len(marked)} games carry a canary") for note in found.notes)
+    assert cells["half", "open"]["value"] is not None
+    assert cells["marked", "open"]["value"] is None
+    assert cells["marked", "open"]["why"] == "marked: all of it carries a canary, so that nothing is learned from it"
 
 
 def test_where_everything_carries_a_canary_transfer_is_refused_as_training_is(planted: Planted, tmp_path: Path) -> None:

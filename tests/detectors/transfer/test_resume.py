@@ -3,63 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.detectors.progress import remaining
-from liescope.detectors.transfer import transfer
+from liescope.detectors.transfer import TransferResult, transfer
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
 from tests.detectors.transfer.recording import RecordingDetector
 
 
-def test_a_killed_run_goes_on_without_repeating_a_fit(
+def test_a_killed_run_goes_on_and_only_what_depends_on_a_change_or_was_damaged_is_fitted_again(
     planted: Planted, tmp_path: Path, recording: type[RecordingDetector], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpora = [planted("north"), planted("south", ("bo",))]
-    whole = transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0)
-    needed = recording.fits()
-    assert len(needed) == len(set(needed)) == 12  # each corpus: 5 folds and all of it; each learns once
+    north, south, east = planted("north"), planted("south", ("bo",)), planted("east", ("cy",))
+    out, settings = (
+        tmp_path / "report",
+        {"by": "corpus", "detector": "recording", "protocols": "left out", "context": 0},
+    )
 
-    recording.seen.clear()
-    monkeypatch.setattr(recording, "patience", 7)
-    out = tmp_path / "report"
+    def fits_of(*corpora: Path, **more: Any) -> tuple[TransferResult, list[frozenset[str]]]:
+        recording.seen.clear()
+        return transfer(corpora, **{"draws": 10, "smoothing": 1.0, **settings, **more}), recording.fits()
+
+    whole, needed = fits_of(north, south, east)
+    assert len(needed) == len(set(needed)) == 3
+    monkeypatch.setattr(recording, "patience", 2)
     with pytest.raises(KeyboardInterrupt):
-        transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0, out=out)
-    assert len(list((out / "fits").glob("*.parquet"))) == 7
+        fits_of(north, south, east, out=out)
+    assert len(list((out / "fits").glob("*.parquet"))) == 2
 
     monkeypatch.setattr(recording, "patience", -1)
-    again = transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0, out=out)
-    assert recording.fits() == needed
+    again, rest = fits_of(north, south, east, out=out)
+    assert rest == needed[2:]
     assert again.cells.equals(whole.cells)
     assert again.choices.equals(whole.choices)
 
-    recording.seen.clear()
-    transfer(corpora, by="corpus", detector="recording", draws=20, smoothing=1.0, context=0, out=out)
-    assert recording.seen == []
-
-
-def test_only_what_depends_on_a_change_is_fitted_again_and_a_damaged_file_is(
-    planted: Planted, tmp_path: Path, recording: type[RecordingDetector]
-) -> None:
-    settings = {"by": "corpus", "detector": "recording", "draws": 10, "context": 0, "out": tmp_path / "report"}
-    north, south = planted("north"), planted("south", ("bo",))
-    transfer([north, south], smoothing=1.0, **settings)  # type: ignore[arg-type]
-    recording.seen.clear()
-    transfer([north, planted("south", ("bo",), change=reverse)], smoothing=1.0, **settings)  # type: ignore[arg-type]
-    assert all(any(key.startswith("south") for key in ids) for ids in recording.fits()[:-1])
-    recording.seen.clear()
-    transfer([north, south], smoothing=2.0, **settings)  # type: ignore[arg-type]
-    assert len(recording.fits()) == 12
-    one = sorted((tmp_path / "report" / "fits").iterdir())[0]
-    for file in (tmp_path / "report" / "fits").iterdir():
-        file.write_bytes(file.read_bytes()[:50] if file == one else file.read_bytes())
-    recording.seen.clear()
-    for smoothing in (1.0, 2.0):
-        transfer([north, south], smoothing=smoothing, **settings)  # type: ignore[arg-type]
-    assert len(recording.fits()) <= 1
+    kept = set((out / "fits").iterdir())
+    _, anew = fits_of(north, south, east, out=out, smoothing=2.0)
+    assert anew == needed
+    damaged = min(set((out / "fits").iterdir()) - kept)
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    _, anew = fits_of(north, south, east, out=out, smoothing=2.0, draws=20)
+    assert len(anew) == 1
+    _, anew = fits_of(north, planted("south", ("bo",), change=reverse), east, out=out)
+    assert [any(key.startswith("south") for key in ids) for ids in anew] == [True, True]
 
 
 def test_a_folder_with_something_else_is_refused_before_anything_is_fitted(planted: Planted, tmp_path: Path) -> None:
