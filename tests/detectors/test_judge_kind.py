@@ -15,10 +15,11 @@ from sklearn.metrics import roc_auc_score
 import liescope
 from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
+from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.judge.asking import FRUITLESS
-from liescope.detectors.judge.prompt import DEFAULT
+from liescope.detectors.judge.asking import FRUITLESS, ask_judge
+from liescope.detectors.judge.prompt import DEFAULT, read_prompt
 from liescope.detectors.kinds.judge import JudgeDetector, PlattScaling, game_text
 from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig, textualize
@@ -163,10 +164,16 @@ def test_a_judge_that_answers_nothing_is_given_up_and_leaves_no_model(
     serve: Serve, corpus: Path, tmp_path: Path
 ) -> None:
     stub = serve(lambda request, number: says("I cannot say."))
+    model = f"openai:wise@{stub.url}"
     with pytest.raises(EndpointRefused, match=f"answered none of {FRUITLESS} requests"):
-        liescope.train("judge", corpus, out=tmp_path / "m", model=f"openai:wise@{stub.url}")
-    assert FRUITLESS <= len(stub.requests) <= FRUITLESS + Limits().concurrency
+        liescope.train("judge", corpus, out=tmp_path / "m", model=model)
     assert not (tmp_path / "m").exists()
+
+    before, limits = len(stub.requests), Limits(cache=tmp_path / "replies", concurrency=2)
+    questions = [read_prompt().about_statement(f"Statement {number}.", "role") for number in range(60)]
+    with pytest.raises(EndpointRefused):
+        ask_judge(model, questions, limits, silent)
+    assert len(stub.requests) - before <= FRUITLESS + limits.concurrency
 
 
 def test_a_whole_game_takes_one_request_and_names_who_deceives(

@@ -236,7 +236,3 @@ def test_what_cannot_be_a_probe_is_refused(tiny_lm: Path, corpus: Path, tmp_path
     (tmp_path / "encoder" / "tokenizer_config.json").write_text('{"auto_map": {"AutoTokenizer": "x.Y"}}')
     with pytest.raises(BadData, match="asks for code"):
         ProbeDetector.load(tmp_path, TextConfig(), fitted.options)
-
-
-def test_an_empty_statement_has_a_state(model: LanguageModel) -> None:
-    assert np.isfinite(model.states([Passage("", ""), SAID._replace(own="")], LAYERS, 64)).all()

@@ -79,24 +79,6 @@ def test_the_scale_of_a_table_does_not_matter() -> None:
         assert [once[who][name] for who in NAMES] == pytest.approx([twice[who][name] for who in NAMES]), name
 
 
-def test_names_are_told_apart_by_what_they_do_and_never_by_what_they_are() -> None:
-    told, _ = habit(3, Random(3), 1)
-    turned = dict(zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True))
-    text = {name: f"<{at}>" for at, name in enumerate(NAMES)}
-
-    def swapped(words: str) -> str:
-        for name, mark in text.items():
-            words = words.replace(name, mark)
-        for name, mark in text.items():
-            words = words.replace(mark, turned[name])
-        return words
-
-    turns = tuple(replace(turn, player=turned[turn.player], text=swapped(turn.text)) for turn in told.turns)
-    before, after = seats(told), seats(replace(told, turns=turns))
-    for name in NAMES:
-        assert after[turned[name]] == pytest.approx(before[name])
-
-
 def test_the_silent_and_the_dead_are_told_from_the_others() -> None:
     dead, silent = TranscriptTurn(KILLED, "Eve"), TranscriptTurn("silent", "Di")
     found = seats(game(dead, ("Ada", "Hello."), ("Bo", "Hi, all."), ("Cy", "Well?"), silent))

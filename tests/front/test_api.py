@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def made(folder: str) -> str:
     """A run, a corpus and a model, made by functions with paths that are texts."""
     run = liescope.play(
-        "mini-mafia", players=["scripted:bold", "scripted:novice"], games=12, assess=True, out=f"{folder}/run"
+        "mini-mafia", players=["scripted:bold", "scripted:novice"], games=3, assess=True, out=f"{folder}/run"
     )
     assert run.complete
     corpus = liescope.build(f"{folder}/run", out=f"{folder}/corpus")
@@ -59,7 +59,7 @@ def test_a_saved_detector_scores_plain_strings(made: str) -> None:
 def test_a_corpus_is_read_as_frames_and_evaluated(made: str) -> None:
     statements = liescope.read(f"{made}/corpus", "statements").collect()
     assert isinstance(statements, pl.DataFrame)
-    assert statements.height == 96 * 6
+    assert statements.height == 24 * 6
     report = liescope.evaluate([f"{made}/model"], f"{made}/corpus", out=f"{made}/report", draws=20)
     assert Path(f"{made}/report/report.json").exists()
     assert len(repr(report).splitlines()) == 1

@@ -285,10 +285,8 @@ def test_the_command_prints_the_ranking_within_80_columns(
     assert max(len(line) for line in said.splitlines() if not line.startswith("wrote")) <= 80
 
 
-def test_games_are_measured_within_games_beside_the_players(tmp_path: Path) -> None:
-    liescope.play(
-        "mini-mafia", players=["scripted:bold", "scripted:novice"], games=3, assess=True, out=tmp_path / "run"
-    )
+def test_games_are_measured_within_games_beside_the_players(played: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").symlink_to(played)
     text = '[[data]]\nname = "games"\nfile = "run"\n'
     found = liescope.bench("tfidf", suite=suite_file(tmp_path, text), draws=50, leave_out=["model"]).data[0]
     assert found.within == "games"

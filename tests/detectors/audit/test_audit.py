@@ -42,13 +42,6 @@ def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) ->
     assert figures["prevalence"].null_count() == 0
 
 
-def test_the_same_audit_gives_the_same_figures(plant: Plant) -> None:
-    folder = plant(games=40).folder
-    one, two = (liescope.audit(folder, draws=20, shuffles=20, split="out-of-fold", seed=3) for _ in range(2))
-    assert one == two
-    assert {row.scheme for row in one.rows} <= {"out-of-fold", ""}
-
-
 def test_the_command_prints_a_table_and_sentences_in_80_columns(
     plant: Plant, capsys: pytest.CaptureFixture[str]
 ) -> None:
