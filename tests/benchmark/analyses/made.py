@@ -82,15 +82,3 @@ def counted(games: Iterable[Counted]) -> Frames:
                 {**common, "ballot": 2, "voter_role": WEREWOLF, "target": target, "target_role": target}
             )
     return made(**rows)
-
-
-def protections(acts: Iterable[tuple[str, bool, bool]]) -> Frames:
-    """Nights of a doctor: (model, learning, it protected itself)."""
-    of = {True: {"target": "Diana", "target_role": "doctor"}, False: {"target": "Erin", "target_role": "villager"}}
-    night = {"act": "protection", "actor": "Diana"}
-    return made(
-        nights=[
-            {**night, **of[own], "game_id": f"n{number}", "model": model, "learning": learning}
-            for number, (model, learning, own) in enumerate(acts)
-        ]
-    )

@@ -10,7 +10,6 @@ import pytest
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED
-from liescope.benchmark.analyses.conduct import cumulative_wins
 from liescope.benchmark.analyses.fingerprint import fingerprint
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.judged import ALL
@@ -93,32 +92,6 @@ def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
 def test_kills_that_the_rules_drew_are_nobodys_choice(mini_mafia_frames: Frames) -> None:
     assert mini_mafia_frames.nights.filter(pl.col("act") == "kill").height
     assert table_of("victims")(mini_mafia_frames).is_empty()
-
-
-jester_silence = table_of("jester_silence")
-
-
-def test_a_jester_that_does_not_take_the_floor_on_day_one_is_silent() -> None:
-    winners = {"spoke": "jester", "voted": "villagers", "later": "villagers", "dead": "werewolves"}
-    fates = ["alive", "alive", "alive", "killed"]
-    seats = column_wise(game_id=[*winners], role="jester", fate=fates, day_out=1)
-    statements = column_wise(
-        **{"game_id": ["spoke", "voted", "voted", "later"], "day": [1, 1, 1, 2]},
-        speaker_role=["jester", "jester", "villager", "jester"],
-        phase=["discussion", "voting", "discussion", "discussion"],
-    )
-    games = column_wise(game_id=[*winners], winner=[*winners.values()], triadic=True)
-    table = jester_silence(made(games=games, seats=seats, statements=statements))
-    assert table.select("spoke", "wins", "games").rows() == [(False, 0, 2), (True, 1, 1)]
-
-
-def test_wins_add_up_over_the_games_of_a_cell_in_the_order_of_play() -> None:
-    winners = ["jester", "villagers", "jester", "jester"]
-    games = column_wise(game_id=[f"g{n}" for n in range(4)], turn=[*range(4)], winner=winners, lineup="m")
-    seats = [{"game_id": f"g{n}", "team": team} for n in range(4) for team in ("jester", "villagers")]
-    table = cumulative_wins(made(games=games[::-1], seats=seats)).filter(faction="jester")
-    assert table.select("place", "wins", "games").rows() == [(1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4)]
-    assert cumulative_wins(made(games=games[:1], seats=seats[:2])).is_empty()
 
 
 position_thirds = table_of("position_thirds")

@@ -39,15 +39,6 @@ def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:
     assert sum(seen.values()) == 1.0
 
 
-def test_what_a_type_draws_is_the_mean_over_its_statements(hand: Frames) -> None:
-    table = type_yield(hand)
-    found = {(row["type"], row["metric"]): (row["mean"], row["n"]) for row in table.to_dicts()}
-    assert found["omission", "suspicion"] == (pytest.approx(0.7), 2)
-    assert found["omission", "flagged"] == (pytest.approx(0.875), 2)
-    assert found["fabrication", "flagged"] == (0.5, 1)
-    assert found["none", "suspicion"] == (pytest.approx(0.1), 1)
-
-
 def test_a_statement_that_more_observers_rated_counts_once() -> None:
     """Appendix F.2 takes the mean over statements of what their observers thought, not over all ratings."""
     seen = {"peer_suspicion": [1.0, 0.0], "peer_rate": [1.0, 0.0], "peer_ratings": [9, 1]}

@@ -29,7 +29,6 @@ from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import made, table_of
 from tests.benchmark.random_play import answers
 
-halves = table_of("halves")
 jester_fate = table_of("jester_fate")
 shuffled_runs = table_of("shuffled_runs")
 win_rates = table_of("win_rates")
@@ -127,35 +126,10 @@ def test_the_taxonomy_counts_every_triadic_game_once_and_agrees_with_the_winners
     assert table.select(pl.sum_horizontal(*CATEGORIES, "nobody"))["A"].to_list() == table["games"].to_list()
 
 
-def test_a_jester_that_learns_to_win_shows_in_the_halves(staged: Staged) -> None:
-    lost, won = (["Erin", "Frank"], ["Alice", "Bob"]), (["Erin"], ["Charlie"])
-    games = [
-        staged(*(won if turn >= 3 else lost), game_id=f"g{turn}", turn=turn, learning=True)
-        for turn in (6, 1, 0, 4, 3, 5, 2)
-    ]
-    row = halves(load_frames(games)).filter(pl.col("faction") == "jester").row(0, named=True)
-    assert (row["games_first"], row["games_second"]) == (3, 4)
-    assert (row["rate_first"], row["rate_second"], row["difference"]) == (0, 1, 1)
-    assert row["overall"] == pytest.approx(4 / 7)
-    assert row["lo"] > 0
-
-
 coordination = table_of("coordination")
 vote_ranks = table_of("vote_ranks")
 vote_targets = table_of("vote_targets")
 wolf_votes_first_day = table_of("wolf_votes_first_day")
-
-
-def test_the_wolves_first_votes_are_read_from_the_ballots(staged: Staged) -> None:
-    joined = staged(["Erin"], ["Charlie"], game_id="joined")
-    loyal = staged(["Erin"], ["Charlie"], loyal=True, game_id="loyal")
-    table = wolf_votes_first_day(load_frames([joined, loyal]))
-    revote = table.filter(pl.col("ballot") == 2)
-    counts = {metric: (count, games) for metric, count, games in revote.select("metric", "count", "games").iter_rows()}
-    assert counts["voted_jester"] == (1, 2)
-    assert counts["wolves_won"] == (0, 1)
-    assert counts["unanimous"][1] == 2
-    assert table.filter(pl.col("metric") == "voted_jester")["count"].to_list() == [1, 1]
 
 
 def test_a_wolf_alone_is_not_unanimous_with_anybody(staged: Staged) -> None:

@@ -12,14 +12,11 @@ import pytest
 from liescope.benchmark.analyses.fingerprint import association
 from liescope.benchmark.analyses.outcomes import (
     CATEGORIES,
-    POOLED,
-    learning_effect,
     triadic_against_dyadic,
     wolf_losses,
 )
-from tests.benchmark.analyses.made import Counted, counted, protections, table_of
+from tests.benchmark.analyses.made import Counted, counted, table_of
 
-doctor_targets = table_of("doctor_targets")
 halves = table_of("halves")
 shuffled_runs = table_of("shuffled_runs")
 win_rates = table_of("win_rates")
@@ -64,51 +61,24 @@ TABLE_13: dict[Cell, Printed] = {
     (LLAMA, False): (0.20, 0.60, 0.40),
     (LLAMA, True): (0.40, 0.80, 0.60),
 }
-# Table 10: nights on which the doctor protected itself, and others.
-TABLE_10: dict[Cell, tuple[int, int]] = {
-    (DEEPSEEK, False): (22, 1),
-    (DEEPSEEK, True): (16, 2),
-    (GPT, False): (15, 0),
-    (GPT, True): (15, 0),
-    (LLAMA, False): (19, 0),
-    (LLAMA, True): (18, 4),
-}
 HALF_A_CENT = 0.005 + 1e-9
 HALF_A_MIL = 0.0005 + 1e-9
 
 
-@pytest.fixture(scope="module")
-def table_7() -> pl.DataFrame:
+def test_table_7_rates_and_intervals() -> None:
     games = [
         Counted(faction, model, learning)
         for (model, learning), printed in TABLE_7.items()
         for faction, (rate, _, _) in zip(FACTIONS, printed, strict=True)
         for _ in range(round(10 * rate))
     ]
-    return win_rates(counted(games))
-
-
-def test_table_7_rates_and_intervals(table_7: pl.DataFrame) -> None:
+    table = win_rates(counted(games))
     for (model, learning), printed in TABLE_7.items():
-        cell = table_7.filter((pl.col("model") == model) & (pl.col("learning") == learning))
+        cell = table.filter((pl.col("model") == model) & (pl.col("learning") == learning))
         ours = {row["faction"]: (row["rate"], row["lo"], row["hi"]) for row in cell.iter_rows(named=True)}
         assert cell["games"].to_list() == [10, 10, 10]
         for faction, figures in zip(FACTIONS, printed, strict=True):
             assert ours[faction] == pytest.approx(figures, abs=HALF_A_CENT)
-
-
-def test_figure_13a_the_villagers_pay_in_deepseek_and_llama(table_7: pl.DataFrame) -> None:
-    games = [
-        Counted(faction, model, learning)
-        for model, learning, faction, wins in table_7.select("model", "learning", "faction", "wins").iter_rows()
-        if model != POOLED
-        for _ in range(wins)
-    ]
-    effect = {(row["model"], row["faction"]): row for row in learning_effect(counted(games)).iter_rows(named=True)}
-    shown = {key: round(row["difference"], 2) for key, row in effect.items()}
-    assert [shown[model, "jester"] for model in (GPT, DEEPSEEK, LLAMA)] == [-0.1, 0.4, 0.2]
-    assert [shown[model, "villagers"] for model in (GPT, DEEPSEEK, LLAMA)] == [0.0, -0.3, -0.3]
-    assert all(row["lo"] <= 0 <= row["hi"] for row in effect.values())  # ten games a cell settle none of them
 
 
 def test_table_4_is_26_triadic_and_11_dyadic_games() -> None:
@@ -205,20 +175,6 @@ def test_table_8_is_of_32_jester_wins_and_28_other_games() -> None:
     assert (games_won, games) == (32, 60)
     assert 0 < lo < r < hi
     assert r == pytest.approx(0.587, abs=HALF_A_MIL)
-
-
-def test_table_10_self_protection() -> None:
-    acts = [
-        (model, learning, own)
-        for (model, learning), (selves, others) in TABLE_10.items()
-        for own in (*[True] * selves, *[False] * others)
-    ]
-    table = doctor_targets(protections(acts))
-    own = {
-        (row["model"], row["learning"]): (row["protections"], row["n"] - row["protections"])
-        for row in table.filter(pl.col("target") == "self").iter_rows(named=True)
-    }
-    assert own == TABLE_10
 
 
 def test_table_13_halves_average_to_the_overall_rate_of_table_7() -> None:
