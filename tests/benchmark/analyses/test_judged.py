@@ -15,6 +15,7 @@ from tests.benchmark.analyses.made import column_wise, made, table_of
 
 lesson_categories = table_of("lesson_categories")
 lesson_orders = table_of("lesson_orders")
+lesson_third_order = table_of("lesson_third_order")
 
 THIRD = "Appear wolf-like and avoid villager alignment."
 SECOND = "Look nervous so that others suspect me."
@@ -37,6 +38,20 @@ def learned(
     return made(lessons=rows, tags=judged)
 
 
+def test_orders_are_shares_of_the_models_own_lessons() -> None:
+    table = lesson_orders(learned(*[("a", THIRD, True)] * 3, ("a", SECOND, True), ("b", FIRST, True)))
+    assert table.select("model", "order", "lessons", "n", "rate").rows() == [
+        ("a", 1, 0, 4, 0.0),
+        ("a", 2, 1, 4, 0.25),
+        ("a", 3, 3, 4, 0.75),
+        ("b", 1, 1, 1, 1.0),
+        ("b", 2, 0, 1, 0.0),
+        ("b", 3, 0, 1, 0.0),
+    ]
+    assert (table["lo"] <= table["rate"]).all()
+    assert (table["rate"] <= table["hi"]).all()
+
+
 def test_near_duplicates_that_were_not_kept_do_not_count() -> None:
     table = lesson_orders(learned(("a", THIRD, True), ("a", FIRST, False)))
     assert table["n"].unique().to_list() == [1]
@@ -47,6 +62,21 @@ def test_a_lesson_counts_for_every_strategy_and_every_strategy_has_a_row() -> No
     assert table["category"].to_list() == list(CATEGORIES)
     found = dict(table.filter(pl.col("lessons") > 0).select("category", "rate").iter_rows())
     assert found == {"passive_provocation": 0.5, "vote_manipulation": 0.5}
+
+
+def test_each_labeller_has_its_own_rate_of_third_order_lessons() -> None:
+    frames = learned(
+        ("a", THIRD, True),
+        ("a", FIRST, True),
+        ("b", FIRST, True),
+        tags=[("a", THIRD, "j", [], 3), ("a", FIRST, "j", [], 3), ("b", FIRST, "j", [], None)],
+    )
+    table = lesson_third_order(frames)
+    assert table.select("model", "labeller", "third", "n").rows() == [
+        ("a", "rules", 1, 2),
+        ("a", "j", 2, 2),
+        ("b", "rules", 0, 1),
+    ]
 
 
 def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_lesson_does_not() -> None:
