@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from playwright.sync_api import Error
@@ -75,23 +75,33 @@ class Person:
 
 def play(people: Sequence[Person]) -> None:
     """Everybody answers what they are asked, until the game has ended."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        states = {person: person.state for person in people}
-        if all(state == "end" for state in states.values()):
+    for states in _changes(people):
+        if all(state == "end" for state in states):
             return
-        for person, state in states.items():
+        for person, state in zip(people, states, strict=True):
             if state not in ("", "end"):
                 person.answer()
-    raise AssertionError(f"the game did not end: {[person.page.inner_text('body') for person in people]}")
+    raise AssertionError(f"the game did not go on: {[person.page.inner_text('body') for person in people]}")
 
 
 def play_until(person: Person, states: Sequence[str]) -> str:
     """Somebody answers until they are in one of these states, or the game has ended; returns which."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if (state := person.state) in (*states, "end"):
+    for (state,) in _changes([person]):
+        if state in (*states, "end"):
             return state
         if state:
             person.answer()
     raise AssertionError(f"nothing was asked: {person.page.inner_text('body')}")
+
+
+def _changes(people: Sequence[Person]) -> Iterator[tuple[str, ...]]:
+    """What each is asked, again and again, until nothing has changed for a long time: a game may take as long as it
+    takes, on a busy machine too.
+    """
+    seen, since = None, time.monotonic()
+    while time.monotonic() < since + PATIENCE_S:
+        states = tuple(person.state for person in people)
+        now = states, [person.page.locator("li").count() for person in people]
+        if now != seen:
+            seen, since = now, time.monotonic()
+        yield states
