@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 class Server:

@@ -26,7 +26,7 @@ from tests.web.play.person import Host, said, sheets
 from tests.web.server import Server
 
 pytestmark = pytest.mark.slow
-PATIENCE_S = 60
+PATIENCE_S = 240
 _TRAP = """(() => {
   const tell = (what) => window.caught(`${what} in ${location.href}`);
   window.fired = () => tell("a script");

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Error
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 _STATE = """() => {
   if (document.querySelector("#end")) return ["end", ""];
   const form = document.querySelector("#ask form:not([inert])");

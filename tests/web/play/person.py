@@ -90,7 +90,7 @@ class Person:
 
     async def play(self) -> None:
         """Take the seat and play a game."""
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as self.session:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(240)) as self.session:
             page = await self.get()
             taking = sheets(page)[0]
             agreed = {**taking.fixed, **dict.fromkeys(taking.boxes, "yes"), **dict.fromkeys(taking.words, self.name)}
