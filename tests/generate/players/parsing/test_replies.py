@@ -90,7 +90,12 @@ def test_reasons_without_quotation_marks_are_heard_or_kept_back_as_their_author_
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"), [("They keep contradicting themselves", "statement"), ("I am the werewolf, sorry", "silence")]
+    ("words", "kind"),
+    [
+        ("They keep contradicting themselves", "statement"),
+        ("I am the werewolf, sorry", "silence"),
+        ("I’m the werewolf, sorry", "silence"),  # with the apostrophe that most models write
+    ],
 )
 def test_in_a_game_the_unquoted_reason_is_heard_and_a_private_one_is_a_flagged_silence(words: str, kind: str) -> None:
     session = start(lambda: Werewolf(WerewolfSpec(debate_turns=1, defence_turns=1), 3, "g"))
