@@ -56,11 +56,14 @@ def test_every_game_left_out_is_counted_with_its_reason(play: Play) -> None:
     no_detective = replace(good, game_id="no detective", seats=tuple(seats))
     mixed = replace(good, seats=(*good.seats, replace(good.seats[0], name="Erin", model="z")))
     untold = replace(good, outcome=replace(good.outcome, winner=""))
-    games = [good, failed, no_detective, mixed, mixed, untold]
+    place = {"run": "r", "game": "0", "root": "0", "step": 3, "seat": "Alice", "group": "", "number": 0, "events": 4}
+    goes_on = replace(good, meta={"fork": place})
+    games = [good, failed, no_detective, mixed, mixed, untold, goes_on]
     counts = count_games(replace(game, game_id=str(number)) for number, game in enumerate(games))
     assert counts.cells["games"].sum() == 1
     assert counts.excluded == {
         "the game failed": 1,
+        "they go on from a recorded game or play it again": 1,
         "no detective played": 1,
         "several models shared the role of mafioso": 2,
         "their winner is not known": 1,

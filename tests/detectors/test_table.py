@@ -84,6 +84,7 @@ def test_the_silent_and_the_dead_are_told_from_the_others() -> None:
     found = seats(game(dead, ("Ada", "Hello."), ("Bo", "Hi, all."), ("Cy", "Well?"), silent))
     assert [found[name]["killed"] for name in NAMES] == [0, 0, 0, 0, 1]
     assert found["Di"]["silence"] > 0 > found["Ada"]["silence"]
+    assert sum(found[name]["share of talk"] for name in NAMES[:4]) == pytest.approx(0)  # the living beside the living
     assert all(found["Di"][name] == 0 for name in MANNER)
 
 
