@@ -94,6 +94,8 @@ def test_a_vote_that_the_rules_drew_is_no_vote_and_partners_are_marked(hand: Fra
     found = moves(hand)
     assert found.filter(statement_id="one", observer="Ben").is_empty()
     assert set(found.filter("allied").select("speaker", "observer").iter_rows()) == {("Wolf", "Partner")}
+    counted = of(lies_and_votes(hand), "label_claim", "deceptive", measure="vote")
+    assert [counted[name] for name in ("lies", "honest", "after_lies")] == [1, 1, 1.0]  # of Ann: the partner knows
 
 
 def test_every_rating_of_a_game_is_one_shift_by_the_rule_of_suspicion(frames: Frames) -> None:
