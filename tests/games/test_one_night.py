@@ -64,7 +64,7 @@ def test_the_vote_decides(roles: Sequence[str], votes: dict[str, str], exiled: l
     assert set(session.outcome.winners) == won
 
 
-def test_a_lone_werewolf_sees_one_card_of_the_centre() -> None:
+def test_a_lone_werewolf_sees_one_card_of_the_centre_and_two_see_each_other_and_none() -> None:
     seen = set()
     for seed in range(20):
         session = play(LONE, ALL_AT_ERIN, seed=seed)
@@ -73,6 +73,8 @@ def test_a_lone_werewolf_sees_one_card_of_the_centre() -> None:
         assert (partners.audience, partners.data["names"]) == (("Alice",), ["Alice"])
         seen.add(partners.data["seen"])
     assert seen == {"villager", "werewolf"}
+    (partners,) = of(play(WOLVES, ALL_AT_ERIN), EventKind.PARTNERS)
+    assert (partners.audience, partners.data) == (("Alice", "Bob"), {"names": ["Alice", "Bob"]})
 
 
 def test_every_card_is_dealt_or_lies_in_the_centre() -> None:
