@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from liescope import cli
 from liescope.common.errors import PlanChanged
 from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
@@ -83,7 +84,7 @@ def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
         assert records(out) == before
 
 
-def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
+def test_what_was_rejected_is_printed_and_kept_with_line_and_reason_and_the_shell_learns_of_it(
     write_log: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_log([play_game(1), "{", *("[]" for _ in range(30)), play_game(2)])
@@ -93,4 +94,6 @@ def test_what_was_rejected_is_printed_and_kept_with_line_and_reason(
     assert "games.jsonl, line 2: not JSON" in printed
     kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
     assert [entry["line"] for entry in kept] == [*range(2, 33)]
+    again = ["import", "mini-mafia", str(path), "--out", str(tmp_path / "run")]
+    assert [cli.main(again), cli.main([*again, "--allow-rejected"])] == [1, 0]
     assert len(records(tmp_path / "run")) == 2
