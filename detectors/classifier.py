@@ -26,7 +26,6 @@ from liescope.common.reading import read_json
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class, versions_of
-from liescope.detectors.evaluation.score_rows import score_table
 from liescope.detectors.examples import GOLD, WORDS, Example, Labelled, summary, target_column
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import NOT_TO_BE_LEARNED
@@ -34,6 +33,7 @@ from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts
 from liescope.detectors.own_rows import OWN_NAME
 from liescope.detectors.saved import check_free, is_model, load, write_model
 from liescope.detectors.statement_inputs import StatementReader, each_statement
+from liescope.detectors.study.scores import score_table
 from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig, checked_view
 from liescope.detectors.training import Recipe
 from liescope.generate.importers.own_data import LabelColumn, canary_of

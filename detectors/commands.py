@@ -160,7 +160,7 @@ def evaluate(
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
     from liescope.detectors.display import show_evaluation
-    from liescope.detectors.evaluation.evaluate import evaluate as evaluate_detectors
+    from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
     say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, show_evaluation)
 

@@ -12,13 +12,14 @@ from rich.text import Text
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import ROLE
-from liescope.detectors.evaluation.beside_players import JUDGED
-from liescope.detectors.evaluation.evaluation_sections import compared_views
-from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN, words_of
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import CONTROL, SPEAKER, MetricRow, is_population, scripted_warning
-from liescope.detectors.evaluation.trust import sentences, units
-from liescope.detectors.evaluation.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
+from liescope.detectors.study.beside_players import JUDGED
+from liescope.detectors.study.evaluation_sections import compared_views
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN, words_of
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.scores import CONTROL, SPEAKER, is_population, scripted_warning
+from liescope.detectors.study.trust import sentences, units
+from liescope.detectors.study.verdicts import ANSWERED, PLAYERS, PROMISED, SHARES
 from liescope.detectors.training import TrainResult
 
 _WIDTH = 80
@@ -86,9 +87,9 @@ def show_evaluation(result: EvaluationResult) -> None:
     _show_verdicts(console, result.rows)
     _show_suspects(console, result.rows)
     for row in result.rows:
-        if row.split.endswith(f":{JUDGED}") and row.metric in (POOLED, "alpha"):
+        if row.where.endswith(f":{JUDGED}") and row.metric in (POOLED, "alpha"):
             counted = f"{row.statements:,} statements that people annotated"
-            _say(console, f"{row.target}, {counted}: {row.detector}: {words_of(row.metric)} {_interval(row)}")
+            _say(console, f"{row.target}, {counted}: {row.scorer}: {words_of(row.metric)} {_interval(row)}")
     for target, reasons in result.without_label.items():
         for reason, count in reasons.items():
             _say(console, f"note: {count:,} statements have no {target} label ({reason})")
@@ -152,11 +153,11 @@ def _say(console: Console, words: str) -> None:
 _OF_GROUPS = Units("statements", "groups")
 
 
-def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games", called: Units = OF_GAMES) -> None:
+def _show_rows(console: Console, rows: Sequence[Figure], unit: str = "games", called: Units = OF_GAMES) -> None:
     """A table for each target and population."""
-    main = [row for row in rows if row.against is None and is_population(row.split)]
-    for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == POOLED):
-        part = [row for row in main if (row.target, row.split) == (target, split)]
+    main = [row for row in rows if row.against is None and is_population(row.where)]
+    for target, split in dict.fromkeys((row.target, row.where) for row in main if row.metric == POOLED):
+        part = [row for row in main if (row.target, row.where) == (target, split)]
         metric, beside = _beside(rows, target, split)
         whole, within = (next(row for row in part if row.metric == name) for name in (POOLED, WITHIN))
         share = "" if whole.prevalence is None else f", {whole.prevalence:.1%} deceptive"
@@ -171,7 +172,7 @@ def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games",
         for name in (f"within {unit} [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)
         withheld, headed = False, False
-        names = dict.fromkeys(row.detector for row in part if row.metric == POOLED)
+        names = dict.fromkeys(row.scorer for row in part if row.metric == POOLED)
         for detector in sorted(names, key=lambda name: name.startswith(CONTROL)):
             if detector.startswith(CONTROL) and not headed:
                 headed = True
@@ -189,7 +190,7 @@ def _show_rows(console: Console, rows: Sequence[MetricRow], unit: str = "games",
             _say(console, _WITHHELD)
 
 
-def _recall(rows: Sequence[MetricRow], detector: str) -> str:
+def _recall(rows: Sequence[Figure], detector: str) -> str:
     """The recall with the rate of false positives that its threshold has here; withheld where that is not nearly the
     rate that the threshold was chosen for.
     """
@@ -200,40 +201,40 @@ def _recall(rows: Sequence[MetricRow], detector: str) -> str:
     return f"{shown} at {rate.value:.2f}"
 
 
-def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, dict[str, MetricRow]]:
+def _beside(rows: Sequence[Figure], target: str, split: str) -> tuple[str, dict[str, Figure]]:
     """How each detector differs from the players: in the villager's seat if there is one, else on rated statements."""
     for metric in _BESIDE:
         found = [
             row
             for row in rows
             if (row.target, row.metric) == (target, metric + DIFFERENCE)
-            and row.split in (split, f"{split}:rated-by-villagers")
+            and row.where in (split, f"{split}:rated-by-villagers")
             and row.against in _PLAYERS
         ]
         if found:
-            return metric, {row.detector: row for row in found}
+            return metric, {row.scorer: row for row in found}
     return "", {}
 
 
-def _show_pairs(console: Console, rows: Sequence[MetricRow], unit: str) -> None:
+def _show_pairs(console: Console, rows: Sequence[Figure], unit: str) -> None:
     """Detector against detector, in AUROC within games, or tasks, and recall at a matched rate."""
     shown = {WITHIN: f"within {unit} [95%]", "matched_recall_5pct": "recall at 5% FPR"}
-    pairs = [row for row in rows if row.metric in {name + DIFFERENCE for name in shown} and is_population(row.split)]
+    pairs = [row for row in rows if row.metric in {name + DIFFERENCE for name in shown} and is_population(row.where)]
     pairs = [row for row in pairs if row.against is not None and not row.against.startswith((CONTROL, "observers:"))]
-    for target, split in dict.fromkeys((row.target, row.split) for row in pairs):
-        part = [row for row in pairs if (row.target, row.split) == (target, split)]
+    for target, split in dict.fromkeys((row.target, row.where) for row in pairs):
+        part = [row for row in pairs if (row.target, row.where) == (target, split)]
         console.print(Text(f"\n{target}, {plain(split)}: first minus second, same statements", style="bold"))
         table = _table("first − second")
         for name in shown.values():
             table.add_column(name, no_wrap=True)
-        for one, other in dict.fromkeys((row.detector, row.against) for row in part):
+        for one, other in dict.fromkeys((row.scorer, row.against) for row in part):
             mine = [row for row in part if row.against == other]
             cells = (_interval(_find(mine, one, name + DIFFERENCE), signed=True) for name in shown)
             table.add_row(Text(plain(f"{one} − {other}")), *cells)
         console.print(table)
 
 
-def _show_offsets(console: Console, rows: Sequence[MetricRow]) -> None:
+def _show_offsets(console: Console, rows: Sequence[Figure]) -> None:
     """The model that each detector takes least for a liar when it is honest, and the one that it takes most."""
     offsets = [row for row in rows if row.metric == "offset" and row.value is not None]
     if not offsets:
@@ -242,17 +243,17 @@ def _show_offsets(console: Console, rows: Sequence[MetricRow]) -> None:
     table = _table("detector")
     for name in ("lowest", "highest"):
         table.add_column(name, overflow="fold")
-    for detector, target in dict.fromkeys((row.detector, row.target) for row in offsets):
-        mine = [row for row in offsets if (row.detector, row.target) == (detector, target)]
+    for detector, target in dict.fromkeys((row.scorer, row.target) for row in offsets):
+        mine = [row for row in offsets if (row.scorer, row.target) == (detector, target)]
         mine.sort(key=lambda row: row.value or 0.0)
-        ends = (f"{row.value:+.2f} {row.split.partition(SPEAKER)[2]}" for row in (mine[0], mine[-1]))
+        ends = (f"{row.value:+.2f} {row.where.partition(SPEAKER)[2]}" for row in (mine[0], mine[-1]))
         table.add_row(*(Text(plain(words)) for words in (f"{detector}, {target}", *ends)))
     console.print(table)
 
 
-def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
+def _show_verdicts(console: Console, rows: Sequence[Figure]) -> None:
     """Where 90% was promised: how often each class was covered, the share abstained on, and right verdicts."""
-    kept = [row for row in rows if row.split.endswith(f":{_SHOWN_PROMISE}") and f":{PLAYERS}" not in row.split]
+    kept = [row for row in rows if row.where.endswith(f":{_SHOWN_PROMISE}") and f":{PLAYERS}" not in row.where]
     if not kept:
         return
     console.print(Text("\nverdicts: how often a class is covered, of 90% promised", style="bold"))
@@ -260,8 +261,8 @@ def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
     for words in _KEPT.values():
         table.add_column(words, no_wrap=True)
     unusable: list[str] = []
-    for name, split in dict.fromkeys((row.detector, row.split) for row in kept):
-        mine = [row for row in kept if row.split == split]
+    for name, split in dict.fromkeys((row.scorer, row.where) for row in kept):
+        mine = [row for row in kept if row.where == split]
         where = plain(f"{name}, {split.removesuffix(f':{_SHOWN_PROMISE}')}")
         abstained = _find(mine, name, "abstained")
         if abstained is not None and abstained.value == 1:
@@ -274,7 +275,7 @@ def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
         _say(console, f"{where}: {_UNUSABLE}")
 
 
-def _show_suspects(console: Console, rows: Sequence[MetricRow]) -> None:
+def _show_suspects(console: Console, rows: Sequence[Figure]) -> None:
     """How often the player suspected most deceives, in ever fewer games, most sure first."""
     sure = [row for row in rows if row.metric == "top1"]
     if not sure:
@@ -283,8 +284,8 @@ def _show_suspects(console: Console, rows: Sequence[MetricRow]) -> None:
     table = _table("detector, where")
     for answered in SHARES:
         table.add_column(f"{answered:.0%}", no_wrap=True)
-    for name, place in dict.fromkeys((row.detector, row.split.partition(f":{PLAYERS}")[0]) for row in sure):
-        mine = {row.split: row for row in sure if row.detector == name}
+    for name, place in dict.fromkeys((row.scorer, row.where.partition(f":{PLAYERS}")[0]) for row in sure):
+        mine = {row.where: row for row in sure if row.scorer == name}
         found = (mine.get(f"{place}:{PLAYERS}{ANSWERED}{answered:.0%}") for answered in SHARES)
         table.add_row(Text(plain(f"{name}, {place}")), *(_interval(row, whole=False) for row in found))
     console.print(table)
@@ -296,11 +297,11 @@ def _table(first: str) -> Table:
     return table
 
 
-def _find(rows: Sequence[MetricRow], detector: str, metric: str) -> MetricRow | None:
-    return next((row for row in rows if (row.detector, row.metric) == (detector, metric)), None)
+def _find(rows: Sequence[Figure], detector: str, metric: str) -> Figure | None:
+    return next((row for row in rows if (row.scorer, row.metric) == (detector, metric)), None)
 
 
-def _interval(row: MetricRow | None, whole: bool = True, signed: bool = False) -> str:
+def _interval(row: Figure | None, whole: bool = True, signed: bool = False) -> str:
     if row is None or row.value is None:
         return "–"
     form = "+.2f" if signed else ".3f"

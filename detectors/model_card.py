@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_bytes
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class
-from liescope.detectors.evaluation.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.examples import Example
-from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, path_on_hub, read_model_file
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
+from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.textualize import textualize
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
@@ -38,16 +41,6 @@ _SHOWN = (
 _READ = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class Measured(SavedFigure):
-    """A figure of an evaluation. against: for a difference, whose figure was subtracted."""
-
-    model_config = _READ
-
-    detector: str
-    target: str
-    against: str | None = None
-
-
 class Evaluated(BaseModel):
     """What report.json of an evaluation says. models: name to the contents of model.json."""
 
@@ -55,7 +48,7 @@ class Evaluated(BaseModel):
 
     corpus: str
     models: dict[str, dict[str, Any]]
-    rows: list[Measured]
+    rows: list[Figure]
 
     def of(self, model: ModelFile) -> Evaluated:
         """The figures of this model, under the name "this model", and of the cheap controls for its target. Raises
@@ -70,13 +63,13 @@ class Evaluated(BaseModel):
         if not mine:
             raise UsageError(f"it evaluates {', '.join(self.models) or 'no model'}, not this training of this model")
         rows = [
-            row.model_copy(update={"detector": "this model" if row.detector == mine[0] else row.detector})
+            replace(row, scorer="this model" if row.scorer == mine[0] else row.scorer)
             for row in self.rows
             if row.target == model.target
             and row.against is None
             and row.value is not None
-            and row.metric in (_SHOWN if row.detector == mine[0] else (WITHIN, POOLED))
-            and (row.detector == mine[0] or row.detector.startswith("control:"))
+            and row.metric in (_SHOWN if row.scorer == mine[0] else (WITHIN, POOLED))
+            and (row.scorer == mine[0] or row.scorer.startswith(CONTROL))
         ]
         return self.model_copy(update={"rows": rows})
 
@@ -211,8 +204,7 @@ def model_card(
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
             "figures": [_row(row) for row in file.figures],
             "evaluated": [
-                {"corpus": report.corpus, "rows": [_row(row) | {"detector": row.detector} for row in report.rows]}
-                for report in evaluated
+                {"corpus": report.corpus, "rows": [_row(row) for row in report.rows]} for report in evaluated
             ],
             "transferred": [
                 {
@@ -255,7 +247,7 @@ def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
             task_id=f"label_{file.target}",
             value=row.value,
             notes=(
-                f"{words_of(row.metric)} on {row.split}, 95% interval {row.lo} to {row.hi}, "
+                f"{words_of(row.metric)} on {row.where}, 95% interval {row.lo} to {row.hi}, "
                 f"{row.statements} statements of {row.games} games"
             ),
         )
@@ -271,24 +263,24 @@ def _code(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _own(report: Evaluated) -> list[SavedFigure]:
-    return [row for row in report.rows if row.detector == "this model"]
+def _own(report: Evaluated) -> list[Figure]:
+    return [row for row in report.rows if row.scorer == "this model"]
 
 
-def _row(row: SavedFigure) -> dict[str, Any]:
-    return {**row.model_dump(), "metric": words_of(row.metric)}
+def _row(row: Figure) -> dict[str, Any]:
+    return {**row.to_json(), "metric": words_of(row.metric)}
 
 
-def _results(file: ModelFile, corpus: str, rows: Iterable[SavedFigure]) -> list[dict[str, Any]]:
+def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[str, Any]]:
     """Figures as the arguments of the Hub's `EvalResult`."""
     return [
         {
             "task_type": "text-classification",
             "task_name": f"label_{file.target}",
             "dataset_type": corpus,
-            "dataset_name": f"{corpus}, {row.split}",
+            "dataset_name": f"{corpus}, {row.where}",
             "dataset_config": "statements",
-            "dataset_split": row.split,
+            "dataset_split": row.where,
             "metric_type": _METRICS[row.metric],
             "metric_value": round(row.value, 4),
             "metric_name": words_of(row.metric),

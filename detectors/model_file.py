@@ -14,6 +14,7 @@ from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN, StepsChosen
 from liescope.detectors.examples import TARGETS
+from liescope.detectors.study.figures import Figure
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus.hub import download, hub_repo
 
@@ -81,21 +82,6 @@ class TrainingFacts(BaseModel):
     chosen: StepsChosen | None = None
 
 
-class SavedFigure(BaseModel):
-    """One figure of a detector. lo, hi: its 95% interval from resamples of games."""
-
-    model_config = _STRICT
-
-    split: str
-    metric: str
-    value: float | None
-    lo: float | None
-    hi: float | None
-    statements: Count
-    games: Count
-    prevalence: Share | None
-
-
 class ModelFile(BaseModel):
     """model.json.
 
@@ -108,7 +94,7 @@ class ModelFile(BaseModel):
 
     model_config = _STRICT
 
-    format: Literal[5] = 5
+    format: Literal[6] = 6
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig
@@ -118,7 +104,7 @@ class ModelFile(BaseModel):
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
     confidence: Confidence = Confidence()
     versions: dict[str, str]
-    figures: tuple[SavedFigure, ...] = ()
+    figures: tuple[Figure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}
 
 

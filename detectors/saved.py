@@ -24,15 +24,16 @@ from liescope.common.registry import check_installed
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
 from liescope.detectors.detector_registry import DETECTORS, load_parts
-from liescope.detectors.evaluation.metrics import LEVELS, flagged
-from liescope.detectors.evaluation.score_rows import SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.model_card import model_card
-from liescope.detectors.model_file import MODEL_FILE, ModelFile, SavedFigure, model_folder, read_model_file
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import LEVELS, flagged
+from liescope.detectors.study.scores import SCORES, write_scores
 from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
@@ -317,7 +318,7 @@ def write_model(
     detector: Detector,
     scores: pl.DataFrame,
     games: frozenset[str],
-    rows: Sequence[MetricRow],
+    rows: Sequence[Figure],
     learned: LearnedStatements,
     calibration: CalibrationGames | None,
 ) -> ModelFile:
@@ -328,11 +329,10 @@ def write_model(
         calibration.save(folder / CALIBRATION_FILE)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
-    figures = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
     listed = file.model_copy(
         update={
             "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in _files(folder)},
-            "figures": tuple(SavedFigure(**{name: row[name] for name in SavedFigure.model_fields}) for row in figures),
+            "figures": tuple(row for row in rows if row.lo is not None and row.against is None),
         }
     )
     (folder / CARD_FILE).write_text(model_card(name, listed), encoding="utf-8")

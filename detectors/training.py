@@ -33,16 +33,6 @@ from liescope.detectors.calibrate import (
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.detector_registry import detector_class, make, versions_of
 from liescope.detectors.detector_settings import TrainSettings
-from liescope.detectors.evaluation.metrics import choose_thresholds
-from liescope.detectors.evaluation.score_rows import (
-    MetricRow,
-    ScoringPlan,
-    is_population,
-    metric_table,
-    per_detector,
-    score_table,
-)
-from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
@@ -53,6 +43,10 @@ from liescope.detectors.model_file import ModelFile, TrainingFacts
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
+from liescope.detectors.study.figures import Figure, figure_table
+from liescope.detectors.study.metrics import choose_thresholds
+from liescope.detectors.study.scorers import ScoredFigures, evaluate_scores
+from liescope.detectors.study.scores import ScoringPlan, is_population, per_detector, score_table
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
@@ -101,7 +95,7 @@ class TrainResult:
 
     model: Path
     file: ModelFile
-    rows: tuple[MetricRow, ...]
+    rows: tuple[Figure, ...]
     scores: pl.DataFrame
     notes: tuple[str, ...]
 
@@ -110,7 +104,7 @@ class TrainResult:
         """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
         against.
         """
-        return metric_table(self.rows)
+        return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope train --json` prints: `model`, the facts of model.json, and `rows`."""
@@ -416,7 +410,7 @@ def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe)
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
     return ScoredFigures(
-        tuple(row for part in parts for row in part.rows if is_population(row.split)),
+        tuple(row for part in parts for row in part.rows if is_population(row.where)),
         tuple(note for part in parts for note in part.notes),
         {},
     )

@@ -26,7 +26,7 @@ from liescope.benchmark.bench.bench_result import (
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.text import plain
-from liescope.detectors.evaluation.metrics import LEVELS, WITHIN
+from liescope.detectors.study.metrics import LEVELS, WITHIN
 
 BENCH_JSON = "bench.json"
 MEAN = ", mean of the tasks"

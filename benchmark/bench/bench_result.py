@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.common.report.contents import with_interval
-from liescope.detectors.evaluation.metrics import LEVELS, WITHIN
+from liescope.detectors.study.metrics import LEVELS, WITHIN
 
 if TYPE_CHECKING:
     from liescope.detectors.suite import SuiteData

@@ -29,17 +29,6 @@ from liescope.common.model_names import is_named, one_name
 from liescope.common.statistics import Floats
 from liescope.detectors.audit.probes import OPENING, opening, word_probe
 from liescope.detectors.detector import Progress
-from liescope.detectors.evaluation.beside_judges import Judges, judge_statements
-from liescope.detectors.evaluation.controls import CONTROLS
-from liescope.detectors.evaluation.evaluate import check_unseen, split_for
-from liescope.detectors.evaluation.remembered import remembered
-from liescope.detectors.evaluation.score_rows import (
-    ALL,
-    ScoringPlan,
-    resampled_as,
-    score_table,
-    with_tasks,
-)
 from liescope.detectors.examples import WORDS as WORDS_ONLY
 from liescope.detectors.examples import (
     Example,
@@ -54,6 +43,17 @@ from liescope.detectors.examples import (
 )
 from liescope.detectors.folds import fold_of
 from liescope.detectors.material import check_may_train
+from liescope.detectors.study.beside_judges import Judges, judge_statements
+from liescope.detectors.study.controls import CONTROLS
+from liescope.detectors.study.evaluate import check_unseen, split_for
+from liescope.detectors.study.remembered import remembered
+from liescope.detectors.study.scores import (
+    ALL,
+    ScoringPlan,
+    resampled_as,
+    score_table,
+    with_tasks,
+)
 from liescope.detectors.suite import NotHad, SuiteData
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.training import Recipe
@@ -317,7 +317,7 @@ def asked_here(
     found = [
         ScoredBy(name, ASKED, table.select("statement_id", "score"), view=views[name])
         for table in tables
-        if table.height and (name := table["detector"][0])
+        if table.height and (name := table["scorer"][0])
     ]
     return found, {judge.name: judge.cost for judge in facts}
 

@@ -16,10 +16,10 @@ from liescope.benchmark.benchmark_settings import BenchSettings
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
-from liescope.detectors.evaluation.beside_judges import judges_of
 from liescope.detectors.examples import read_statements
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.study.beside_judges import judges_of
 from liescope.generate.corpus import pack
 from liescope.generate.players.run_limits import limits_of
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.evaluation.beside_judges import JUDGE
-from liescope.detectors.evaluation.evaluate import load_all
 from liescope.detectors.examples import WORDS
 from liescope.detectors.model_file import MODEL_FILE
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.study.beside_judges import JUDGE
+from liescope.detectors.study.evaluate import load_all
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe
 from liescope.generate.corpus.hub import hub_repo

@@ -34,7 +34,10 @@ from liescope.benchmark.bench.bench_scores import (
 from liescope.benchmark.bench.contenders import Contenders
 from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, codes, estimate, game_weights
 from liescope.detectors.detector import Progress
-from liescope.detectors.evaluation.metrics import (
+from liescope.detectors.examples import WORDS as WORDS_ONLY
+from liescope.detectors.examples import make_examples
+from liescope.detectors.learned_from import is_long, near_copies, normal
+from liescope.detectors.study.metrics import (
     LEVELS,
     WITHIN,
     Scored,
@@ -45,16 +48,13 @@ from liescope.detectors.evaluation.metrics import (
     rank_metrics,
     within_games,
 )
-from liescope.detectors.evaluation.score_rows import (
+from liescope.detectors.study.scores import (
     WITHIN_TASK,
     compared_in,
     in_pairs,
     resampled_as,
     scored,
 )
-from liescope.detectors.examples import WORDS as WORDS_ONLY
-from liescope.detectors.examples import make_examples
-from liescope.detectors.learned_from import is_long, near_copies, normal
 from liescope.detectors.suite import SuiteCorpus, SuiteData
 
 

@@ -10,7 +10,7 @@ from liescope.common.report.contents import Report, Section, Table, with_interva
 from liescope.common.text import number_of
 from liescope.detectors.audit.audit_findings import CHANCE, PLAIN, SEVERITIES, AuditResult, AuditRow
 from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
-from liescope.detectors.evaluation.score_rows import scripted_warning
+from liescope.detectors.study.scores import scripted_warning
 
 TITLES = {
     "probe": "What cheap scorers reach",

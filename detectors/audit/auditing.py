@@ -20,10 +20,10 @@ from liescope.common.text import plain
 from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS, AuditPlan, AuditResult
 from liescope.detectors.audit.bench import SCHEMES, read_audited
 from liescope.detectors.detector_settings import AuditSettings
-from liescope.detectors.evaluation.score_rows import scripted_warning
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
+from liescope.detectors.study.scores import scripted_warning
 from liescope.generate.corpus import check
 
 

@@ -18,7 +18,6 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats, codes, game_weights
 from liescope.common.text import Units
 from liescope.detectors.audit.audit_findings import Figure
-from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
 from liescope.detectors.examples import (
     Example,
     Labelled,
@@ -29,6 +28,7 @@ from liescope.detectors.examples import (
     target_column,
 )
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.study.metrics import Scored, pooled_auroc
 from liescope.generate.corpus import collected, read
 
 FOLDS = 5

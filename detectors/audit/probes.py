@@ -18,7 +18,11 @@ from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.bench import CONTEXT, OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, Bools, Probe
-from liescope.detectors.evaluation.controls import (
+from liescope.detectors.examples import Example
+from liescope.detectors.folds import Rows
+from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
+from liescope.detectors.learned_from import SHORT, copied_games, is_long, near_copies, normal
+from liescope.detectors.study.controls import (
     CONTROLS,
     K_OF_N,
     FitPredict,
@@ -26,10 +30,6 @@ from liescope.detectors.evaluation.controls import (
     logistic_on,
     with_k_of_n,
 )
-from liescope.detectors.examples import Example
-from liescope.detectors.folds import Rows
-from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
-from liescope.detectors.learned_from import SHORT, copied_games, is_long, near_copies, normal
 from liescope.detectors.textualize import TextConfig, textualize
 
 OPENING = 3

@@ -19,9 +19,9 @@ from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.bench import OUT_OF_FOLD, Audited, Bench, Bools, Probe
 from liescope.detectors.audit.probes import word_probe
-from liescope.detectors.evaluation.controls import OF_REASONING
 from liescope.detectors.examples import REASONING, Example
 from liescope.detectors.folds import Rows
+from liescope.detectors.study.controls import OF_REASONING
 from liescope.detectors.textualize import TextConfig, textualize
 
 _LEAST = 30  # statements with reasoning, below which nothing is said of it

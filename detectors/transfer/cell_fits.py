@@ -27,9 +27,9 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import regular
 from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_scores
 from liescope.detectors.detector_registry import versions_of
-from liescope.detectors.evaluation.metrics import Scored, pairs_within, pooled_auroc
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
+from liescope.detectors.study.metrics import Scored, pairs_within, pooled_auroc
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.matrix import LEFT_OUT, PROTOCOLS, UNITS, Fit, Rows, TransferTable, with_labels
 from liescope.detectors.view.transcript import GameMoment

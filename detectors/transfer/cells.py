@@ -28,8 +28,8 @@ from liescope.common.statistics import (
     worst,
 )
 from liescope.detectors.detector import ROLE, Progress, silent
-from liescope.detectors.evaluation.metrics import POOLED, WITHIN, Scored, pooled_auroc, rank_metrics, within_games
-from liescope.detectors.evaluation.score_rows import log_odds
+from liescope.detectors.study.metrics import POOLED, WITHIN, Scored, pooled_auroc, rank_metrics, within_games
+from liescope.detectors.study.scores import log_odds
 from liescope.detectors.transfer.cell_fits import Scores
 from liescope.detectors.transfer.matrix import (
     LEFT_OUT,

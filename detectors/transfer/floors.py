@@ -34,7 +34,7 @@ _FEWEST = 20  # statements that a word must occur in
 def floor_scores(table: TransferTable, fits: Sequence[Fit], seed: int, progress: Progress) -> list[Scores]:
     """The scores of every floor on each unit that is left out."""
     from liescope.detectors.audit.probes import others_said, word_probe
-    from liescope.detectors.evaluation.controls import CONTROLS
+    from liescope.detectors.study.controls import CONTROLS
 
     out = [fit for fit in fits if fit.protocol == LEFT_OUT and not fit.reason]
     found: list[Scores] = []

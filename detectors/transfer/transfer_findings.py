@@ -10,7 +10,7 @@ import polars as pl
 from liescope.common.figures import MatrixCell
 from liescope.common.report.contents import with_interval
 from liescope.common.text import OF_GAMES, Units
-from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
+from liescope.detectors.study.metrics import POOLED, WITHIN, words_of
 from liescope.detectors.transfer.cells import (
     EVERYTHING,
     FORMS,

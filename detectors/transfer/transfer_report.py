@@ -17,8 +17,8 @@ from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.folders import take_lock
 from liescope.common.report.contents import Report, Section
 from liescope.common.text import Units, plain
-from liescope.detectors.evaluation.metrics import POOLED, WITHIN
-from liescope.detectors.evaluation.score_rows import scripted_warning
+from liescope.detectors.study.metrics import POOLED, WITHIN
+from liescope.detectors.study.scores import scripted_warning
 from liescope.detectors.transfer import transfer_findings
 from liescope.detectors.transfer.cells import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.floors import FLOORS

@@ -18,8 +18,8 @@ from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.detector_settings import TransferSettings
-from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
+from liescope.detectors.study.metrics import WITHIN
 from liescope.detectors.suite import NotHad, Suite, opened, read_suite
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cell_fits import CellRecipe, Scores, Store, fit_all, settings_text, without_labels

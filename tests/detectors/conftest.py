@@ -242,7 +242,7 @@ def encoder_model(once: Once, corpus: Path, tiny_encoder: Path) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _controls_once() -> Iterator[None]:
     """The controls of equal statements are fitted once, however many models are evaluated beside them."""
-    from liescope.detectors.evaluation import controls
+    from liescope.detectors.study import controls
 
     fitted = controls.control_scores
     known: dict[tuple[Any, ...], pl.DataFrame] = {}

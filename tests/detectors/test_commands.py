@@ -19,7 +19,7 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.controls import CONTROLS
+from liescope.detectors.study.controls import CONTROLS
 from tests.detectors.conftest import Corpus
 
 

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors import LoadedDetector, evaluate, load, train
 from liescope.detectors.commands import app
-from liescope.detectors.evaluation.verdicts import PROMISED
 from liescope.detectors.examples import labelled, make_examples, read_statements
 from liescope.detectors.exchangeable import UNLIKE
+from liescope.detectors.study.verdicts import PROMISED
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from liescope.common.agreement import Flags, alpha, dawid_skene, effective, pairs_of, residuals
-from liescope.detectors.evaluation.beside_players import SeatTables, _answers, _with_means
-from liescope.detectors.evaluation.evaluate import evaluate
-from liescope.detectors.evaluation.observers import crowd_of, observer_rows
-from liescope.detectors.evaluation.score_rows import ScoringPlan, score_table
 from liescope.detectors.examples import read_statements
+from liescope.detectors.study.beside_players import SeatTables, _answers, _with_means
+from liescope.detectors.study.evaluate import evaluate
+from liescope.detectors.study.observers import crowd_of, observer_rows
+from liescope.detectors.study.score_rows import ScoringPlan, score_table
 from liescope.generate.corpus import collected, read
 from tests.detectors.conftest import Corpus, Rows
 

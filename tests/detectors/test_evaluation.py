@@ -15,20 +15,20 @@ import pytest
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import write
 from liescope.common.report.plain_text import markdown
-from liescope.detectors.evaluation.beside_players import (
+from liescope.detectors.examples import label_counts, labelled, read_statements
+from liescope.detectors.study.beside_players import (
     SeatTables,
     detective_claims,
     in_the_villagers_seat,
     on_statements,
 )
-from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
-from liescope.detectors.evaluation.evaluate import evaluate
-from liescope.detectors.evaluation.evaluation_report import report
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import POPULATIONS, MetricRow, ScoringPlan, score_table, scripted_warning
-from liescope.detectors.evaluation.scorers import evaluate_scores
-from liescope.detectors.evaluation.trust import place_words, sentences
-from liescope.detectors.examples import label_counts, labelled, read_statements
+from liescope.detectors.study.controls import control_scores, deal_to_other_games
+from liescope.detectors.study.evaluate import evaluate
+from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.score_rows import POPULATIONS, MetricRow, ScoringPlan, score_table, scripted_warning
+from liescope.detectors.study.scorers import evaluate_scores
+from liescope.detectors.study.trust import place_words, sentences
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe
 from liescope.generate.corpus import read

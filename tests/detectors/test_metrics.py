@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 
 from liescope.common.statistics import GROUPS, REAL, estimate, game_weights, worst
-from liescope.detectors.evaluation.metrics import (
+from liescope.detectors.study.metrics import (
     NO_THRESHOLDS,
     Scored,
     best_threshold,

@@ -12,7 +12,7 @@ import pytest
 import liescope
 from liescope.common.errors import BadData
 from liescope.detectors.display import show_evaluation
-from liescope.detectors.evaluation.observers import read_people
+from liescope.detectors.study.observers import read_people
 from tests.detectors.judge_stub import with_logprobs
 
 JUDGED = "test:judged-by-people"

@@ -20,13 +20,13 @@ from liescope.detectors.audit.audit_findings import PLAIN, SERIOUS, AuditResult,
 from liescope.detectors.audit.reasoning import without_own_role
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
-from liescope.detectors.evaluation.evaluation_report import report
-from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import MetricRow
-from liescope.detectors.evaluation.scorers import SIDE_BY_SIDE
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
+from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.score_rows import MetricRow
+from liescope.detectors.study.scorers import SIDE_BY_SIDE
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
 from liescope.detectors.display import show_evaluation
-from liescope.detectors.evaluation.evaluation_report import report
-from liescope.detectors.evaluation.evaluation_sections import target_sections
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan
-from liescope.detectors.evaluation.verdicts import estimates
+from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.evaluation_sections import target_sections
+from liescope.detectors.study.metrics import Scored
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.score_rows import MetricRow, ScoringPlan
+from liescope.detectors.study.verdicts import estimates
 from tests.detectors.conftest import Corpus, elsewhere
 
 Found = dict[tuple[str, str], MetricRow]

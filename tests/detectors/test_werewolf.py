@@ -8,9 +8,9 @@ from random import Random
 import polars as pl
 import pytest
 
-from liescope.detectors.evaluation.beside_players import DETECTIVE_CLAIM
-from liescope.detectors.evaluation.evaluate import evaluate
 from liescope.detectors.examples import TARGETS
+from liescope.detectors.study.beside_players import DETECTIVE_CLAIM
+from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
 from liescope.games.core import ASSESSMENTS, Ask, Assessment, Game, Reply

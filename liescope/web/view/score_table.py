@@ -13,8 +13,8 @@ import polars as pl
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.common.text import plain
-from liescope.detectors.evaluation.metrics import DECISION
-from liescope.detectors.evaluation.score_rows import CONTROL, SCORES
+from liescope.detectors.study.metrics import DECISION
+from liescope.detectors.study.scores import CONTROL, SCORES
 from liescope.generate.corpus.read import is_corpus
 from liescope.generate.runs.run_folder import PLAN_FILE
 
@@ -93,13 +93,13 @@ def _of_report(folder: Path) -> ScoreTable:
     if table.schema != pl.Schema(SCORES):
         raise BadData(f"{folder / TABLE} has other columns than `evaluate` writes; evaluate again")
     cuts = _thresholds(report)
-    pairs = table.select("detector", "target").unique(maintain_order=True).rows()
+    pairs = table.select("scorer", "target").unique(maintain_order=True).rows()
     several = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
     shown = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
     detectors = tuple(ShownDetector(shown[pair], pair[1], cuts.get(pair, _HALF)) for pair in pairs)
-    named = pl.when(pl.col("detector").is_in(several))
-    both = pl.format("{} ({})", "detector", "target")
-    table = table.select("statement_id", named.then(both).otherwise(pl.col("detector")).alias("detector"), "score")
+    named = pl.when(pl.col("scorer").is_in(several))
+    both = pl.format("{} ({})", "scorer", "target")
+    table = table.select("statement_id", named.then(both).otherwise(pl.col("scorer")).alias("scorer"), "score")
     return ScoreTable(str(report.get("corpus", "")), detectors, _by_statement(table))
 
 
@@ -109,7 +109,7 @@ def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     for chosen in report.get("thresholds", ()):
         cut = chosen.get(DECISION) if isinstance(chosen, dict) else None
         if isinstance(cut, int | float):
-            found[str(chosen.get("detector")), str(chosen.get("target"))] = float(cut)
+            found[str(chosen.get("scorer")), str(chosen.get("target"))] = float(cut)
     return found
 
 
@@ -123,7 +123,7 @@ def _of_file(path: Path) -> ScoreTable:
         raise BadData(f"{path} lacks the columns statement_id and score; score rows that have a statement_id")
     try:
         table = table.select(
-            pl.col("statement_id").cast(pl.String), detector=pl.lit(path.stem), score=pl.col("score").cast(pl.Float64)
+            pl.col("statement_id").cast(pl.String), scorer=pl.lit(path.stem), score=pl.col("score").cast(pl.Float64)
         ).drop_nulls()
     except pl.exceptions.PolarsError as error:
         raise BadData(f"{path} holds scores that are no numbers") from error
@@ -139,7 +139,7 @@ _READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
 
 def _by_statement(table: pl.DataFrame) -> Scores:
     found: dict[str, dict[str, float]] = {}
-    for statement, detector, score in table.select("statement_id", "detector", "score").iter_rows():
+    for statement, detector, score in table.select("statement_id", "scorer", "score").iter_rows():
         found.setdefault(statement, {})[detector] = score
     return found
 

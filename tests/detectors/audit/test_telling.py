@@ -14,7 +14,7 @@ import liescope
 from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.bench import read_audited
 from liescope.detectors.audit.telling import exact, passing, telling, tokens_of
-from liescope.detectors.evaluation.controls import deal_to_other_games
+from liescope.detectors.study.controls import deal_to_other_games
 from tests.detectors.audit.conftest import Plant, Row, Rows, each
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.statistics import GROUPS
 from liescope.common.text import Units
 from liescope.data_cards.tables import TABLES
-from liescope.detectors.evaluation.metrics import WITHIN
+from liescope.detectors.study.metrics import WITHIN
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.cells import CELLS, CONTROL, FORMS, HEADLINE, ONLINE, _headline, forms
 from liescope.detectors.transfer.matrix import PAIR, read_table

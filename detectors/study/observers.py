@@ -20,7 +20,8 @@ from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effect
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, read_text
 from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.score_rows import MetricRow, ScoringPlan, resampled_as, rows_of
+from liescope.detectors.study.figures import Figure, figures_of
+from liescope.detectors.study.scores import ScoringPlan, resampled_as
 from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 
 OBSERVERS = "observers:"
@@ -65,7 +66,7 @@ def crowd_of(answers: pl.DataFrame, what: str) -> Crowd:
     return Crowd(answers, together, weighed, tuple(map(str, names)), tuple(notes))
 
 
-def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[MetricRow]:
+def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[Figure]:
     """Recall and false positive rate of each observer, by the labels and by agreement alone; the number of observers of
     an item, and how many independent ones they are worth. truth: item, y of the labelled items of a population.
     """
@@ -73,7 +74,7 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
     known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
     if known.is_empty():
         return []
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     for name in sorted(known["observer"].unique()):
         mine = known.filter(pl.col("observer") == name)
         found = _measured(mine, plan)
@@ -83,11 +84,11 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
                 ("agreed_recall", (float(model.recall[place]), None, None)),
                 ("agreed_false_positive_rate", (float(model.false_positive_rate[place]), None, None)),
             ]
-        rows += rows_of(OBSERVER + name, target, split, found, _shared(mine))
-    return rows + rows_of(f"{OBSERVERS}all", target, split, _worth(known, plan), _shared(known))
+        rows += figures_of(OBSERVER + name, target, split, found, _shared(mine))
+    return rows + figures_of(f"{OBSERVERS}all", target, split, _worth(known, plan), _shared(known))
 
 
-def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[MetricRow]:
+def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[Figure]:
     """How far observers agree, whatever the labels say: Krippendorff's alpha of all, and of each observer the share of
     the others' answers to the same items that are like its own. truth: as in `observer_rows`.
     """
@@ -95,7 +96,7 @@ def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, p
     yes, every = pl.col("yes").sum().over("item"), pl.len().over("item")
     alike = pl.when("yes").then(yes - 1).otherwise(every - yes - 1) / (every - 1)
     known = known.with_columns(alike=alike, item=pl.col("item").rank("dense") - 1).filter(every > 1)
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     if known.is_empty():
         return rows
     for name, part in [("", known), *sorted((str(who), part) for (who,), part in known.group_by("observer"))]:
@@ -106,7 +107,7 @@ def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, p
         else:
             answers = part["item"].cast(pl.Int64).to_numpy(), part["yes"].to_numpy()
             found = ("alpha", estimate(alpha(*answers, game, weights), games, REAL))
-        rows += rows_of(OBSERVER + name if name else f"{OBSERVERS}all", target, split, [found], _shared(part))
+        rows += figures_of(OBSERVER + name if name else f"{OBSERVERS}all", target, split, [found], _shared(part))
     return rows
 
 

@@ -19,29 +19,6 @@ from liescope.common.settings import resolve, takes
 from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
-from liescope.detectors.evaluation.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
-from liescope.detectors.evaluation.beside_players import (
-    SeatTables,
-    detective_claims,
-    in_the_villagers_seat,
-    on_annotated,
-    on_players,
-    on_statements,
-)
-from liescope.detectors.evaluation.observers import read_people
-from liescope.detectors.evaluation.remembered import remembered
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import (
-    ALL,
-    CONTROL,
-    THRESHOLDS_ON,
-    MetricRow,
-    ScoringPlan,
-    check_split,
-    score_table,
-)
-from liescope.detectors.evaluation.scorers import ScoredFigures, evaluate_scores, on_views
-from liescope.detectors.evaluation.verdicts import on_suspects, on_verdicts
 from liescope.detectors.examples import (
     REASONING,
     WORDS,
@@ -57,6 +34,22 @@ from liescope.detectors.examples import (
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.study.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
+from liescope.detectors.study.beside_players import (
+    SeatTables,
+    detective_claims,
+    in_the_villagers_seat,
+    on_annotated,
+    on_players,
+    on_statements,
+)
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.observers import read_people
+from liescope.detectors.study.remembered import remembered
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.scorers import ScoredFigures, evaluate_scores, on_views
+from liescope.detectors.study.scores import ALL, CONTROL, THRESHOLDS_ON, ScoringPlan, check_split, score_table
+from liescope.detectors.study.verdicts import on_suspects, on_verdicts
 from liescope.detectors.view.transcript import Transcript, read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import check, collected, read
@@ -136,7 +129,7 @@ def scores_of(
     """Scores of the evaluated statements by the finished detector (out of fold for the split it was trained on), and
     the model's own scores of the split that chooses its thresholds.
     """
-    own = model.scores.with_columns(detector=pl.lit(name))
+    own = model.scores.with_columns(scorer=pl.lit(name))
     where = own.join(statements.select("statement_id", "split"), on="statement_id", maintain_order="left")
     frozen = name in plan.frozen
     trained_on = plan.split == "train" and not frozen
@@ -260,13 +253,13 @@ def evaluate(
                 model.detector.keep_replies_in(limits.cache)
         replaced = ""
         if out is not None and not own["overwrite"]:
-            from liescope.detectors.evaluation.evaluation_report import check_replaceable
+            from liescope.detectors.study.evaluation_report import check_replaceable
 
             replaced = check_replaceable(Path(out), source_name(corpus), loaded, bool(own["judge"]))
         result = _evaluate(loaded, folder, source_name(corpus), wanted, show)
     if out is None:
         return result
-    from liescope.detectors.evaluation.evaluation_report import report
+    from liescope.detectors.study.evaluation_report import report
 
     written = replace(result, files=tuple(write(report(result), Path(out))))
     return replace(written, notes=(replaced, *written.notes)) if replaced else written
@@ -338,7 +331,7 @@ def _evaluate(
         rows += beside
         more += said
     if wanted.people is not None:
-        mine = scores.filter(pl.col("detector").is_in(open_eyed))
+        mine = scores.filter(pl.col("scorer").is_in(open_eyed))
         beside, said = on_annotated(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside
         more += said
@@ -365,7 +358,7 @@ def _controls(
     statements: pl.DataFrame, plan: ScoringPlan, targets: Sequence[str], reasoned: Collection[str], progress: Progress
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """The scores of cheap scorers, and why some have none. reasoned: the views of detectors that read reasoning."""
-    from liescope.detectors.evaluation.controls import control_scores, knows_roles
+    from liescope.detectors.study.controls import control_scores, knows_roles
 
     used = {*plan.splits, plan.threshold_split}
     train = statements.filter(pl.col("split") == "train")
@@ -389,17 +382,17 @@ def _beside_players(
     plan: ScoringPlan,
     figures: ScoredFigures,
     detectors: Sequence[str],
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """On rated statements, only the detectors; in the villager's seat the controls too, which cast no votes either."""
-    mine = scores.filter(pl.col("detector").is_in(list(detectors)))
+    mine = scores.filter(pl.col("scorer").is_in(list(detectors)))
 
     def table(name: str) -> pl.DataFrame:
         return collected(read(corpus, name).filter(pl.col("split").is_in(plan.splits)), corpus)
 
     rated, notes = on_statements(mine, evaluated, table("ratings"), plan, figures.thresholds)
-    named = scores.filter(pl.col("detector").is_in(detectors) | pl.col("detector").str.starts_with(CONTROL))
+    named = scores.filter(pl.col("scorer").is_in(detectors) | pl.col("scorer").str.starts_with(CONTROL))
     unnamed = [f"{CONTROL}{name}" for name in ("role_oracle", "majority", "reasoning_length", "reasoning_shuffled")]
-    candidates = named.filter(~pl.col("detector").is_in(unnamed))
+    candidates = named.filter(~pl.col("scorer").is_in(unnamed))
     mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
     said = collected(mini.select("statement_id", "speaker"), corpus)
     claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())

@@ -9,21 +9,15 @@ from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
-from liescope.detectors.evaluation.beside_players import JUDGED, VOTED
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import (
-    CONTROL,
-    POPULATIONS,
-    SPEAKER,
-    MetricRow,
-    is_population,
-    scorer_words,
-)
-from liescope.detectors.evaluation.scorers import SIDE_BY_SIDE
-from liescope.detectors.evaluation.trust import place_words, units
-from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
-from liescope.detectors.evaluation.verdicts import PLAYERS as OF_PLAYERS
+from liescope.detectors.study.beside_players import JUDGED, VOTED
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.scorers import SIDE_BY_SIDE
+from liescope.detectors.study.scores import CONTROL, POPULATIONS, SPEAKER, is_population, scorer_words
+from liescope.detectors.study.trust import place_words, units
+from liescope.detectors.study.verdicts import ANSWERED, PROMISED
+from liescope.detectors.study.verdicts import PLAYERS as OF_PLAYERS
 
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (
@@ -123,11 +117,11 @@ def introduction(evaluation: EvaluationResult) -> str:
 def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
     """The sections of one target."""
     rows, called = [row for row in evaluation.rows if row.target == target], units(evaluation)
-    main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.split)]
+    main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.where)]
     yield from _populations(main, target, _missing(evaluation, target), evaluation.within, called)
-    yield from _views(evaluation, target, [row for row in rows if row.split.endswith(f":{SIDE_BY_SIDE}")])
-    rows = [row for row in rows if not row.split.endswith(f":{SIDE_BY_SIDE}")]
-    pairs = [row for row in rows if row.against is not None and is_population(row.split) and _compares_scores(row)]
+    yield from _views(evaluation, target, [row for row in rows if row.where.endswith(f":{SIDE_BY_SIDE}")])
+    rows = [row for row in rows if not row.where.endswith(f":{SIDE_BY_SIDE}")]
+    pairs = [row for row in rows if row.against is not None and is_population(row.where) and _compares_scores(row)]
     if pairs:
         yield Section(
             f"{target}-compared",
@@ -136,7 +130,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
             table=_wide(pairs, evaluation.within, called),
             folded=True,
         )
-    speakers = [row for row in rows if row.split.partition(":")[2].startswith(SPEAKER)]
+    speakers = [row for row in rows if row.where.partition(":")[2].startswith(SPEAKER)]
     if speakers:
         figure, alt = _by_speaker(speakers), "AUROC as it is and centred, a row for each speaking model"
         name = f"{target}-speakers"
@@ -168,12 +162,12 @@ VIEWS_SIDE_BY_SIDE = (
 )
 
 
-def _views(evaluation: EvaluationResult, target: str, rows: Sequence[MetricRow]) -> Iterator[Section]:
+def _views(evaluation: EvaluationResult, target: str, rows: Sequence[Figure]) -> Iterator[Section]:
     """Words, reasoning and both side by side."""
     if not rows:
         return
     views, within = evaluation.views, evaluation.within
-    several = len({row.split for row in rows}) > 1
+    several = len({row.where for row in rows}) > 1
     learned = ", ".join(
         f"{name} from {file['training']['statements']:,}"
         for name, file in evaluation.models.items()
@@ -181,10 +175,10 @@ def _views(evaluation: EvaluationResult, target: str, rows: Sequence[MetricRow])
     )
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        minus = f"{views[row.detector]} minus {views[row.against]}" if row.against else views.get(row.detector, "")
-        who = f"{row.detector} minus {row.against}" if row.against else scorer_words(row.detector)
+        minus = f"{views[row.scorer]} minus {views[row.against]}" if row.against else views.get(row.scorer, "")
+        who = f"{row.scorer} minus {row.against}" if row.against else scorer_words(row.scorer)
         metric = row.metric.removesuffix(DIFFERENCE)
-        cells.setdefault((row.split, minus, who), {})[metric] = with_interval(row.value, row.lo, row.hi, 3)
+        cells.setdefault((row.where, minus, who), {})[metric] = with_interval(row.value, row.lo, row.hi, 3)
     metrics = list(dict.fromkeys(row.metric.removesuffix(DIFFERENCE) for row in rows))
     columns = [*(["where"] if several else []), "view", "detector", *(words_of(name, within) for name in metrics)]
     values = [
@@ -201,27 +195,27 @@ def _views(evaluation: EvaluationResult, target: str, rows: Sequence[MetricRow])
 
 def compared_views(evaluation: EvaluationResult, target: str) -> list[str]:
     """What each view reaches on the statements that all score, and how each two differ; nothing for one view."""
-    rows = [row for row in evaluation.rows if row.target == target and row.split.endswith(f":{SIDE_BY_SIDE}")]
-    places = dict.fromkeys(row.split for row in rows)
+    rows = [row for row in evaluation.rows if row.target == target and row.where.endswith(f":{SIDE_BY_SIDE}")]
+    places = dict.fromkeys(row.where for row in rows)
     return [
-        words for place in places for words in _compared_views([row for row in rows if row.split == place], evaluation)
+        words for place in places for words in _compared_views([row for row in rows if row.where == place], evaluation)
     ]
 
 
-def _compared_views(rows: Sequence[MetricRow], evaluation: EvaluationResult) -> Iterator[str]:
+def _compared_views(rows: Sequence[Figure], evaluation: EvaluationResult) -> Iterator[str]:
     views, within = evaluation.views, evaluation.within
     ranked = next((name for name in (WITHIN, POOLED) if any(row.metric == name and row.value for row in rows)), "")
-    mine = {row.detector: row for row in rows if row.metric == ranked and row.against is None and row.detector in views}
+    mine = {row.scorer: row for row in rows if row.metric == ranked and row.against is None and row.scorer in views}
     known = [row for row in mine.values() if row.value is not None]
     if not known:
         yield "On the statements that all of these score, no AUROC is defined."
         return
     first = next(row for row in rows if row.metric != WITHIN)
-    place = first.split.removesuffix(f":{SIDE_BY_SIDE}")
+    place = first.where.removesuffix(f":{SIDE_BY_SIDE}")
     yield (
         f"On {place}, {_counted(first, units(evaluation))}, all with reasoning, {words_of(ranked, within)} is "
         + ", ".join(
-            f"{with_interval(row.value, row.lo, row.hi)} for {views[row.detector]} ({row.detector})" for row in known
+            f"{with_interval(row.value, row.lo, row.hi)} for {views[row.scorer]} ({row.scorer})" for row in known
         )
         + "."
     )
@@ -231,9 +225,9 @@ def _compared_views(rows: Sequence[MetricRow], evaluation: EvaluationResult) -> 
             clear = row.lo is not None and row.hi is not None and not row.lo <= 0 <= row.hi
             if clear:
                 more = "more" if row.value > 0 else "less"
-                yield f"{row.detector} reaches {more} than {row.against}: the difference is {found}."
+                yield f"{row.scorer} reaches {more} than {row.against}: the difference is {found}."
             else:
-                yield f"{row.detector} and {row.against} are not clearly apart: the difference is {found}."
+                yield f"{row.scorer} and {row.against} are not clearly apart: the difference is {found}."
 
 
 def how(evaluation: EvaluationResult) -> Section:
@@ -255,15 +249,15 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
     each detector and control. As SVG.
     """
     every = [row for row in evaluation.figures.rows if row.target == target and row.against is None]
-    every = [row for row in every if is_population(row.split) and row.metric in (WITHIN, POOLED)]
+    every = [row for row in every if is_population(row.where) and row.metric in (WITHIN, POOLED)]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
     rows = [row for row in every if row.metric == ranked]
-    names = list(dict.fromkeys(row.detector for row in rows))
+    names = list(dict.fromkeys(row.scorer for row in rows))
     colours = {
         **dict.fromkeys(map(scorer_words, names), MUTED),
         **model_colours([name for name in names if not name.startswith(CONTROL)]),
     }
-    dots = [Dot(scorer_words(row.detector), row.value, row.lo, row.hi, facet=_titled(row.split)) for row in rows]
+    dots = [Dot(scorer_words(row.scorer), row.value, row.lo, row.hi, facet=_titled(row.where)) for row in rows]
     lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
     limits = (min([0.5, *lows]) - 0.02, 1.02)
     axis = words_of(ranked, evaluation.within)
@@ -271,10 +265,10 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
 
 
 def _populations(
-    rows: Sequence[MetricRow], target: str, missing: tuple[str, ...], within: str, called: Units
+    rows: Sequence[Figure], target: str, missing: tuple[str, ...], within: str, called: Units
 ) -> Iterator[Section]:
-    for number, split in enumerate(dict.fromkeys(row.split for row in rows)):
-        here = [row for row in rows if row.split == split]
+    for number, split in enumerate(dict.fromkeys(row.where for row in rows)):
+        here = [row for row in rows if row.where == split]
         meaning = POPULATIONS.get(split.partition(":")[2], "everybody")
         whole = next(row for row in here if row.metric != WITHIN)
         paired = max((row.games for row in here if row.metric == WITHIN), default=0)
@@ -297,30 +291,30 @@ def _titled(split: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _compares_scores(row: MetricRow) -> bool:
+def _compares_scores(row: Figure) -> bool:
     return row.metric.removesuffix(DIFFERENCE) in HEADLINE
 
 
-def _kind(row: MetricRow) -> str:
+def _kind(row: Figure) -> str:
     """Which section of `BESIDE` a row belongs to."""
-    if ANSWERED in row.split:
+    if ANSWERED in row.where:
         return "sure"
-    if PROMISED in row.split:
-        return "suspects" if OF_PLAYERS in row.split else "verdicts"
-    if row.split.endswith(f":{JUDGED}"):
+    if PROMISED in row.where:
+        return "suspects" if OF_PLAYERS in row.where else "verdicts"
+    if row.where.endswith(f":{JUDGED}"):
         return "people"
-    return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
+    return "rated" if ":rated-by" in row.where else "voted" if row.where.endswith(f":{VOTED}") else "seat"
 
 
-def _unusable(rows: Sequence[MetricRow], called: Units) -> Iterator[str]:
+def _unusable(rows: Sequence[Figure], called: Units) -> Iterator[str]:
     """Where a detector gives no verdict at all, in words: that nothing was called wrong there is no merit."""
     for row in rows:
         if row.metric == "abstained" and row.value == 1:
-            where = f"any of these {called.statements} ({place_words(row.split)})"
-            yield f"{row.detector} cannot be used here: it gives no verdict on {where}."
+            where = f"any of these {called.statements} ({place_words(row.where)})"
+            yield f"{row.scorer} cannot be used here: it gives no verdict on {where}."
 
 
-def _counted(row: MetricRow, called: Units) -> str:
+def _counted(row: Figure, called: Units) -> str:
     share = "not defined" if row.prevalence is None else f"{row.prevalence:.1%}"
     return f"{called.counted(row.statements, row.games)}, {share} deceptive"
 
@@ -335,29 +329,29 @@ def _missing(evaluation: EvaluationResult, target: str) -> tuple[str, ...]:
     return (f"{number_of(none, f'evaluated {units(evaluation).statements[:-1]}')} {have} left out ({listed}).",)
 
 
-def _wide(rows: Sequence[MetricRow], within: str, called: Units) -> Table:
+def _wide(rows: Sequence[Figure], within: str, called: Units) -> Table:
     """A row for each scorer, whose figures are subtracted, and place where several are; a column for each metric."""
     present = {row.metric.removesuffix(DIFFERENCE) for row in rows}
     metrics = [metric.name for metric in METRICS if metric.name in present]
-    several, minus = len({row.split for row in rows}) > 1, any(row.against for row in rows)
+    several, minus = len({row.where for row in rows}) > 1, any(row.against for row in rows)
     where = ["where", *called, "share deceptive, or by chance"] if several else []
     counts = {
-        (row.detector, row.against, row.split): [place_words(row.split), row.statements, row.games, row.prevalence]
+        (row.scorer, row.against, row.where): [place_words(row.where), row.statements, row.games, row.prevalence]
         for row in sorted(rows, key=lambda row: not METRIC[row.metric.removesuffix(DIFFERENCE)].paired)
     }
     cells: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
-        counted = counts[row.detector, row.against, row.split] if several else []
-        place = (scorer_words(row.detector), *([scorer_words(row.against or "")] if minus else []), *counted)
+        counted = counts[row.scorer, row.against, row.where] if several else []
+        place = (scorer_words(row.scorer), *([scorer_words(row.against or "")] if minus else []), *counted)
         cells.setdefault(place, {})[row.metric.removesuffix(DIFFERENCE)] = with_interval(row.value, row.lo, row.hi, 3)
     columns = ["detector", *(["minus"] if minus else []), *where, *(words_of(name, within) for name in metrics)]
     return Table(columns, [[*place, *(found.get(metric, "") for metric in metrics)] for place, found in cells.items()])
 
 
-def _by_speaker(rows: Sequence[MetricRow]) -> str:
+def _by_speaker(rows: Sequence[Figure]) -> str:
     metrics = (POOLED, "auroc_centred")
     dots = [
-        Dot(row.split.partition(SPEAKER)[2], row.value, row.lo, row.hi, facet=f"{row.detector}: {words_of(metric)}")
+        Dot(row.where.partition(SPEAKER)[2], row.value, row.lo, row.hi, facet=f"{row.scorer}: {words_of(metric)}")
         for metric in metrics
         for row in rows
         if row.metric == metric

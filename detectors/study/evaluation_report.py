@@ -19,16 +19,11 @@ from liescope.common.reading import read_text
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.files import is_report
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.evaluation.evaluation_sections import headline_figure, how, notes, target_sections
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import (
-    CONTROL,
-    describe,
-    metric_table,
-    per_detector,
-    scripted_warning,
-)
-from liescope.detectors.evaluation.trust import SPLIT_WORDS, sentences, trust_section, units
+from liescope.detectors.study.evaluation_sections import headline_figure, how, notes, target_sections
+from liescope.detectors.study.figures import describe, figure_table
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.scores import CONTROL, per_detector, scripted_warning
+from liescope.detectors.study.trust import SPLIT_WORDS, sentences, trust_section, units
 
 
 def report(evaluation: EvaluationResult) -> Report:
@@ -59,7 +54,7 @@ def report(evaluation: EvaluationResult) -> Report:
         notes=_warnings(evaluation),
         meta=f"{evaluation.plan.draws:,} resamples of whole {units(evaluation).games}, seed {evaluation.plan.seed}.",
         sections=(*trust_section(evaluation), *sections, *drawn, how(evaluation), *closing),
-        tables={"report": metric_table(evaluation.rows)},
+        tables={"report": figure_table(evaluation.rows)},
         files={
             "report.json": _data(evaluation),
             "scores.parquet": evaluation.scores,
@@ -91,19 +86,19 @@ _BINS = 10
 
 @style()
 def roc_and_calibration(table: pl.DataFrame) -> Figure:
-    """table: detector, y, score of the evaluated statements. Controls are drawn in grey; each point of the
+    """table: scorer, y, score of the evaluated statements. Controls are drawn in grey; each point of the
     calibration curve is a tenth of the statements, ordered by score.
     """
     figure, (roc, calibration) = stacked([4.6, 4.6])
-    colours = model_colours(name for name in table["detector"].unique(maintain_order=True) if not _control(name))
+    colours = model_colours(name for name in table["scorer"].unique(maintain_order=True) if not _control(name))
     diagonal: dict[str, Any] = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
     for axes in (roc, calibration):
         axes.plot([0, 1], [0, 1], **diagonal)
         axes.set_xlim(-0.01, 1.01)
         axes.set_ylim(-0.01, 1.01)
         axes.set_aspect("equal")
-    for detector in table["detector"].unique(maintain_order=True):
-        mine = table.filter(pl.col("detector") == detector)
+    for detector in table["scorer"].unique(maintain_order=True):
+        mine = table.filter(pl.col("scorer") == detector)
         control = _control(detector)
         stroke: dict[str, Any] = {"color": colours.get(detector, MUTED), "linewidth": 2}
         if control:
@@ -168,7 +163,7 @@ def _data(evaluation: EvaluationResult) -> dict[str, Any]:
         "seed": evaluation.plan.seed,
         "sources": list(evaluation.sources),
         "thresholds": [
-            {"detector": detector, "target": target, **chosen}
+            {"scorer": detector, "target": target, **chosen}
             for (detector, target), chosen in evaluation.figures.thresholds.items()
         ],
         "models": evaluation.models,
@@ -182,5 +177,5 @@ def _curves(evaluation: EvaluationResult) -> dict[str, Figure]:
     for _, target, table in per_detector(evaluation.scores, evaluation.statements):
         part = evaluation.plan.evaluated(table)
         if describe(part)[2] not in (None, 0.0, 1.0):
-            tables.setdefault(target, []).append(part.select("detector", "y", "score"))
+            tables.setdefault(target, []).append(part.select("scorer", "y", "score"))
     return {_CURVES + target: roc_and_calibration(pl.concat(parts)) for target, parts in tables.items()}

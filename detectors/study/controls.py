@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from liescope.detectors.detector import ROLE, Progress, silent
-from liescope.detectors.evaluation.score_rows import CONTROL, compared_in, score_table, with_tasks
 from liescope.detectors.examples import (
     WORDS,
     Labelled,
@@ -30,6 +29,7 @@ from liescope.detectors.examples import (
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.logistic import logistic
+from liescope.detectors.study.scores import CONTROL, compared_in, score_table, with_tasks
 from liescope.detectors.textualize import TextConfig, View
 
 _LAST_PLACE = 20

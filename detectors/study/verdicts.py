@@ -17,20 +17,12 @@ from numpy.typing import NDArray
 from liescope.common.statistics import Bools, Estimate, Floats, at_share, codes, estimate, game_weights, share
 from liescope.detectors.calibrate import Limits, suspected
 from liescope.detectors.detector import ROLE, Progress
-from liescope.detectors.evaluation.metrics import METRIC, Scored
-from liescope.detectors.evaluation.score_rows import (
-    MetricRow,
-    ScoringPlan,
-    describe,
-    per_detector,
-    populations,
-    resampled_as,
-    rows_of,
-    scored,
-)
 from liescope.detectors.examples import Example, make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.study.figures import Figure, describe, figures_of
+from liescope.detectors.study.metrics import METRIC, Scored
+from liescope.detectors.study.scores import ScoringPlan, per_detector, populations, resampled_as, scored
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED = "promised="
@@ -40,9 +32,9 @@ CHOSEN_ON = "validation"
 
 def on_verdicts(
     scores: pl.DataFrame, statements: pl.DataFrame, models: Mapping[str, LoadedDetector], plan: ScoringPlan
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """Rows by population and promised coverage, and notes. scores: those of `evaluate`."""
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     notes: list[str] = []
     for name, model in models.items():
         sets = model.file.confidence.labels
@@ -51,7 +43,7 @@ def on_verdicts(
         elif plan.split == CHOSEN_ON and name not in plan.frozen:
             notes.append(f"{name}: its verdicts were chosen on {CHOSEN_ON}, so nothing is said of them there")
         else:
-            mine = scores.filter(pl.col("detector") == name)
+            mine = scores.filter(pl.col("scorer") == name)
             asked, examples = _asked(mine, plan.evaluated(statements), model)
             score = asked["score"].to_numpy()
             if (others := model.others(examples, score)).any():
@@ -77,12 +69,12 @@ def _asked(
 
 def _rows(
     name: str, target: str, where: str, part: pl.DataFrame, allowed: pl.DataFrame, plan: ScoringPlan
-) -> Iterator[MetricRow]:
+) -> Iterator[Figure]:
     data = scored(part)
     mine = part.select("statement_id").join(allowed, on="statement_id", how="left", maintain_order="left")
     for coverage in COVERAGES:
         found = estimates(data, np.array(mine[f"{coverage}"].to_list(), dtype=bool), plan)
-        yield from rows_of(name, target, f"{where}:{PROMISED}{coverage:.0%}", found.items(), describe(part))
+        yield from figures_of(name, target, f"{where}:{PROMISED}{coverage:.0%}", found.items(), describe(part))
 
 
 def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Estimate]:
@@ -148,7 +140,7 @@ def on_suspects(
     evaluated: pl.DataFrame,
     plan: ScoringPlan,
     progress: Progress,
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """Rows by population, of detectors of the role, and notes. truth: who deceives, by game; games where nobody or
     everybody does are left out; scores: those of `evaluate`.
     """
@@ -160,11 +152,11 @@ def on_suspects(
         if name not in unseen
     ]
     told = _told(evaluated, games, truth)
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     for name, model in unseen.items():
         found = model.player_posteriors([GameMoment(games[key]) for key in told["game_id"]], progress)
         cases = [Case.of(games[key], one, truth[key]) for key, one in zip(told["game_id"], found, strict=True)]
-        asked, examples = _asked(scores.filter(pl.col("detector") == name), evaluated, model)
+        asked, examples = _asked(scores.filter(pl.col("scorer") == name), evaluated, model)
         chosen_here = plan.split == CHOSEN_ON and name not in plan.frozen
         promises = not chosen_here and not model.others(examples, asked["score"].to_numpy()).any()
         least = model.file.confidence.suspects if promises else None
@@ -192,7 +184,7 @@ def _told(
 
 def _of_suspects(
     name: str, where: str, cases: Sequence[Case], siblings: pl.Series, least: Limits | None, plan: ScoringPlan
-) -> Iterator[MetricRow]:
+) -> Iterator[Figure]:
     """siblings: of each case, the name that games with one beginning share; least: the limits of suspects, None where
     nothing is promised.
     """
@@ -202,13 +194,13 @@ def _of_suspects(
     sure, top1 = (np.array(numbers) for numbers in zip(*((case.sure, case.top1) for case in cases), strict=True))
     for answered in SHARES:
         found = [("top1", estimate(at_share(sure, top1, answered, weights), families))]
-        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
+        yield from figures_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
     if least is None:
         return
     for coverage in COVERAGES:
         kept = _kept(cases, [suspected(least, case.score, case.known, coverage) for case in cases], weights)
         found = [(metric, estimate(values, families, METRIC[metric].span)) for metric, values in kept]
-        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{PROMISED}{coverage:.0%}", found, shared)
+        yield from figures_of(name, ROLE, f"{where}:{PLAYERS}{PROMISED}{coverage:.0%}", found, shared)
 
 
 def _kept(cases: Sequence[Case], held: Sequence[Bools], weights: NDArray[np.float32]) -> Iterator[tuple[str, Floats]]:

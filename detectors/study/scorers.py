@@ -17,7 +17,8 @@ from itertools import combinations
 import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
-from liescope.detectors.evaluation.metrics import (
+from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
+from liescope.detectors.study.metrics import (
     DECISION,
     LEVELS,
     MATCHED,
@@ -34,20 +35,7 @@ from liescope.detectors.evaluation.metrics import (
     within_games,
     words_of,
 )
-from liescope.detectors.evaluation.score_rows import (
-    CONTROL,
-    SPEAKER,
-    MetricRow,
-    ScoringPlan,
-    describe,
-    in_pairs,
-    measured,
-    offset,
-    per_detector,
-    populations,
-    rows_of,
-    scored,
-)
+from liescope.detectors.study.scores import CONTROL, SPEAKER, ScoringPlan, in_pairs, per_detector, populations, scored
 
 _RIVALS = ("k_of_n", "length", "reasoning_length", "position", "model_identity", "role_oracle")
 """The controls that a detector is compared with; chance needs no comparison."""
@@ -74,9 +62,9 @@ class Scorer:
         return shared, self.measure(shared)
 
 
-def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str) -> list[MetricRow]:
+def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str) -> list[Figure]:
     """The first of each pair minus the second, in every metric that is compared and that both have."""
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     for one, other in pairs:
         shared, first = one.on(other.table)
         _, second = other.on(one.table)
@@ -98,7 +86,7 @@ def pairs_of_interest(scorers: Sequence[Scorer], target: str) -> Iterator[tuple[
 class ScoredFigures:
     """Rows in a fixed order; notes: what could not be computed, and why; thresholds: by (detector, target)."""
 
-    rows: tuple[MetricRow, ...]
+    rows: tuple[Figure, ...]
     notes: tuple[str, ...]
     thresholds: Mapping[tuple[str, str], Thresholds]
 
@@ -109,11 +97,11 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
     left out. All detectors of a target share the same resamples of games.
     """
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     notes: list[str] = []
     thresholds: dict[tuple[str, str], Thresholds] = {}
     beside: dict[tuple[str, str], list[Scorer]] = {}
-    speakers: list[MetricRow] = []
+    speakers: list[Figure] = []
     for detector, target, table in per_detector(scores, statements):
         chosen = thresholds[detector, target] = _thresholds(detector, table, plan)
         evaluated = plan.evaluated(table)
@@ -122,7 +110,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
             rows += measured(detector, target, name, scorer.values, part)
             weights = game_weights(scored(part).games, plan.draws, plan.seed)
             error = [("calibration_error", calibration_error(scored(part), weights))]
-            rows += rows_of(detector, target, name, error, describe(part))
+            rows += figures_of(detector, target, name, error, describe(part))
             notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, chosen, plan)]
             beside.setdefault((target, name), []).append(scorer)
         if not detector.startswith(CONTROL):
@@ -174,10 +162,10 @@ def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: Sco
         yield f"{why}, so there is no threshold for {', '.join(purposes)}"
 
 
-def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> list[MetricRow]:
+def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> list[Figure]:
     """For each speaking model of several: the offset of the score, and the ranking within what that model said."""
     models = sorted(table["speaker_model"].unique())
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     for model in models if len(models) > 1 else ():
         part = table.filter(pl.col("speaker_model") == model)
         data, where = scored(part), f"{plan.split}:{SPEAKER}{model}"
@@ -189,7 +177,7 @@ def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPl
         }
         rows += measured(detector, target, where, found, part)
         shift = [("offset", offset(table, model, plan.draws, plan.seed))]
-        rows += rows_of(detector, target, where, shift, describe(part))
+        rows += figures_of(detector, target, where, shift, describe(part))
     return rows
 
 
@@ -201,7 +189,7 @@ _BESIDE = (f"{CONTROL}length", f"{CONTROL}reasoning_length")
 
 def on_views(
     scores: pl.DataFrame, statements: pl.DataFrame, views: Mapping[str, str], plan: ScoringPlan
-) -> list[MetricRow]:
+) -> list[Figure]:
     """The figures of each detector, and of lengths alone, on the statements that every detector scores, and the
     differences of detectors of different views. views: by detector. Nothing for a target with one view.
     """
@@ -214,7 +202,7 @@ def on_views(
 
 def _of_target(
     target: str, tables: Mapping[str, pl.DataFrame], views: Mapping[str, str], plan: ScoringPlan
-) -> Iterator[MetricRow]:
+) -> Iterator[Figure]:
     names = sorted((name for name in tables if name in views), key=lambda name: list(views.values()).index(views[name]))
     if len({views[name] for name in names}) < 2:
         return

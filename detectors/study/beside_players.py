@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, codes, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import (
+from liescope.detectors.study.figures import Figure, figures_of, measured
+from liescope.detectors.study.metrics import (
     DECISION,
     DIFFERENCE,
     METRIC,
@@ -26,7 +27,7 @@ from liescope.detectors.evaluation.metrics import (
     rank_metrics,
     rates,
 )
-from liescope.detectors.evaluation.observers import (
+from liescope.detectors.study.observers import (
     MODELS,
     OBSERVERS,
     Crowd,
@@ -35,18 +36,8 @@ from liescope.detectors.evaluation.observers import (
     observer,
     observer_rows,
 )
-from liescope.detectors.evaluation.score_rows import (
-    MetricRow,
-    ScoringPlan,
-    measured,
-    per_detector,
-    populations,
-    resampled_as,
-    rows_of,
-    score_table,
-    scored,
-)
-from liescope.detectors.evaluation.scorers import Scorer, differences, draws_of
+from liescope.detectors.study.scorers import Scorer, differences, draws_of
+from liescope.detectors.study.scores import ScoringPlan, per_detector, populations, resampled_as, score_table, scored
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 from liescope.labeling.ledger import RULES
@@ -69,7 +60,7 @@ class SeatTables:
 
 def in_the_villagers_seat(
     scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
     A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
@@ -94,10 +85,10 @@ def in_the_villagers_seat(
     notes = [left_out] if drawn else []
     kept = votes.filter(pl.col("fallback") == "")
     candidates = _candidates(kept, tables)
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     shown: set[str] = set()
-    for detector, target in scores.select("detector", "target").unique(maintain_order=True).iter_rows():
-        mine = scores.filter((pl.col("detector") == detector) & (pl.col("target") == target))
+    for detector, target in scores.select("scorer", "target").unique(maintain_order=True).iter_rows():
+        mine = scores.filter((pl.col("scorer") == detector) & (pl.col("target") == target))
         unscored = tables.statements.join(mine, on="statement_id", how="anti")["game_id"].unique()
         whole = kept.filter(~pl.col("game_id").is_in(unscored.implode()))
         units = _units(whole, candidates, _suspicion(whole, mine, tables.statements))
@@ -106,10 +97,10 @@ def in_the_villagers_seat(
             said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()
             shared, games = (said, part["game_id"].n_unique(), float(chance)), part[resampled_as(part)].n_unique()
             if target not in shown:
-                rows += rows_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted, games))], shared)
-            rows += rows_of(detector, target, split, [(_NAMES, estimate(named, games))], shared)
+                rows += figures_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted, games))], shared)
+            rows += figures_of(detector, target, split, [(_NAMES, estimate(named, games))], shared)
             difference = [(_NAMES + DIFFERENCE, estimate(named - voted, games, METRIC[_NAMES].difference()))]
-            rows += rows_of(detector, target, split, difference, shared, _VILLAGER_VOTE)
+            rows += figures_of(detector, target, split, difference, shared, _VILLAGER_VOTE)
         shown.add(target)
     return rows, notes
 
@@ -205,7 +196,7 @@ def on_statements(
     ratings: pl.DataFrame,
     plan: ScoringPlan,
     thresholds: Mapping[tuple[str, str], Thresholds] | None = None,
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """Detectors and observers on the statements that observers rated, and the paired differences.
 
     Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`, after the
@@ -213,7 +204,7 @@ def on_statements(
     made from these ratings.
     """
     own = scores.filter(pl.col("target") != _MADE_OF_RATINGS)
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     notes: list[str] = []
     for group, who in (("rated-by-villagers", pl.col("observer_role") == VILLAGER), ("rated-by-all", pl.lit(True))):
         found, said = _on_rated(own, statements, ratings.filter(who), group, plan, thresholds or {})
@@ -232,7 +223,7 @@ def on_annotated(
     people: pl.DataFrame,
     plan: ScoringPlan,
     thresholds: Mapping[tuple[str, str], Thresholds],
-) -> tuple[list[MetricRow], list[str]]:
+) -> tuple[list[Figure], list[str]]:
     """The same of people who annotated statements, with how far they agree, in splits named `test:judged-by-people`.
     people: of `read_people`.
     """
@@ -250,8 +241,8 @@ def _on_rated(
     group: str,
     plan: ScoringPlan,
     thresholds: Mapping[tuple[str, str], Thresholds],
-) -> tuple[list[MetricRow], list[str]]:
-    rows: list[MetricRow] = []
+) -> tuple[list[Figure], list[str]]:
+    rows: list[Figure] = []
     judged, crowd = _together(ratings.join(plan.evaluated(statements), on="statement_id", how="semi"), group)
     beside: dict[tuple[str, str], list[Scorer]] = {}
     for detector, target, table in per_detector(scores, statements):
@@ -322,7 +313,7 @@ VOTED = "voted-on"
 _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
 
-def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
+def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> tuple[list[Figure], list[str]]:
     """Who deceives, by the votes of the others: each voter's recall and false positive rate, all of them together by
     share of votes, one coin and Dawid and Skene; and detectors, by the mean score of what the player said by then.
 
@@ -335,7 +326,7 @@ def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> t
     crowd = crowd_of(answers, "votes")
     said = answers.group_by("item").agg(votes=pl.col("yes").mean())
     items = items.join(said, on="item").join(crowd.together, on="item", how="left", maintain_order="left")
-    rows: list[MetricRow] = []
+    rows: list[Figure] = []
     for name, part in populations(items, plan.split, plan.hold_out, "model"):
         split = f"{name}:{VOTED}"
         measure = partial(draws_of, chosen=NO_THRESHOLDS, plan=plan)
@@ -393,7 +384,7 @@ def _answers(tables: SeatTables) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _by_detector(scores: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     mine = scores.filter(pl.col("target") == "role")
-    return [(name, mine.filter(pl.col("detector") == name)) for name in mine["detector"].unique(maintain_order=True)]
+    return [(name, mine.filter(pl.col("scorer") == name)) for name in mine["scorer"].unique(maintain_order=True)]
 
 
 def _with_means(items: pl.DataFrame, scores: pl.DataFrame, tables: SeatTables) -> pl.DataFrame:

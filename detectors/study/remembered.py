@@ -11,11 +11,11 @@ import polars as pl
 
 from liescope.common.statistics import Bools, game_weights
 from liescope.detectors.audit.audit_findings import DIFFERENCE, LARGE_SHARE, Figure
-from liescope.detectors.evaluation.metrics import Scored, pooled_auroc
-from liescope.detectors.evaluation.score_rows import ScoringPlan, per_detector, scored
 from liescope.detectors.examples import make_examples
 from liescope.detectors.learned_from import SHORT
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.study.metrics import Scored, pooled_auroc
+from liescope.detectors.study.scores import ScoringPlan, per_detector, scored
 
 _NAMED = 3
 
@@ -69,7 +69,7 @@ class Remembered:
             for name, figure in (("all statements", self.auroc), ("statements without a copy", self.without))
         )
         return {
-            **{"detector": self.detector, "target": self.target, "statements": self.statements, "games": self.games},
+            **{"scorer": self.detector, "target": self.target, "statements": self.statements, "games": self.games},
             **{"word_for_word": self.exact, "at_least_nearly": self.near, "copied_games": list(self.copied)},
             "auroc": list(rows),
         }

@@ -12,20 +12,12 @@ import polars as pl
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
 from liescope.detectors.detector import ROLE
-from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN, words_of
-from liescope.detectors.evaluation.result import EvaluationResult
-from liescope.detectors.evaluation.score_rows import (
-    CONTROL,
-    HELD_OUT,
-    OTHERS,
-    SEEN,
-    SPEAKER,
-    MetricRow,
-    is_population,
-    scorer_words,
-)
-from liescope.detectors.evaluation.verdicts import ANSWERED, PROMISED
 from liescope.detectors.examples import target_column
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
+from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.scores import CONTROL, HELD_OUT, OTHERS, SEEN, SPEAKER, is_population, scorer_words
+from liescope.detectors.study.verdicts import ANSWERED, PROMISED
 from liescope.games.record import Source
 
 LENGTH = f"{CONTROL}length"
@@ -60,16 +52,16 @@ def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
     )
 
 
-def _best(rows: Sequence[MetricRow]) -> MetricRow | None:
-    ranked = [row for row in rows if row.against is None and is_population(row.split) and row.value is not None]
-    ranked = [row for row in ranked if not row.detector.startswith(CONTROL)]
+def _best(rows: Sequence[Figure]) -> Figure | None:
+    ranked = [row for row in rows if row.against is None and is_population(row.where) and row.value is not None]
+    ranked = [row for row in ranked if not row.scorer.startswith(CONTROL)]
     own = [row for row in ranked if row.metric == WITHIN] or [row for row in ranked if row.metric == POOLED]
-    places = list(dict.fromkeys(row.split for row in own))
+    places = list(dict.fromkeys(row.where for row in own))
     place = next((split for split in places if split.endswith(f":{HELD_OUT}")), places[0] if places else "")
-    return max((row for row in own if row.split == place), key=lambda row: row.value or 0.0, default=None)
+    return max((row for row in own if row.where == place), key=lambda row: row.value or 0.0, default=None)
 
 
-def _pair(rows: Sequence[MetricRow], best: MetricRow, other: str) -> MetricRow | None:
+def _pair(rows: Sequence[Figure], best: Figure, other: str) -> Figure | None:
     """The lead of the best over another scorer, whichever of the two the difference was made from."""
     for row in _pairs(rows, best):
         if row.against == other:
@@ -77,23 +69,23 @@ def _pair(rows: Sequence[MetricRow], best: MetricRow, other: str) -> MetricRow |
     return None
 
 
-def _pairs(rows: Sequence[MetricRow], best: MetricRow) -> list[MetricRow]:
+def _pairs(rows: Sequence[Figure], best: Figure) -> list[Figure]:
     return [
-        row if row.detector == best.detector else _turned(row)
+        row if row.scorer == best.scorer else _turned(row)
         for row in rows
-        if (row.split, row.metric) == (best.split, best.metric + DIFFERENCE)
-        and best.detector in (row.detector, row.against)
+        if (row.where, row.metric) == (best.where, best.metric + DIFFERENCE)
+        and best.scorer in (row.scorer, row.against)
         and row.value is not None
     ]
 
 
-def _turned(row: MetricRow) -> MetricRow:
+def _turned(row: Figure) -> Figure:
     """A difference the other way round."""
     value, lo, hi = (None if number is None else -number for number in (row.value, row.hi, row.lo))
-    return replace(row, detector=row.against or "", against=row.detector, value=value, lo=lo, hi=hi)
+    return replace(row, scorer=row.against or "", against=row.scorer, value=value, lo=lo, hi=hi)
 
 
-def verdict(lead: MetricRow | None) -> str:
+def verdict(lead: Figure | None) -> str:
     """What a lead over another scorer says: better, worse, no better, not shown to be better, or not known."""
     if lead is None or lead.value is None:
         return "not known"
@@ -106,13 +98,13 @@ def verdict(lead: MetricRow | None) -> str:
     return "no better" if lead.value < _NOTHING else "not shown to be better"
 
 
-def _beside_length(rows: Sequence[MetricRow], best: MetricRow, evaluation: EvaluationResult) -> str:
+def _beside_length(rows: Sequence[Figure], best: Figure, evaluation: EvaluationResult) -> str:
     """The answer. A detector that is not above chance is measured by that, not by a length that is below."""
-    several = len({row.detector for row in rows if row.metric == best.metric and row.detector in evaluation.models})
-    name = f"{best.detector}, the best of {several} detectors here," if several > 1 else best.detector
+    several = len({row.scorer for row in rows if row.metric == best.metric and row.scorer in evaluation.models})
+    name = f"{best.scorer}, the best of {several} detectors here," if several > 1 else best.scorer
     lead = _pair(rows, best, LENGTH)
     length = next(
-        (row for row in rows if (row.detector, row.split, row.metric) == (LENGTH, best.split, best.metric)), None
+        (row for row in rows if (row.scorer, row.where, row.metric) == (LENGTH, best.where, best.metric)), None
     )
     reached = f"{words_of(best.metric, evaluation.within)} {figure(best)}"
     beside = "" if length is None or length.value is None else f", length alone {figure(length)}"
@@ -157,7 +149,7 @@ def _models(table: pl.DataFrame) -> list[str]:
     return sorted(set(table["speaker_model"].drop_nulls()) - {"", UNKNOWN})
 
 
-def _rivals(rows: Sequence[MetricRow], best: MetricRow) -> str:
+def _rivals(rows: Sequence[Figure], best: Figure) -> str:
     """The smallest of its leads over anything else; that may be ahead of it."""
     leads = [row for row in _pairs(rows, best) if row.against != LENGTH]
     if best.metric == POOLED:
@@ -176,15 +168,15 @@ def _rivals(rows: Sequence[MetricRow], best: MetricRow) -> str:
             return f"It is not shown to do better than {name}: the difference is {figure(least)}."
 
 
-def _abstained(rows: Sequence[MetricRow], detector: str, place: str) -> MetricRow | None:
+def _abstained(rows: Sequence[Figure], detector: str, place: str) -> Figure | None:
     for row in rows:
-        if (row.detector, row.metric, row.split) == (detector, "abstained", f"{place}:{_PROMISE}"):
+        if (row.scorer, row.metric, row.where) == (detector, "abstained", f"{place}:{_PROMISE}"):
             return row
     return None
 
 
-def _abstains(rows: Sequence[MetricRow], best: MetricRow, evaluation: EvaluationResult) -> str:
-    row = _abstained(rows, best.detector, best.split)
+def _abstains(rows: Sequence[Figure], best: Figure, evaluation: EvaluationResult) -> str:
+    row = _abstained(rows, best.scorer, best.where)
     if row is None or row.value is None:
         return "It promises nothing here, so it gives no verdicts."
     return (
@@ -193,8 +185,8 @@ def _abstains(rows: Sequence[MetricRow], best: MetricRow, evaluation: Evaluation
     )
 
 
-def _not_tried(evaluation: EvaluationResult, best: MetricRow) -> str:
-    file = evaluation.models.get(best.detector)
+def _not_tried(evaluation: EvaluationResult, best: Figure) -> str:
+    file = evaluation.models.get(best.scorer)
     table = evaluation.plan.evaluated(evaluation.statements)
     tasks = table["task"].drop_nulls().n_unique()
     own = file is not None and file["corpus"]["name"] == evaluation.corpus
@@ -206,14 +198,14 @@ def _not_tried(evaluation: EvaluationResult, best: MetricRow) -> str:
     return f"It was not tried on {', '.join(first)}{' or ' if first else ''}{last}."
 
 
-def _lean(rows: Sequence[MetricRow], best: MetricRow) -> str:
-    mine = [row for row in rows if row.detector == best.detector and row.value is not None]
-    error = next((row for row in mine if (row.metric, row.split) == ("calibration_error", best.split)), None)
+def _lean(rows: Sequence[Figure], best: Figure) -> str:
+    mine = [row for row in rows if row.scorer == best.scorer and row.value is not None]
+    error = next((row for row in mine if (row.metric, row.where) == ("calibration_error", best.where)), None)
     said = f"Its calibration error (debiased) is {figure(error)}" if error else "Its calibration error is not defined"
     offsets = sorted((row for row in mine if row.metric == "offset"), key=lambda row: row.value or 0.0)
     if not offsets:
         return f"{said}."
-    low, high = (f"{row.split.partition(SPEAKER)[2]} ({row.value:+.2f})" for row in (offsets[0], offsets[-1]))
+    low, high = (f"{row.where.partition(SPEAKER)[2]} ({row.value:+.2f})" for row in (offsets[0], offsets[-1]))
     return f"{said}. On honest statements its log-odds are lowest for {low} and highest for {high}."
 
 
@@ -226,17 +218,17 @@ def trust_section(evaluation: EvaluationResult) -> Iterator[Section]:
         return
     found = []
     for row in rows:
-        if (row.split, row.metric, row.against) == (best.split, best.metric, None) and row.detector in (
+        if (row.where, row.metric, row.against) == (best.where, best.metric, None) and row.scorer in (
             *evaluation.models,
             *(judge.name for judge in evaluation.judges),
         ):
             lead = _pair(rows, row, LENGTH)
-            own = {one.metric: one for one in rows if (one.detector, one.split) == (row.detector, row.split)}
-            abstained = _abstained(rows, row.detector, row.split)
+            own = {one.metric: one for one in rows if (one.scorer, one.where) == (row.scorer, row.where)}
+            abstained = _abstained(rows, row.scorer, row.where)
             figures = [own.get(name) for name in ("recall_at_5pct_fpr", "realised_fpr_at_5pct")]
             found.append(
                 [
-                    row.detector,
+                    row.scorer,
                     verdict(lead),
                     figure(row),
                     figure(lead) if lead else "–",
@@ -302,9 +294,9 @@ def _part_words(part: str) -> str:
     return f"{_PARTS.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
 
 
-def figure(row: MetricRow) -> str:
+def figure(row: Figure) -> str:
     return with_interval(row.value, row.lo, row.hi)
 
 
-def percent(row: MetricRow) -> str:
+def percent(row: Figure) -> str:
     return with_interval(row.value, row.lo, row.hi, form=".0%")

@@ -1,7 +1,6 @@
-"""Tables of scores: statement_id, detector, target, score, fold.
+"""Tables of scores: statement_id, scorer, target, score, fold.
 
-fold is the cross-validation fold that a training statement was held out in, -1 for a statement scored by the finished
-detector.
+fold is the fold that a statement was held out in, -1 for a statement scored by a finished detector.
 
 A detector may give all statements of one model high scores, lies and truths alike. Within that model's statements, and
 among the players of one game, it may still rank well. Both are shown: the shift as a figure of its own, and the ranking
@@ -9,16 +8,13 @@ after each speaker's scores were averaged and centred on the game's mean. That n
 for after the game.
 
 Where models were held out of training, the evaluated statements fall into three populations, and no figure mixes them.
-
-A row is one figure of one scorer; what to compute is declared with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,45 +22,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName
-from liescope.common.statistics import DRAWS, REAL, Estimate, Floats, codes, estimate, game_weights, share
+from liescope.common.statistics import DRAWS, codes
 from liescope.data_cards.tables import SPLITS
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, Scored, Thresholds
 from liescope.detectors.examples import target_column
+from liescope.detectors.study.metrics import Scored, Thresholds
 
 ALL = "all"
 """Every split of a corpus at once, for a model that never trained there."""
 THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validation"}
 """The split whose games choose the thresholds for an evaluated split; never the games being evaluated."""
-_SCHEMA = {
-    **dict.fromkeys(("detector", "target", "split", "metric"), pl.String),
-    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
-    **dict.fromkeys(("statements", "games"), pl.Int64),
-    "prevalence": pl.Float64,
-    "against": pl.String,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One figure. split: the split, or a population or part of it; lo, hi: its 95% interval; value, lo, hi are None if
-    it is not defined (a note says why); against: for a difference, whose figure was subtracted from the detector's; for
-    figures at equal rates, whom the detector is compared with.
-    """
-
-    detector: str
-    target: str
-    split: str
-    metric: str
-    value: float | None
-    lo: float | None
-    hi: float | None
-    statements: int
-    games: int
-    prevalence: float | None
-    against: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,54 +64,6 @@ def check_split(split: str) -> None:
         raise UnknownName("split", split, (*THRESHOLDS_ON, ALL))
 
 
-def metric_table(rows: Sequence[MetricRow]) -> pl.DataFrame:
-    """The rows as a frame with the fields of `MetricRow` as columns."""
-    return pl.DataFrame([row.to_json() for row in rows], schema=_SCHEMA)
-
-
-def rows_of(
-    detector: str,
-    target: str,
-    split: str,
-    found: Iterable[tuple[str, Estimate]],
-    shared: tuple[int, int, float | None],
-    against: str | None = None,
-) -> list[MetricRow]:
-    """Rows of several metrics on the same statements. shared: what `describe` says of them. Resamples of one game are
-    all alike, so that figures of one game have no interval.
-    """
-    several = shared[1] > 1
-    return [
-        MetricRow(
-            detector, target, split, metric, value, lo if several else None, hi if several else None, *shared, against
-        )
-        for metric, (value, lo, hi) in found
-    ]
-
-
-def measured(
-    detector: str,
-    target: str,
-    split: str,
-    values: Mapping[str, Floats],
-    table: pl.DataFrame,
-    against: str | None = None,
-) -> list[MetricRow]:
-    """A row for each metric, in the order of their declaration; for a difference, for those that scorers are compared
-    by. values: by metric, over the rows of `game_weights`; table: what they are of, with y and game_id. Figures of
-    pairs count the games that have both classes alone.
-    """
-    paired = in_pairs(table)
-    rows: list[MetricRow] = []
-    for metric in METRICS:
-        if metric.name in values and (against is None or metric.compared):
-            mine = paired if metric.paired else table
-            name, span = (metric.name + DIFFERENCE, metric.difference()) if against else (metric.name, metric.span)
-            found = [(name, estimate(values[metric.name], mine[resampled_as(mine)].n_unique(), span))]
-            rows += rows_of(detector, target, split, found, describe(mine), against)
-    return rows
-
-
 def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
     """The rows of games, or of what else is compared alone, with deceptive and with honest ones."""
     return table.filter(pl.col("y").cast(pl.Int8).n_unique().over(compared_in(table)) > 1)
@@ -175,12 +93,6 @@ def resampled_as(table: pl.DataFrame) -> str:
     return "siblings" if "siblings" in table.columns else "game_id"
 
 
-def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
-    """(statements, games, prevalence) of a table with y."""
-    prevalence = table["y"].mean()
-    return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
-
-
 _EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
 
 
@@ -201,24 +113,9 @@ def centred(table: pl.DataFrame) -> pl.DataFrame:
     return table.join(speakers, on=["game_id", "speaker"], how="left", maintain_order="left")
 
 
-def offset(table: pl.DataFrame, model: str, draws: int, seed: int) -> Estimate:
-    """The mean log-odds of a model's honest statements, less that of everybody's; with its interval over games.
-
-    table: game_id, speaker_model, y and score.
-    """
-    honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
-    if honest.is_empty():
-        return None, None, None
-    game, games = codes(honest["siblings" if "siblings" in honest.columns else "game_id"].to_numpy())
-    weights = game_weights(games, draws, seed)
-    score, own = honest["score"].to_numpy(), (honest["speaker_model"] == model).to_numpy().astype(float)
-    shift = share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
-    return estimate(shift, len(np.unique(game[own > 0])), REAL)
-
-
 SCORES = {
     "statement_id": pl.String,
-    "detector": pl.String,
+    "scorer": pl.String,
     "target": pl.String,
     "score": pl.Float64,
     "fold": pl.Int32,
@@ -259,7 +156,7 @@ def score_table(
     return pl.DataFrame(
         {
             "statement_id": list(ids),
-            "detector": [detector] * len(ids),
+            "scorer": [detector] * len(ids),
             "target": [target] * len(ids),
             "score": score,
             "fold": np.full(len(ids), FINISHED) if fold is None else fold,
@@ -277,9 +174,9 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
     """(detector, target, table) in the order of the score table; table: the labelled statements with score, y, and
     `centred`, for which all scored statements of a game count.
     """
-    for detector, target in scores.select("detector", "target").unique(maintain_order=True).iter_rows():
+    for detector, target in scores.select("scorer", "target").unique(maintain_order=True).iter_rows():
         label = pl.col(target_column(target))
-        mine = scores.filter((pl.col("detector") == detector) & (pl.col("target") == target))
+        mine = scores.filter((pl.col("scorer") == detector) & (pl.col("target") == target))
         table = mine.join(statements.with_columns(y=label), on="statement_id", how="inner", maintain_order="right")
         yield detector, target, with_tasks(centred(table), pl.col("y")).filter(pl.col("y").is_not_null())
 

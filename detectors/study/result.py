@@ -9,19 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from liescope.detectors.evaluation.beside_judges import JudgeFacts
-from liescope.detectors.evaluation.metrics import WITHIN
-from liescope.detectors.evaluation.remembered import Remembered
-from liescope.detectors.evaluation.score_rows import (
-    WITHIN_TASK,
-    MetricRow,
-    ScoringPlan,
-    is_population,
-    metric_table,
-    with_tasks,
-)
-from liescope.detectors.evaluation.scorers import ScoredFigures
 from liescope.detectors.examples import WORDS, target_column
+from liescope.detectors.study.beside_judges import JudgeFacts
+from liescope.detectors.study.figures import Figure, figure_table
+from liescope.detectors.study.metrics import WITHIN
+from liescope.detectors.study.remembered import Remembered
+from liescope.detectors.study.scorers import ScoredFigures
+from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_population, with_tasks
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,7 +36,7 @@ class EvaluationResult:
     scores: pl.DataFrame
     statements: pl.DataFrame
     figures: ScoredFigures
-    rows: tuple[MetricRow, ...]
+    rows: tuple[Figure, ...]
     judges: tuple[JudgeFacts, ...]
     without_label: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
@@ -71,7 +65,7 @@ class EvaluationResult:
         """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
         against.
         """
-        return metric_table(self.rows)
+        return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope evaluate --json` prints."""
@@ -86,19 +80,19 @@ class EvaluationResult:
 
     def __str__(self) -> str:
         """The answer in words: whether the best detector beats statement length, on whom it was tried, what is open."""
-        from liescope.detectors.evaluation.trust import sentences
+        from liescope.detectors.study.trust import sentences
 
         return "\n".join(sentences(self))
 
     def __repr__(self) -> str:
         auroc = [
-            f"{row.detector} {row.value:.3f}{_interval(row)}{row.split.removeprefix(self.plan.split).replace(':', ' ')}"
+            f"{row.scorer} {row.value:.3f}{_interval(row)}{row.where.removeprefix(self.plan.split).replace(':', ' ')}"
             for row in self.figures.rows
-            if row.metric == WITHIN and is_population(row.split) and row.detector in self.models and row.value
+            if row.metric == WITHIN and is_population(row.where) and row.scorer in self.models and row.value
         ]
         found = ", ".join(auroc) or "not defined"
         return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within {self.within} {found}>"
 
 
-def _interval(row: MetricRow) -> str:
+def _interval(row: Figure) -> str:
     return "" if row.lo is None or row.hi is None else f" ({row.lo:.3f} to {row.hi:.3f})"
