@@ -58,7 +58,7 @@ def train(
 
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
-    from liescope.detectors.display import show_training
+    from liescope.detectors.display import training_lines
     from liescope.detectors.training import is_first
     from liescope.detectors.training import train as train_detector
 
@@ -66,7 +66,7 @@ def train(
     if as_json and is_first():
         emit(result.to_json())
     elif is_first():
-        show_training(result)
+        print("\n".join(training_lines(result)))
 
 
 @app.command()
@@ -159,10 +159,10 @@ def evaluate(
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
-    from liescope.detectors.display import show_evaluation
+    from liescope.detectors.display import evaluation_lines
     from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
-    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, show_evaluation)
+    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, evaluation_lines)
 
 
 @app.command()

@@ -103,7 +103,8 @@ def read_statements(
 ) -> pl.DataFrame:
     """The statements of some splits in order of play, with `names` and `models`, all players of their game, with
     `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: the game whose
-    beginning theirs shares, or the game itself; and `task`, for texts and conversations.
+    beginning theirs shares, or the game itself; `parted`, whether its publishers gave it its split; and `task`, for
+    texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -123,6 +124,7 @@ def read_statements(
         models=pl.col("seats").list.eval(seat.field("model")),
         deceiving=_share_deceiving(),
         siblings=pl.col("siblings").fill_null(pl.col("game_id")),
+        parted=pl.col("meta").str.contains('"split"', literal=True).fill_null(False),
         task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))

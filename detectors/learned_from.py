@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -34,7 +35,7 @@ BANDS, ROWS = 20, 5
 
 _SHINGLE = 5
 _COMMON = 20  # games beyond which a text says nothing about which one was copied
-_SAME = 3  # statements that a copied game shares at least
+_SAME, _WHOLE = 3, 0.8  # statements that a copied game shares at least, and the share of both games
 _PRIME = (1 << 31) - 1
 FILE = "learned.parquet"
 _HASHES = BANDS * ROWS
@@ -57,17 +58,27 @@ def is_long(text: str) -> bool:
     return text.count(" ") >= SHORT - 1
 
 
-def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[str, str]:
-    """Games of `there` that share most of their statements, and at least three, with one learned game, and which one
-    that is. learned, there: `game_id` and `normal`, the text or its hash.
+def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[Any, Any]:
+    """Games of `there` that are one learned game over again, and which: nearly all of both, in one order, and at least
+    three statements. Players with stock phrases share many statements, but no whole game. learned, there: in order of
+    play, `game_id` and `normal`, the text or its hash.
     """
     mine = there.select(game="game_id", text="normal").unique()
     theirs = learned.select(other="game_id", text="normal").unique().filter(pl.len().over("text") <= _COMMON)
     pairs = mine.join(theirs, on="text").group_by("game", "other").agg(shared=pl.len())
-    sizes = mine.group_by("game").agg(size=pl.len())
-    most = pl.max_horizontal(pl.lit(_SAME), pl.col("size") / 2)
-    copied = pairs.join(sizes, on="game").filter(pl.col("shared") >= most)
-    return dict(copied.sort("game", "shared", "other").select("game", "other").iter_rows())
+    whole, old = (
+        dict(frame.group_by("game_id", maintain_order=True).agg("normal").iter_rows()) for frame in (there, learned)
+    )
+    found: dict[Any, Any] = {}
+    for game, other, shared in pairs.filter(pl.col("shared") >= _SAME).sort("game", "shared", "other").iter_rows():
+        if shared >= _WHOLE * len(set(whole[game])) and _in_order(whole[game], old[other]) >= _WHOLE:
+            found[game] = other
+    return found
+
+
+def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
+    """The share of two sequences that they have in common, in one order."""
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def near_copies(texts: list[str], among: Bools, wanted: Bools, seed: int) -> Bools:
@@ -168,21 +179,28 @@ class LearnedStatements:
         sketch = np.frombuffer(b"".join(table["sketch"].to_pylist()), np.uint8).reshape(-1, _HASHES)
         return cls(table["game"].to_numpy(), table["text"].to_numpy(), sketch)
 
+    def part(self, rows: Bools) -> LearnedStatements:
+        """Some of its rows, (n,)."""
+        return LearnedStatements(self.game[rows], self.text[rows], self.sketch[rows])
+
+    def repeats(self, others: LearnedStatements) -> tuple[Bools, Bools]:
+        """(exact, near), each (others,): which of others are copies of these, word for word or at least nearly."""
+        exact = np.isin(others.text, self.text)
+        return exact, exact | self._alike(others.sketch)
+
     def copies(self, examples: Sequence[Example]) -> Copies:
         """Which of these statements repeat learned ones."""
-        texts = normal(examples)
-        long = np.array([is_long(text) for text in texts], dtype=bool)
-        at = np.flatnonzero(long)
-        kept = [texts[row] for row in at]
-        exact, near = np.zeros(len(texts), dtype=bool), np.zeros(len(texts), dtype=bool)
-        hashes = _hashes(kept)
-        exact[at] = np.isin(hashes, self.text)
-        near[at] = exact[at] | self._alike(_sketches(kept))
-        there = pl.DataFrame({"game_id": [examples[int(row)].game_id for row in at], "normal": hashes})
-        return Copies(long, exact, near, frozenset(copied_games(self._texts, there)))
+        games = np.array([example.game_id for example in examples], dtype=np.str_)
+        names = np.unique(games)
+        long = np.array([is_long(text) for text in normal(examples)], dtype=bool)
+        own = LearnedStatements.of(examples, games)
+        exact, near = np.zeros(len(examples), dtype=bool), np.zeros(len(examples), dtype=bool)
+        exact[long], near[long] = self.repeats(own)
+        repeated = copied_games(self.texts, own.texts)
+        return Copies(long, exact, near, frozenset(str(names[number]) for number in repeated))
 
     @cached_property
-    def _texts(self) -> pl.DataFrame:
+    def texts(self) -> pl.DataFrame:
         return pl.DataFrame({"game_id": self.game, "normal": self.text})
 
     def _alike(self, sketch: Sketches) -> Bools:

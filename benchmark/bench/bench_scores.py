@@ -27,7 +27,6 @@ from liescope.benchmark.bench.contenders import Contenders
 from liescope.common.errors import UsageError
 from liescope.common.model_names import is_named, one_name
 from liescope.common.statistics import Floats
-from liescope.detectors.audit.probes import OPENING, opening, word_probe
 from liescope.detectors.detector import Progress
 from liescope.detectors.examples import WORDS as WORDS_ONLY
 from liescope.detectors.examples import (
@@ -44,9 +43,9 @@ from liescope.detectors.examples import (
 from liescope.detectors.folds import fold_of
 from liescope.detectors.material import check_may_train
 from liescope.detectors.study.beside_judges import Judges, judge_statements
+from liescope.detectors.study.checks import copies
 from liescope.detectors.study.controls import CONTROLS
-from liescope.detectors.study.evaluate import check_unseen, split_for
-from liescope.detectors.study.remembered import remembered
+from liescope.detectors.study.learned import check_unseen, knowing
 from liescope.detectors.study.scores import (
     ALL,
     ScoringPlan,
@@ -55,7 +54,7 @@ from liescope.detectors.study.scores import (
     with_tasks,
 )
 from liescope.detectors.suite import NotHad, SuiteData
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts
 from liescope.generate.corpus import collected, read
@@ -134,7 +133,7 @@ def read_data(data: SuiteData, corpus: Path, who: Contenders) -> BenchMaterial:
     if table["y"].n_unique() < 2:
         raise NotHad(f"it has no statements of both classes with the label {target}")
     here = corpus_id(corpus)
-    split = data.split or split_for(who.models, here, frozenset(statements["game_id"]))
+    split = data.split or ("test" if knowing(who.models, here, statements) else ALL)
     one = BenchMaterial(corpus, target, statements, table, split)
     if split != ALL:
         one.notes.append(f"only the split {split} is measured, since a detector has learned from others")
@@ -157,16 +156,8 @@ def on_the_same(one: BenchMaterial, reasoned: bool) -> pl.DataFrame:
 
 def floors(one: BenchMaterial, plan: BenchPlan, progress: Progress) -> Iterator[ScoredBy]:
     """Words alone, with groups and with tasks left out; first words and length with groups left out."""
-    examples = make_examples(one.table, 0)
-    texts = [textualize(example, TextConfig()) for example in examples]
-    words = word_probe(texts, plan.seed)
-    first = word_probe([opening(text, OPENING) for text in texts], plan.seed)
-    length = CONTROLS["length"]
-    ways = {
-        (WORDS, GROUPS_OUT): words,
-        (OPENINGS, GROUPS_OUT): first,
-        (LENGTH, GROUPS_OUT): lambda learn, score, y: length(one.table[learn], y[learn], one.table[score], plan.seed),
-    }
+    words, first, length = (CONTROLS[name].made(one.table, plan.seed) for name in ("words", "openings", "length"))
+    ways = {(WORDS, GROUPS_OUT): words, (OPENINGS, GROUPS_OUT): first, (LENGTH, GROUPS_OUT): length}
     if TASK_OUT in plan.leave_out and _units(one, TASK_OUT) is not None:
         ways[WORDS, TASK_OUT] = words
     for done, ((name, how), probe) in enumerate(ways.items()):
@@ -204,13 +195,14 @@ def as_trained(one: BenchMaterial, who: Contenders, plan: BenchPlan, progress: P
             control = model.probabilities(plain, progress) if plain else None
         table = pl.DataFrame({"statement_id": [example.statement_id for example in asked], "score": score})
         one.notes += [f"{name}: {words}" for words in model.notes]
-        copies, _ = remembered(
+        repeated = copies(
             {name: model},
             score_table(table["statement_id"], score, name, one.target),
             kept,
             ScoringPlan(one.split, draws=plan.draws, seed=plan.seed, frozen={name: {}}),
+            {},
         )
-        one.notes += [words for found in copies for words in found.sentences()]
+        one.notes += [words for check in repeated for words in check.sentences]
         yield ScoredBy(name, AS_TRAINED, table, seconds, control, text.view)
 
 

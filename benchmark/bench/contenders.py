@@ -12,7 +12,7 @@ from liescope.detectors.examples import WORDS
 from liescope.detectors.model_file import MODEL_FILE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import JUDGE
-from liescope.detectors.study.evaluate import load_all
+from liescope.detectors.study.learned import load_all
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe
 from liescope.generate.corpus.hub import hub_repo

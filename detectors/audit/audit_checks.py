@@ -31,7 +31,6 @@ from liescope.detectors.audit.bench import (
     TRAIN_TEST,
     Audited,
     Bench,
-    Probe,
     folds_for,
     share_of,
 )
@@ -46,13 +45,14 @@ from liescope.detectors.audit.probes import (
     table_probes,
     texts_of,
     without_copies,
-    word_probe,
 )
 from liescope.detectors.audit.reasoning import reasoning
 from liescope.detectors.audit.telling import telling
 from liescope.detectors.detector import Progress, silent
 from liescope.detectors.examples import target_column
 from liescope.detectors.folds import fold_of
+from liescope.detectors.study.controls import word_probe
+from liescope.detectors.study.schemes import Probe
 from liescope.generate.corpus.read import silent_turns
 
 _MOST = 20  # values of each column; rarer ones count as one

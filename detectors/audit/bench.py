@@ -28,7 +28,9 @@ from liescope.detectors.examples import (
     target_column,
 )
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.study.controls import CONTEXT
 from liescope.detectors.study.metrics import Scored, pooled_auroc
+from liescope.detectors.study.schemes import Probe
 from liescope.generate.corpus import collected, read
 
 FOLDS = 5
@@ -39,8 +41,6 @@ SCHEMES = {"both": (OUT_OF_FOLD, TRAIN_TEST), OUT_OF_FOLD: (OUT_OF_FOLD,), TRAIN
 """How statements are divided, by the name of the option."""
 
 Bools = NDArray[np.bool_]
-Probe = Callable[[Rows, Rows, Bools], Floats]
-"""Called with (rows to learn from, rows to score, labels of all rows); returns the probabilities of the scored rows."""
 Step = Callable[[], None]
 
 
@@ -137,9 +137,6 @@ def folds_for(y: Bools, groups: NDArray[np.str_], most: int = FOLDS) -> int:
 def _mean(y: Bools) -> float | None:
     return float(y.mean()) if len(y) else None
 
-
-CONTEXT = 10
-"""How many earlier statements a probe of the context reads."""
 
 _NUMBER = r"(?i)[\W_]*(?:game)?[\W_]*\d+$"
 _GAMES_A_BATCH = 3

@@ -6,9 +6,8 @@ Copies are statements and games that stand in two splits: word for word, nearly 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -17,23 +16,20 @@ from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units
 from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
-from liescope.detectors.audit.bench import CONTEXT, OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, Bools, Probe
+from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, Bools
 from liescope.detectors.examples import Example
-from liescope.detectors.folds import Rows
-from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
 from liescope.detectors.learned_from import SHORT, copied_games, is_long, near_copies, normal
 from liescope.detectors.study.controls import (
     CONTROLS,
     K_OF_N,
-    FitPredict,
+    OPENING,
     deal_to_other_games,
-    logistic_on,
+    opening,
+    others_said,
     with_k_of_n,
 )
+from liescope.detectors.study.schemes import Probe
 from liescope.detectors.textualize import TextConfig, textualize
-
-OPENING = 3
-"""How many words the probe of openings reads."""
 
 MASKED, NAMED = "words, names masked", "words, names kept"
 ROLES_MASKED, NAMED_ROLES_MASKED = "words, names and role words masked", "words, role words masked"
@@ -101,44 +97,16 @@ SHORTCUTS = {
 
 def table_probes(data: Audited) -> dict[str, Probe]:
     """The probes that read columns, by the names in SHORTCUTS; only those that can differ between statements."""
-    table = with_k_of_n(data.table, data.target)
-    made: dict[str, tuple[FitPredict, tuple[str, ...]]] = {
-        K_OF_N if data.target == "role" else SHARE_IN_GAME: (CONTROLS[K_OF_N], (K_OF_N,)),
-        "length": (CONTROLS["length"], ("text",)),
-        "position": (CONTROLS["position"], ("position",)),
-        "round": (logistic_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")),
-        "audience": (logistic_on(_listeners, one_hot=True), ("audience",)),
-        "model": (CONTROLS["model_identity"], ("speaker_model",)),
-        "name": (logistic_on(_columns("speaker"), one_hot=True), ("speaker",)),
-        "game": (logistic_on(_columns(*_RULES), one_hot=True), _RULES),
+    table, of_role = with_k_of_n(data.table, data.target), data.target == "role"
+    named = {
+        K_OF_N if of_role else SHARE_IN_GAME: K_OF_N,
+        **{name: name for name in ("length", "position", "round", "audience")},
+        "model": "model_identity",
+        **{name: name for name in ("name", "game")},
+        **({} if of_role else {ROLE_ORACLE: "role_oracle"}),
     }
-    if data.target != "role":
-        made[ROLE_ORACLE] = (CONTROLS["role_oracle"], ("label_role",))
-    return {name: _probe(fit, table) for name, (fit, reads) in made.items() if table.select(reads).unique().height > 1}
-
-
-_MOST_LISTENERS = 20
-_RULES = ("game", "condition", "run", "prompt_version")
-
-
-def word_probe(texts: Sequence[str], seed: int) -> Probe:
-    """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
-    each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
-    """
-    from liescope.detectors.logistic import fit_quietly, logistic
-
-    options = TfidfOptions(seed=seed)
-    try:
-        features: Any = vectorizer(options).fit_transform(texts)
-    except ValueError:
-        return lambda learn, score, y: np.full(len(score), y[learn].mean())
-
-    def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
-        model = logistic(options.strength, seed)
-        fit_quietly(model, features[learn], y[learn])
-        return np.asarray(model.predict_proba(features[score])[:, 1], dtype=np.float64)
-
-    return probe
+    known = {name: CONTROLS[control] for name, control in named.items()}
+    return {name: control.made(table, 0) for name, control in known.items() if control.knows(table)}
 
 
 def texts_of(examples: Sequence[Example]) -> Iterator[tuple[str, list[str]]]:
@@ -149,29 +117,6 @@ def texts_of(examples: Sequence[Example]) -> Iterator[tuple[str, list[str]]]:
     yield TAGGED, [textualize(example, TextConfig(mask_names=False, speaker_tag=True)) for example in examples]
     if any(others := [others_said(example) for example in examples]):
         yield OTHERS, others
-
-
-def opening(text: str, words: int) -> str:
-    """The first words of a text."""
-    return " ".join(text.split()[:words])
-
-
-def others_said(example: Example) -> str:
-    """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
-    said = tuple(turn for turn in example.context if turn[0] != example.speaker)
-    return textualize(replace(example, text="", context=said), TextConfig(context=CONTEXT)) if said else ""
-
-
-def _probe(fit: FitPredict, table: pl.DataFrame) -> Probe:
-    return lambda learn, score, y: fit(table[learn], y[learn], table[score], 0)
-
-
-def _listeners(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select(pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS))
-
-
-def _columns(*names: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    return lambda table: table.select(pl.col(name).cast(pl.String).fill_null("") for name in names)
 
 
 MOST_OF_IT = 0.8
@@ -230,7 +175,7 @@ def shuffled(bench: Bench, probe: Probe, times: int) -> tuple[list[AuditRow], li
     real = bench.auroc(bench.by_fold(probe, halves), draws=False)
     values = []
     for number in range(times):
-        y = deal_to_other_games(bench.data, bench.seed + number)
+        y = deal_to_other_games(bench.data.y, bench.data.groups, bench.seed + number)
         values.append(bench.auroc(bench.by_fold(probe, halves, y), y=y, draws=False).value)
     values = [value for value in values if np.isfinite(value)]  # in few games, all lies may be dealt to one half
     if not values or not np.isfinite(real.value):

@@ -17,11 +17,11 @@ from liescope.common.statistics import Floats
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.audit import audit_findings as f
 from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
-from liescope.detectors.audit.bench import OUT_OF_FOLD, Audited, Bench, Bools, Probe
-from liescope.detectors.audit.probes import word_probe
+from liescope.detectors.audit.bench import OUT_OF_FOLD, Audited, Bench, Bools
 from liescope.detectors.examples import REASONING, Example
 from liescope.detectors.folds import Rows
-from liescope.detectors.study.controls import OF_REASONING
+from liescope.detectors.study.controls import CONTROLS, word_probe
+from liescope.detectors.study.schemes import Probe
 from liescope.detectors.textualize import TextConfig, textualize
 
 _LEAST = 30  # statements with reasoning, below which nothing is said of it
@@ -92,9 +92,7 @@ def reasoning(data: Audited, bench: Bench) -> tuple[list[AuditRow], list[Finding
     probes: dict[str, Probe] = {
         "words, where there is reasoning": _words(bench.data.examples, TextConfig(), bench.seed),
         "reasoning": _words(bench.data.examples, reads, bench.seed),
-        "length of the reasoning": lambda learn, score, y: OF_REASONING["reasoning_length"](
-            table[learn], y[learn], table[score], bench.seed
-        ),
+        "length of the reasoning": CONTROLS["reasoning_length"].made(table, bench.seed),
     }
     if known.any():
         masked = reads.model_copy(update={"mask_role_words": True})

@@ -36,7 +36,7 @@ from liescope.detectors.study.observers import (
     observer,
     observer_rows,
 )
-from liescope.detectors.study.scorers import Scorer, differences, draws_of
+from liescope.detectors.study.scorers import Scorer, cut, differences, draws_of
 from liescope.detectors.study.scores import ScoringPlan, per_detector, populations, resampled_as, score_table, scored
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
@@ -44,7 +44,7 @@ from liescope.labeling.ledger import RULES
 
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
 _HUMAN = "human"
-_NAMES = "names_mafioso"
+NAMES_MAFIOSO = "names_mafioso"
 DETECTIVE_CLAIM = "control:detective_claim"
 _CLAIMED = f"role({{}})={DETECTIVE}"
 
@@ -97,9 +97,11 @@ def in_the_villagers_seat(
             said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()
             shared, games = (said, part["game_id"].n_unique(), float(chance)), part[resampled_as(part)].n_unique()
             if target not in shown:
-                rows += figures_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted, games))], shared)
-            rows += figures_of(detector, target, split, [(_NAMES, estimate(named, games))], shared)
-            difference = [(_NAMES + DIFFERENCE, estimate(named - voted, games, METRIC[_NAMES].difference()))]
+                rows += figures_of(_VILLAGER_VOTE, target, split, [(NAMES_MAFIOSO, estimate(voted, games))], shared)
+            rows += figures_of(detector, target, split, [(NAMES_MAFIOSO, estimate(named, games))], shared)
+            difference = [
+                (NAMES_MAFIOSO + DIFFERENCE, estimate(named - voted, games, METRIC[NAMES_MAFIOSO].difference()))
+            ]
             rows += figures_of(detector, target, split, difference, shared, _VILLAGER_VOTE)
         shown.add(target)
     return rows, notes
@@ -247,7 +249,9 @@ def _on_rated(
     beside: dict[tuple[str, str], list[Scorer]] = {}
     for detector, target, table in per_detector(scores, statements):
         chosen = thresholds.get((detector, target), NO_THRESHOLDS)
-        both = plan.evaluated(table).join(judged, on="statement_id", maintain_order="left")
+        both = cut(plan.evaluated(table), None if plan.crossed(detector) else chosen).join(
+            judged, on="statement_id", maintain_order="left"
+        )
         for name, part in populations(both, plan.split, plan.hold_out):
             key = target, f"{name}:{group}"
             if key not in beside:
@@ -257,7 +261,7 @@ def _on_rated(
                 rows += agreement_rows(crowd, items, *key, plan) if group == JUDGED else []
             flagged = part.filter(pl.col("flags").is_not_null())
             if flagged.height:
-                beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
+                beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, plan=plan)))
     for (target, split), scorers in beside.items():
         for scorer in scorers:
             rows += measured(scorer.name, target, split, scorer.values, scorer.table)
@@ -288,7 +292,7 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
     """The players as scorers of the statements that they rated."""
 
     def measure(part: pl.DataFrame) -> dict[str, Floats]:
-        return {**draws_of(part, _HALF, plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
+        return {**draws_of(cut(part, _HALF), plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
 
     own = table.drop("centred")
     found = []
@@ -301,12 +305,12 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
     return found
 
 
-def _beside_flags(table: pl.DataFrame, *, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:
+def _beside_flags(table: pl.DataFrame, *, plan: ScoringPlan) -> dict[str, Floats]:
     """The metrics of a detector; its recall where it flags as many honest statements as the players do."""
     rate = _flags(table.with_columns(flagged="flags"), plan)[_PLAYERS_FPR]
     data = scored(table)
     matched = rank_metrics(data, game_weights(data.games, plan.draws, plan.seed), {_MATCHED: rate})[_MATCHED]
-    return {**draws_of(table, chosen, plan), _MATCHED: matched}
+    return {**draws_of(table, plan), _MATCHED: matched}
 
 
 VOTED = "voted-on"
@@ -329,7 +333,7 @@ def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> t
     rows: list[Figure] = []
     for name, part in populations(items, plan.split, plan.hold_out, "model"):
         split = f"{name}:{VOTED}"
-        measure = partial(draws_of, chosen=NO_THRESHOLDS, plan=plan)
+        measure = partial(draws_of, plan=plan)
         columns = ["votes", *(column for column in MODELS if column in part.columns)]
         players = [Scorer.of(OBSERVERS + column, _scored(part, column), measure) for column in columns]
         detectors = [

@@ -1,14 +1,15 @@
-"""Cheap scorers that a lie detector must beat: what a statement's length, position and author alone give away.
+"""Controls: scorers that know one thing about a statement, learn it where a detector learns, and read for no lie.
 
-`role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role;
-`shuffled` is the TF-IDF detector trained on labels moved to other games, and shows that the protocol leaks nothing;
-`majority` knows the prevalence; `k_of_n` knows how many of how many players deceive in each game, and reads no word:
-all that it reaches, it reaches between games.
+What a control reaches, a detector may have reached in the same way. `k_of_n` knows how many of how many players deceive
+in each game, or what share of a game's or task's statements, and reads no word: all that it reaches, it reaches between
+games. `role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,68 +17,82 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from liescope.detectors.detector import ROLE, Progress, silent
-from liescope.detectors.examples import (
-    WORDS,
-    Labelled,
-    check_trainable,
-    keeps_reasoning,
-    labelled,
-    make_examples,
-    target_column,
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import ROLE
+from liescope.detectors.examples import Example, make_examples, target_column
+from liescope.detectors.folds import Rows
+from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
+from liescope.detectors.logistic import fit_quietly, logistic
+from liescope.detectors.study.schemes import Probe
+from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
+from liescope.detectors.study.tokens import CHEAP, tokens_of
+from liescope.detectors.textualize import TextConfig, textualize
+
+K_OF_N, ROLE_ORACLE, BEST_WORD, LENGTH, REASONING_LENGTH = (
+    "k_of_n",
+    "role_oracle",
+    "best_word",
+    "length",
+    "reasoning_length",
 )
-from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
-from liescope.detectors.logistic import logistic
-from liescope.detectors.study.scores import CONTROL, compared_in, score_table, with_tasks
-from liescope.detectors.textualize import TextConfig, View
-
-_LAST_PLACE = 20
-_FOLDS = 5
-K_OF_N, ROLE_ORACLE = "k_of_n", "role_oracle"
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-FitPredict = Callable[[pl.DataFrame, Bools, pl.DataFrame, int], Floats]
+OPENING, CONTEXT = 3, 10
+"""How many words the control of openings reads, and how many earlier statements that of others' words."""
+_LAST_PLACE, _MOST_LISTENERS = 20, 20
 
 
-def control_scores(
-    train: pl.DataFrame,
-    others: pl.DataFrame,
-    target: str,
-    seed: int = 0,
-    progress: Progress = silent,
-    view: str = WORDS,
-    own: bool = True,
-) -> pl.DataFrame:
-    """A score table of the controls of a view, fitted on the training statements: scores of every statement in `others`
-    and, if `own`, out-of-fold scores of `train` with their fold; for reasoning, of those that keep some. Raises
-    UsageError if the training split cannot train.
+@dataclass(frozen=True, slots=True)
+class Control:
+    """words: what it knows; made: its probe of statements (rows of `read_statements`), with a seed; reads: the columns
+    without which, or where these are all alike, it knows nothing.
     """
-    if view != WORDS:
-        train, others = (table.filter(keeps_reasoning()) for table in (train, others))
-    controls = CONTROLS if view == WORDS else OF_REASONING
-    train, others = (with_k_of_n(table, target) for table in (train, others))
-    data = labelled(train, target, context=0)
-    check_trainable(data, target, _FOLDS)
-    learn = train.filter(pl.col(f"label_{target}").is_not_null())
-    fold = fold_of(data.y, data.groups, _FOLDS, seed)
-    tables = []
-    for done, (name, control) in enumerate(controls.items()):
-        if name == ROLE_ORACLE and not knows_roles(train):
-            continue
-        progress(f"controls of {target}", done, len(controls))
-        detector = CONTROL + name
 
-        def held_out(fit: Rows, score: Rows, _number: int, control: FitPredict = control) -> Floats:
-            return control(learn[fit], data.y[fit], learn[score], seed)
+    words: str
+    made: Callable[[pl.DataFrame, int], Probe]
+    reads: tuple[str, ...] = ("text",)
 
-        if own:
-            tables.append(score_table(learn["statement_id"], out_of_fold(fold, held_out), detector, target, fold))
-        if others.height:
-            tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
-    progress(f"controls of {target}", len(controls), len(controls))
-    return pl.concat(tables)
+    def knows(self, table: pl.DataFrame) -> bool:
+        return set(self.reads) <= set(table.columns) and table.select(self.reads).unique().height > 1
+
+
+def word_probe(texts: list[str], seed: int) -> Probe:
+    """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
+    each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
+    """
+    options = TfidfOptions(seed=seed)
+    try:
+        features: Any = vectorizer(options).fit_transform(texts)
+    except ValueError:
+        return lambda learn, score, y: np.full(len(score), y[learn].mean())
+
+    def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+        model = logistic(options.strength, seed)
+        fit_quietly(model, features[learn], y[learn])
+        return np.asarray(model.predict_proba(features[score])[:, 1], dtype=np.float64)
+
+    return probe
+
+
+def opening(text: str, words: int = OPENING) -> str:
+    """The first words of a text."""
+    return " ".join(text.split()[:words])
+
+
+def others_said(example: Example) -> str:
+    """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
+    said = tuple(turn for turn in example.context if turn[0] != example.speaker)
+    return textualize(replace(example, text="", context=said), TextConfig(context=CONTEXT)) if said else ""
+
+
+def deal_to_other_games(y: Bools, groups: NDArray[Any], seed: int) -> Bools:
+    """Labels shuffled by game: each game's set of labels is dealt to a random game and shuffled. The prevalence and
+    its spread over games stay; any link between a text and its label is gone.
+    """
+    rng = np.random.default_rng(seed)
+    _, game = np.unique(groups, return_inverse=True)
+    place = rng.permutation(game.max() + 1)[game]
+    shuffled = np.empty_like(y)
+    shuffled[np.argsort(game, kind="stable")] = y[np.lexsort((rng.random(len(game)), place))]
+    return shuffled
 
 
 def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
@@ -91,52 +106,98 @@ def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
     return found.with_columns(k_of_n=pl.col("k_of_n").fill_null(pl.col("k_of_n").mean()).fill_null(0.5))
 
 
-def knows_roles(statements: pl.DataFrame) -> bool:
-    """Whether the role of any speaker is known: without one, `role_oracle` has nothing to know and is left out."""
-    return statements["label_role"].null_count() < statements.height
-
-
-def deal_to_other_games(data: Labelled, seed: int) -> Bools:
-    """Labels shuffled by game: each game's set of labels is dealt to a random game and shuffled. The prevalence and
-    its spread over games stay; any link between a text and its label is gone.
+def telling(statements: pl.DataFrame, target: str) -> str:
+    """The word, character or form that parts deceptive from honest statements best, in words; "" where nothing is
+    frequent enough.
     """
-    rng = np.random.default_rng(seed)
-    _, game = np.unique(data.groups, return_inverse=True)
-    place = rng.permutation(game.max() + 1)[game]
-    shuffled = np.empty_like(data.y)
-    shuffled[np.argsort(game, kind="stable")] = data.y[np.lexsort((rng.random(len(game)), place))]
-    return shuffled
+    known = statements.drop_nulls(target_column(target))
+    presence, tokens = tokens_of(known["text"].to_list(), CHEAP)
+    y = known[target_column(target)].to_numpy().astype(bool)
+    if not tokens or y.all() or not y.any():
+        return ""
+    return tokens[_best(presence.tocsr(), np.arange(len(y)), y)[0]].words
 
 
-def logistic_on(features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False) -> FitPredict:
-    """A scorer that fits a logistic regression to some columns made of the statements; one_hot: they are categories."""
+def _best(presence: Any, learn: Rows, y: Bools) -> tuple[int, bool]:
+    rows = presence[learn]
+    lies, others = (np.asarray(rows[y[learn] == side].mean(axis=0)).ravel() for side in (True, False))
+    at = int(np.argmax(np.abs(lies - others).round(9)))
+    return at, bool(lies[at] >= others[at])
 
-    def control(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
-        scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
-        model = make_pipeline(scale, logistic(10.0, seed)).fit(features(learn).to_numpy(), y)
-        return np.asarray(model.predict_proba(features(score).to_numpy())[:, 1], dtype=np.float64)
 
-    return control
+def _best_word_probe(table: pl.DataFrame, _seed: int) -> Probe:
+    found, tokens = tokens_of(table["text"].to_list(), CHEAP)
+    presence = found.tocsr()
+
+    def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+        if not tokens:
+            return np.full(len(score), y[learn].mean())
+        at, _ = _best(presence, learn, y)
+        has = presence[:, [at]].toarray().ravel() > 0
+        shares = [
+            (y[learn][has[learn] == there].sum() + y[learn].mean()) / ((has[learn] == there).sum() + 1)
+            for there in (False, True)
+        ]
+        return np.asarray(np.where(has[score], shares[1], shares[0]), dtype=np.float64)
+
+    return probe
+
+
+def fitted_on(
+    features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False
+) -> Callable[[pl.DataFrame, int], Probe]:
+    """A logistic regression on some columns made of the statements; one_hot: they are categories."""
+
+    def made(table: pl.DataFrame, seed: int) -> Probe:
+        columns = features(table).to_numpy()
+
+        def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+            scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
+            model = make_pipeline(scale, logistic(10.0, seed)).fit(columns[learn], y[learn])
+            return np.asarray(model.predict_proba(columns[score])[:, 1], dtype=np.float64)
+
+        return probe
+
+    return made
+
+
+def _columns(*names: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return lambda table: table.select(pl.col(name).cast(pl.String).fill_null("") for name in names)
 
 
 def _length_of(column: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    text = pl.col(column)
+    text = pl.col(column).fill_null("")
     return lambda table: table.select(
         characters=text.str.len_chars().cast(pl.Float64).log1p(),
         words=text.str.count_matches(r"\S+").cast(pl.Float64).log1p(),
     )
 
 
-def _position(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select(pl.col("position").clip(upper_bound=_LAST_PLACE))
+_SHAPES = {
+    "capitals": r"\p{Lu}",
+    "digits": r"\p{Nd}",
+    "marks": r"[\p{P}\p{S}]",
+    "questions": r"\?",
+    "exclamations": "!",
+    "quotes": r"[\"“”«»]",
+    "lines": r"\n",
+    "other": r"[^\p{L}\p{N}\p{P}\p{S}\p{Z}\s]",
+}
 
 
-def _model(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select("speaker_model")
+def _form(table: pl.DataFrame) -> pl.DataFrame:
+    """How a text is written, whatever it says: shares of its characters."""
+    text = pl.col("text")
+    size = text.str.len_chars().clip(lower_bound=1)
+    return table.select(
+        *((text.str.count_matches(shape) / size).alias(name) for name, shape in _SHAPES.items()),
+        ends=text.str.contains(r"[.!?…。!?]\s*$").cast(pl.Float64),
+    )
 
 
-def _k_of_n(_learn: pl.DataFrame, _y: Bools, score: pl.DataFrame, _seed: int) -> Floats:
-    return score["k_of_n"].to_numpy()
+def _k_of_n(table: pl.DataFrame, _seed: int) -> Probe:
+    share = table[K_OF_N].to_numpy()
+    return lambda _learn, score, _y: share[score]
 
 
 def _role(table: pl.DataFrame) -> pl.DataFrame:
@@ -144,32 +205,61 @@ def _role(table: pl.DataFrame) -> pl.DataFrame:
     return table.select(deceives=role.fill_null(False).cast(pl.Float64), known=role.is_not_null().cast(pl.Float64))
 
 
-def _shuffled_of(view: View) -> FitPredict:
-    def control(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
-        examples, groups = make_examples(learn, 0), learn["game_id"].to_numpy().astype(np.str_)
-        detector = TfidfDetector(TextConfig(view=view), TfidfOptions(seed=seed))
-        detector.fit(examples, deal_to_other_games(Labelled(examples, y, groups, 0), seed), groups)
-        return detector.predict_proba(make_examples(score, 0))[:, 1]
-
-    return control
+def _position(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col("position").clip(upper_bound=_LAST_PLACE))
 
 
-def _majority(_learn: pl.DataFrame, y: Bools, score: pl.DataFrame, _seed: int) -> Floats:
-    return np.full(score.height, y.mean())
+def _listeners(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS))
 
 
-CONTROLS: dict[str, FitPredict] = {
-    K_OF_N: _k_of_n,
-    "length": logistic_on(_length_of("text")),
-    "position": logistic_on(_position, one_hot=True),
-    "model_identity": logistic_on(_model, one_hot=True),
-    ROLE_ORACLE: logistic_on(_role),
-    "shuffled": _shuffled_of("words"),
-    "majority": _majority,
+def _words(table: pl.DataFrame, seed: int) -> Probe:
+    return word_probe([textualize(one, TextConfig()) for one in make_examples(table, 0)], seed)
+
+
+def _openings(table: pl.DataFrame, seed: int) -> Probe:
+    return word_probe([opening(textualize(one, TextConfig())) for one in make_examples(table, 0)], seed)
+
+
+def _others(table: pl.DataFrame, seed: int) -> Probe:
+    return word_probe([others_said(one) for one in make_examples(table, CONTEXT)], seed)
+
+
+RULES = ("game", "condition", "run", "prompt_version")
+CONTROLS: dict[str, Control] = {
+    LENGTH: Control("length", fitted_on(_length_of("text"))),
+    "form": Control("capitals and marks", fitted_on(_form)),
+    BEST_WORD: Control("one word or mark", _best_word_probe),
+    "openings": Control(f"first {OPENING} words", _openings),
+    "words": Control("words alone", _words),
+    "others": Control("what others said", _others, ("text", "position")),
+    "position": Control("place in the talk", fitted_on(_position, one_hot=True), ("position",)),
+    "round": Control(
+        "day, phase and round", fitted_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")
+    ),
+    "audience": Control("how many hear it", fitted_on(_listeners, one_hot=True), ("audience",)),
+    "model_identity": Control(
+        "which model speaks", fitted_on(_columns("speaker_model"), one_hot=True), ("speaker_model",)
+    ),
+    "name": Control("the speaker's name", fitted_on(_columns("speaker"), one_hot=True), ("speaker",)),
+    "game": Control("the game and its condition", fitted_on(_columns(*RULES), one_hot=True), RULES),
+    K_OF_N: Control("how many deceive", _k_of_n, (K_OF_N,)),
+    ROLE_ORACLE: Control("the true role", fitted_on(_role), ("label_role",)),
+    REASONING_LENGTH: Control("length of the reasoning", fitted_on(_length_of("reasoning")), ("reasoning",)),
 }
-"""Each takes (statements to learn from, their labels, statements to score, seed) and returns probabilities."""
-OF_REASONING: dict[str, FitPredict] = {
-    "reasoning_length": logistic_on(_length_of("reasoning")),
-    "reasoning_shuffled": _shuffled_of("reasoning"),
+"""Every control, by name."""
+BESIDE_DETECTORS = (LENGTH, "form", BEST_WORD, "openings", "position", "model_identity", K_OF_N, ROLE_ORACLE)
+"""Those that stand beside detectors."""
+SHUFFLED, DETECTIVE_CLAIM = "shuffled", "detective_claim"
+_WORDS = {
+    SHUFFLED: "words, labels shuffled",
+    DETECTIVE_CLAIM: "who claims least to be the detective",
 }
-"""The same beside detectors that read reasoning."""
+
+
+def scorer_words(name: str) -> str:
+    """A scorer as a report names it: a control by what it knows."""
+    control = name.removeprefix(CONTROL)
+    if control == name:
+        return name
+    return f"control: {CONTROLS[control].words if control in CONTROLS else _WORDS.get(control, control)}"

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
 from liescope.common.errors import UsageError
-from liescope.common.model_names import spellings
 from liescope.common.report.files import check_report_folder, write
 from liescope.common.settings import resolve, takes
-from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import (
-    REASONING,
     WORDS,
     corpus_id,
     count_lost,
     keeps_reasoning,
     label_counts,
     labels_there_are,
-    make_examples,
     read_statements,
     target_column,
 )
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
-from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
 from liescope.detectors.study.beside_players import (
     SeatTables,
@@ -43,108 +38,28 @@ from liescope.detectors.study.beside_players import (
     on_players,
     on_statements,
 )
+from liescope.detectors.study.checks import copies, shuffles
+from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE, telling
 from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.learned import (
+    Model,
+    check_unseen,
+    control_scores,
+    load_all,
+    scheme_of,
+    scores_of,
+    split_for,
+    unheard,
+)
 from liescope.detectors.study.observers import read_people
-from liescope.detectors.study.remembered import remembered
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import ScoredFigures, evaluate_scores, on_views
-from liescope.detectors.study.scores import ALL, CONTROL, THRESHOLDS_ON, ScoringPlan, check_split, score_table
+from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan, check_split, with_script
 from liescope.detectors.study.verdicts import on_suspects, on_verdicts
-from liescope.detectors.view.transcript import Transcript, read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import check, collected, read
 from liescope.generate.players.run_limits import limits_of
-
-Model = str | os.PathLike[str] | LoadedDetector
-
-
-def load_all(models: Model | Sequence[Model]) -> dict[str, LoadedDetector]:
-    """Detectors by name. Raises UsageError for none, and for two of one name."""
-    found: dict[str, LoadedDetector] = {}
-    for given in [models] if isinstance(models, str | os.PathLike | LoadedDetector) else models:
-        model = given if isinstance(given, LoadedDetector) else load(given)
-        if model.name in found:
-            raise UsageError(f"two models are called {model.name!r}; rename one of the folders")
-        found[model.name] = model
-    if not found:
-        raise UsageError("name at least one model to evaluate")
-    return found
-
-
-def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, games: frozenset[str]) -> str:
-    """What to evaluate if the user names no split: everything, if no model has seen a game of the corpus."""
-    known = any(model.file.corpus.id == corpus_id or model.games & games for model in models.values())
-    return "test" if known else ALL
-
-
-def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
-    """Raises UsageError if a model has seen evaluated games. What it has seen of its own corpus, train and validation,
-    is scored out of fold, or with thresholds of the other.
-    """
-    games, called = frozenset(evaluated["game_id"]), Units.of(evaluated["game"].unique()).games
-    for name, model in models.items():
-        seen = len(games & model.games)
-        own = model.file.corpus.id == corpus_id
-        if seen and (split in (ALL, "test") or not own):
-            where = "this corpus" if split == ALL else "this split"
-            where += "" if split == ALL or own else ", in a corpus that is split otherwise"
-            advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
-            raise UsageError(
-                f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} {called} of {where}; "
-                f"{advice}"
-            )
-
-
-def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
-    """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
-    that only some did, and on those that were heard under another name.
-    """
-    present = set(evaluated["models"].explode().drop_nulls())
-    heard = {
-        name: {one for one in present if spellings(one, model.file.training.models)} for name, model in models.items()
-    }
-    everybody, anybody = set.intersection(*heard.values()), set.union(*heard.values())
-    notes = [
-        f"{model} was in the training of {' and '.join(name for name in heard if model in heard[name])} alone: what it "
-        "says is not counted as held out"
-        for model in sorted(anybody - everybody)
-    ]
-    trained = sorted({one for model in models.values() for one in model.file.training.models})
-    notes += [
-        f"{model} is taken for {' or '.join(spellings(model, trained))}, which was in training: what it says is not "
-        "counted as held out"
-        for model in sorted(anybody.difference(trained))
-    ]
-    return tuple(sorted(present - anybody)), notes
-
-
-def scores_of(
-    name: str,
-    model: LoadedDetector,
-    statements: pl.DataFrame,
-    games: Mapping[str, Transcript],
-    plan: ScoringPlan,
-    progress: Progress,
-) -> list[pl.DataFrame]:
-    """Scores of the evaluated statements by the finished detector (out of fold for the split it was trained on), and
-    the model's own scores of the split that chooses its thresholds.
-    """
-    own = model.scores.with_columns(scorer=pl.lit(name))
-    where = own.join(statements.select("statement_id", "split"), on="statement_id", maintain_order="left")
-    frozen = name in plan.frozen
-    trained_on = plan.split == "train" and not frozen
-    if trained_on and where.filter(pl.col("split") == "train").is_empty():
-        raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
-    tables = []
-    if not trained_on:
-        text, every = model.file.text, plan.evaluated(statements)
-        made = make_examples(every, text.context, model.file.target, games)
-        examples = [example for example in made if example.can_be_read(text.view)]
-        score = model.probabilities(examples, progress)
-        tables.append(score_table([e.statement_id for e in examples], score, name, model.file.target))
-    wanted = set() if frozen else {THRESHOLDS_ON[plan.split], *(["train"] if trained_on else [])}
-    tables.append(where.filter(pl.col("split").is_in(list(wanted))).select(own.columns))
-    return tables
 
 
 def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
@@ -261,7 +176,8 @@ def evaluate(
         return result
     from liescope.detectors.study.evaluation_report import report
 
-    written = replace(result, files=tuple(write(report(result), Path(out))))
+    told = report(result)
+    written = replace(result, told=told, files=tuple(write(told, Path(out))))
     return replace(written, notes=(replaced, *written.notes)) if replaced else written
 
 
@@ -269,9 +185,9 @@ def _evaluate(
     models: Mapping[str, LoadedDetector], corpus: Path, name_of_corpus: str, wanted: _Wanted, progress: Progress
 ) -> EvaluationResult:
     check(corpus)
-    statements = read_statements(corpus, keep_lost=wanted.keep_lost)
+    statements = with_script(read_statements(corpus, keep_lost=wanted.keep_lost))
     here = corpus_id(corpus)
-    split = wanted.split or split_for(models, here, frozenset(statements["game_id"]))
+    split = wanted.split or split_for(models, here, statements)
     frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
     plan = ScoringPlan(split, (), wanted.draws, wanted.seed, frozen)
     evaluated = plan.evaluated(statements)
@@ -300,7 +216,13 @@ def _evaluate(
     if lost:
         notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
     games = read_transcripts(corpus, plan.splits)
-    tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
+    used = statements.filter(pl.col("split").is_in({"train", *plan.splits, plan.threshold_split} - {None}))
+    schemes = {target: scheme_of(used, target, plan) for target in targets}
+
+    def scored_by(name: str, plan: ScoringPlan) -> list[pl.DataFrame]:
+        return scores_of(name, models[name], statements, games, plan, schemes[models[name].file.target], progress)
+
+    tables = [table for name in models for table in scored_by(name, plan)]
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     first = frozenset(() if wanted.people is None else wanted.people["game_id"])
     judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, first)
@@ -309,17 +231,21 @@ def _evaluate(
     notes += [words for judge in facts for words in judge.sentences()]
     views = {name: str(model.file.text.view) for name, model in models.items()}
     views |= {judge.name: judge.view for judge in facts}
-    controls, more = _controls(statements, plan, targets, {*views.values()} - {WORDS}, progress)
     kept = statements.filter(pl.col("split").is_in({*plan.splits, plan.threshold_split} - {None}))
+    controls, more = control_scores(used, schemes, plan, {*views.values()} != {WORDS}, progress)
     scores = pl.concat([*tables, *judged, *controls]).join(
         kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left"
     )
     progress("figures", 0, 1)
     figures = evaluate_scores(scores, statements, plan)
-    rows, why = on_verdicts(scores, statements, models, plan)
+    told, finished = plan, scores
+    if plan.split == OUT_OF_FOLD:  # verdicts are the finished detector's, and were chosen on validation
+        told = replace(plan, split="test")
+        finished = pl.concat(scored_by(name, told)[0] for name in models)
+    rows, why = on_verdicts(finished, statements, models, told)
     rows += on_views(scores, statements, views, plan)
     deceivers = read_deceivers(corpus, plan.splits)
-    judged_players, said = on_suspects(models, games, deceivers, scores, evaluated, plan, progress)
+    judged_players, said = on_suspects(models, games, deceivers, finished, told.evaluated(evaluated), told, progress)
     rows += judged_players
     more += why + said
     open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are
@@ -335,8 +261,12 @@ def _evaluate(
         beside, said = on_annotated(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside
         more += said
-    copied, why = remembered(models, scores, evaluated, plan)
-    notes += [words for found in copied if not found.alarming for words in found.sentences()] + why
+    checks = list(copies(models, scores, evaluated, plan, schemes))
+    for target in targets:
+        found = shuffles(used, schemes[target], target, plan, progress)
+        checks += [found] if found else []
+    rows += [figure for check in checks for figure in check.figures]
+    notes += [words for check in checks if not check.bad for words in check.sentences]
     progress("figures", 1, 1)
     return EvaluationResult(
         name_of_corpus,
@@ -350,29 +280,9 @@ def _evaluate(
         tuple(facts),
         {target: without_label(evaluated, target) for target in targets},
         (*notes, *figures.notes, *more),
-        tuple(copied),
+        tuple(checks),
+        {target: words for target in targets if (words := telling(evaluated, target))},
     )
-
-
-def _controls(
-    statements: pl.DataFrame, plan: ScoringPlan, targets: Sequence[str], reasoned: Collection[str], progress: Progress
-) -> tuple[list[pl.DataFrame], list[str]]:
-    """The scores of cheap scorers, and why some have none. reasoned: the views of detectors that read reasoning."""
-    from liescope.detectors.study.controls import control_scores, knows_roles
-
-    used = {*plan.splits, plan.threshold_split}
-    train = statements.filter(pl.col("split") == "train")
-    others = statements.filter((pl.col("split") != "train") & pl.col("split").is_in(used - {None}))
-    tables, notes = [], []
-    for target, view in product(targets, (WORDS, REASONING) if reasoned else (WORDS,)):
-        try:
-            tables.append(control_scores(train, others, target, plan.seed, progress, view, own="train" in used))
-        except UsageError as error:
-            of = "" if view == WORDS else " of reasoning"
-            notes.append(f"controls{of}, {target}: not available on this corpus: {error}")
-    if tables and not knows_roles(train):
-        notes.append("control:role_oracle is left out: the role of no speaker is known")
-    return tables, notes
 
 
 def _beside_players(
@@ -391,7 +301,7 @@ def _beside_players(
 
     rated, notes = on_statements(mine, evaluated, table("ratings"), plan, figures.thresholds)
     named = scores.filter(pl.col("scorer").is_in(detectors) | pl.col("scorer").str.starts_with(CONTROL))
-    unnamed = [f"{CONTROL}{name}" for name in ("role_oracle", "majority", "reasoning_length", "reasoning_shuffled")]
+    unnamed = [CONTROL + name for name in (ROLE_ORACLE, REASONING_LENGTH)]
     candidates = named.filter(~pl.col("scorer").is_in(unnamed))
     mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
     said = collected(mini.select("statement_id", "speaker"), corpus)

@@ -19,11 +19,11 @@ from liescope.common.reading import read_text
 from liescope.common.report.contents import Report, Section
 from liescope.common.report.files import is_report
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.study.evaluation_sections import headline_figure, how, notes, target_sections
+from liescope.detectors.study.evaluation_sections import SPLIT_WORDS, headline_figure, how, notes, target_sections
 from liescope.detectors.study.figures import describe, figure_table
+from liescope.detectors.study.findings import sentences, units
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import CONTROL, per_detector, scripted_warning
-from liescope.detectors.study.trust import SPLIT_WORDS, sentences, trust_section, units
 
 
 def report(evaluation: EvaluationResult) -> Report:
@@ -53,7 +53,7 @@ def report(evaluation: EvaluationResult) -> Report:
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and, in grey, control",
         notes=_warnings(evaluation),
         meta=f"{evaluation.plan.draws:,} resamples of whole {units(evaluation).games}, seed {evaluation.plan.seed}.",
-        sections=(*trust_section(evaluation), *sections, *drawn, how(evaluation), *closing),
+        sections=(*sections, *drawn, how(evaluation), *closing),
         tables={"report": figure_table(evaluation.rows)},
         files={
             "report.json": _data(evaluation),

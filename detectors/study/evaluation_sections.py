@@ -9,17 +9,39 @@ from liescope.common.colours import MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Section, Table, with_interval
 from liescope.common.text import Units, number_of
-from liescope.detectors.study.beside_players import JUDGED, VOTED
+from liescope.detectors.study.beside_players import JUDGED, NAMES_MAFIOSO, VOTED
+from liescope.detectors.study.checks import WITHOUT_COPIES
+from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
+from liescope.detectors.study.findings import UNKNOWN, figure, units
+from liescope.detectors.study.metrics import (
+    DIFFERENCE,
+    HEADLINE,
+    LEVELS,
+    METRIC,
+    METRICS,
+    OF_SHUFFLES,
+    POOLED,
+    WITHIN,
+    words_of,
+)
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import SIDE_BY_SIDE
-from liescope.detectors.study.scores import CONTROL, POPULATIONS, SPEAKER, is_population, scorer_words
-from liescope.detectors.study.trust import place_words, units
+from liescope.detectors.study.scores import (
+    ALL,
+    CONTROL,
+    HELD_OUT,
+    OTHERS,
+    OUT_OF_FOLD,
+    POPULATIONS,
+    SEEN,
+    SPEAKER,
+    UNITS,
+    is_population,
+)
 from liescope.detectors.study.verdicts import ANSWERED, PROMISED
 from liescope.detectors.study.verdicts import PLAYERS as OF_PLAYERS
 
-HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (
     "Differences are the first minus the second, on the same statements and in the same resamples of games. Recall at "
     "a realised rate gives each of the two the threshold at which it flags exactly that share of the evaluated honest "
@@ -85,6 +107,7 @@ RATED_BY_JUDGES = (
 )
 """The same of `rated` where nobody played."""
 _PAIRS = {
+    "": "AUROC is over all pairs of a deceptive and an honest text",
     "games": "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by "
     "its number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
     "also rewards knowing in which games many deceive",
@@ -94,56 +117,51 @@ _PAIRS = {
 }
 
 
+_WHERE_CONTROLS = {
+    **dict.fromkeys((ALL, OUT_OF_FOLD), "from the other folds of this corpus"),
+    **dict.fromkeys(("validation", "test"), "from the training split of this corpus"),
+    "train": "from the other folds of the training split",
+}
+
+
 def introduction(evaluation: EvaluationResult) -> str:
     """How to read the figures."""
     plan, games = evaluation.plan, units(evaluation).games
     chosen = "Thresholds were chosen on the validation split of the corpus that a detector was trained on"
-    if plan.threshold_split is not None:
+    if plan.split == OUT_OF_FOLD:
+        chosen = "Thresholds of each fold were chosen on the others"
+    elif plan.threshold_split is not None:
         chosen = (
             f"Thresholds were chosen on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
         )
     return (
-        f"{_PAIRS[evaluation.within]}, which is all that “how many deceive, not who” knows. Every figure has a "
+        f"{_PAIRS.get(evaluation.within, _PAIRS['games'])}. Every figure has a "
         f"95% interval from {plan.draws} resamples of whole {games} (seed {plan.seed}) and from leaving {games} out. "
         f"{chosen}: for "
         "1% and 5% false positives, with the realised rates beside them, and for F1 and balanced accuracy the one with "
         "the largest macro F1 there. The calibration error is debiased: it is 0 where chance explains all of it. "
         "Controls are cheap scorers under the same protocol; a detector that does not beat them has learned no more "
-        f"than they know. “Words, labels shuffled” is one shuffle, and its interval is over {games} alone: on words "
-        "unlike those it was trained on, one shuffle can lean either way."
+        f"than they know. They learned {_WHERE_CONTROLS[plan.split]}; a detector of another corpus, or a judge, knows "
+        "none of these labels. The speaker's true role is no rival: it shows how closely the label follows the role."
     )
 
 
 def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
     """The sections of one target."""
     rows, called = [row for row in evaluation.rows if row.target == target], units(evaluation)
+    rows = [row for row in rows if row.metric != OF_SHUFFLES and not row.where.endswith(f":{WITHOUT_COPIES}")]
     main = [row for row in rows if row.metric in HEADLINE and row.against is None and is_population(row.where)]
-    yield from _populations(main, target, _missing(evaluation, target), evaluation.within, called)
+    yield from _populations(evaluation, rows, main, target)
+    parts = [row for row in rows if row.where.partition(":")[2].partition("=")[0] in UNITS]
+    if parts:
+        yield from _by_unit(parts, target, evaluation)
     yield from _views(evaluation, target, [row for row in rows if row.where.endswith(f":{SIDE_BY_SIDE}")])
     rows = [row for row in rows if not row.where.endswith(f":{SIDE_BY_SIDE}")]
     pairs = [row for row in rows if row.against is not None and is_population(row.where) and _compares_scores(row)]
     if pairs:
-        yield Section(
-            f"{target}-compared",
-            "Detectors compared",
-            (called.say(COMPARED),),
-            table=_wide(pairs, evaluation.within, called),
-            folded=True,
-        )
-    speakers = [row for row in rows if row.where.partition(":")[2].startswith(SPEAKER)]
-    if speakers:
-        figure, alt = _by_speaker(speakers), "AUROC as it is and centred, a row for each speaking model"
-        name = f"{target}-speakers"
-        yield Section(
-            name,
-            "By speaking model",
-            (called.say(SPEAKERS),),
-            figure=figure,
-            figure_alt=alt,
-            table=_wide(speakers, evaluation.within, called),
-            folded=True,
-        )
-    known = {id(row) for row in (*main, *pairs, *speakers)}
+        title, said = "Detectors compared", (called.say(COMPARED),)
+        yield Section(f"{target}-compared", title, said, table=_wide(pairs, evaluation.within, called), folded=True)
+    known = {id(row) for row in (*main, *pairs, *parts)}
     beside = [row for row in rows if id(row) not in known]
     for name, (title, words) in BESIDE.items():
         here = [row for row in beside if _kind(row) == name]
@@ -241,7 +259,7 @@ def how(evaluation: EvaluationResult) -> Section:
 
 def notes(evaluation: EvaluationResult) -> Section:
     """What could not be computed, and what was left out."""
-    return Section("notes", "What could not be computed, and what was left out", evaluation.notes)
+    return Section("notes", "What could not be computed, and what was left out", evaluation.notes, printed=True)
 
 
 def headline_figure(evaluation: EvaluationResult, target: str) -> str:
@@ -252,6 +270,7 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
     every = [row for row in every if is_population(row.where) and row.metric in (WITHIN, POOLED)]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
     rows = [row for row in every if row.metric == ranked]
+    rows = [row for row in rows if row.scorer != CONTROL + ROLE_ORACLE]
     names = list(dict.fromkeys(row.scorer for row in rows))
     colours = {
         **dict.fromkeys(map(scorer_words, names), MUTED),
@@ -265,24 +284,111 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
 
 
 def _populations(
-    rows: Sequence[Figure], target: str, missing: tuple[str, ...], within: str, called: Units
+    evaluation: EvaluationResult, rows: Sequence[Figure], main: Sequence[Figure], target: str
 ) -> Iterator[Section]:
-    for number, split in enumerate(dict.fromkeys(row.where for row in rows)):
-        here = [row for row in rows if row.where == split]
-        meaning = POPULATIONS.get(split.partition(":")[2], "everybody")
-        whole = next(row for row in here if row.metric != WITHIN)
+    """Of each population, what a reader looks for first, and all figures folded."""
+    called, within = units(evaluation), evaluation.within
+    for number, where in enumerate(dict.fromkeys(row.where for row in main)):
+        here = [row for row in main if row.where == where]
+        meaning = POPULATIONS.get(where.partition(":")[2], "")
+        whole = next(row for row in here if row.metric == POOLED)
         paired = max((row.games for row in here if row.metric == WITHIN), default=0)
-        pairs = (
-            f"{paired:,} of the {called.games} have both classes."
-            if within == "games"
-            else "Pairs are made within tasks."
-        )
-        said = f"{_counted(whole, called)}; said by {meaning}. {pairs}"
+        pairs = "Pairs are made within tasks." if within == "tasks" else ""
+        if within not in ("tasks", ""):
+            pairs = f"{paired:,} of the {called.games} have both classes."
+        said = f"{_counted(whole, called)}{f'; said by {meaning}' if meaning else ''}. {pairs}".strip()
+        missing = () if number else _missing(evaluation, target)
         yield Section(
             f"{target}-{number}",
-            _titled(split),
-            (said, *(() if number else missing)),
-            table=_wide(here, within, called),
+            _titled(where),
+            (said, *missing),
+            caption=_SHORT_CAPTION,
+            table=in_short(rows, here, where, within),
+            printed=True,
+        )
+        yield Section(
+            f"{target}-{number}-all", f"{_titled(where)}: every figure", table=_wide(here, within, called), folded=True
+        )
+
+
+_SHORT_CAPTION = (
+    "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
+    "that it has here; withheld where that is more than twice the promise. A control knows one thing, and reads for no "
+    "lie. Beside the villager's vote stands how often the mafioso is named."
+)
+_RATE, _FAR = LEVELS["5pct"], 2.0
+_PLAYERS = ("observers:villager_vote", "observers:suspicion")
+_BESIDE_PLAYERS = {
+    NAMES_MAFIOSO: "less villager's vote",
+    WITHIN: "less villagers' suspicion",
+}
+
+
+def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within: str) -> Table:
+    """A row for each scorer, detectors first: its ranking, its recall, and how it differs from the players."""
+    names = dict.fromkeys(row.scorer for row in here if row.metric == POOLED)
+    metric, beside = _beside_players(rows, where)
+    ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
+    columns = ["scorer", *(words_of(name, within) for name in ranked), "recall", "at FPR"]
+    columns += [_BESIDE_PLAYERS[metric]] if beside else []
+    found = []
+    for name in sorted(names, key=lambda name: name.startswith(CONTROL)):
+        mine = {row.metric: row for row in here if row.scorer == name}
+        recall, rate = (mine.get(one) for one in ("recall_at_5pct_fpr", "realised_fpr_at_5pct"))
+        known = recall is not None and rate is not None and recall.value is not None and rate.value is not None
+        far = known and rate.value > _FAR * _RATE  # type: ignore[union-attr,operator]
+        cells = [figure(mine[one]) if one in mine else "–" for one in ranked]
+        cells += ["–" if far or not known else f"{recall.value:.2f}", f"{rate.value:.2f}" if known else "–"]  # type: ignore[union-attr]
+        cells += [figure(beside[name]) if name in beside else "–"] if beside else []
+        found.append([scorer_words(name), *cells])
+    return Table(columns, found)
+
+
+def _beside_players(rows: Sequence[Figure], where: str) -> tuple[str, dict[str, Figure]]:
+    """How each scorer differs from the players: in the villager's seat if there is one, else on rated statements."""
+    for metric in _BESIDE_PLAYERS:
+        found = [
+            row
+            for row in rows
+            if row.metric == metric + DIFFERENCE
+            and row.where in (where, f"{where}:rated-by-villagers")
+            and row.against in _PLAYERS
+        ]
+        if found:
+            return metric, {row.scorer: row for row in found}
+    return "", {}
+
+
+def _by_unit(rows: Sequence[Figure], target: str, evaluation: EvaluationResult) -> Iterator[Section]:
+    """A row for each task, speaking model and script: what each detector reaches there, and one word; and how far each
+    detector takes each model for a liar.
+    """
+    called, names = units(evaluation), list(dict.fromkeys(row.scorer for row in rows))
+    names.sort(key=lambda name: name.startswith(CONTROL))
+    metric = WITHIN if evaluation.within not in ("tasks", "") else POOLED
+    cells: dict[str, dict[str, Figure]] = {}
+    for row in rows:
+        if row.metric == metric:
+            cells.setdefault(row.where, {})[row.scorer] = row
+    table = []
+    for where, found in cells.items():
+        name = where.partition("=")[2]
+        reached = [figure(found[one]) if one in found else "–" for one in names]
+        table.append([UNNAMED if name == UNKNOWN else name, next(iter(found.values())).statements, *reached])
+    columns = ["part", called.statements, *(scorer_words(name).removeprefix("control: ") for name in names)]
+    said = f"{words_of(metric, evaluation.within)}, part by part."
+    title = "By task, speaking model and script"
+    yield Section(f"{target}-parts", title, (said,), table=Table(columns, table), printed=True)
+    spoke = [row for row in rows if ":model=" in row.where and not row.scorer.startswith(CONTROL)]
+    if spoke:
+        yield Section(
+            f"{target}-speakers",
+            "How far each speaking model is taken for a liar",
+            (called.say(SPEAKERS),),
+            figure=_drawn_by_speaker([row for row in spoke if row.metric in (POOLED, "auroc_centred")]),
+            figure_alt="AUROC as it is and centred, a row for each speaking model",
+            table=_wide(spoke, evaluation.within, called),
+            folded=True,
         )
 
 
@@ -348,7 +454,7 @@ def _wide(rows: Sequence[Figure], within: str, called: Units) -> Table:
     return Table(columns, [[*place, *(found.get(metric, "") for metric in metrics)] for place, found in cells.items()])
 
 
-def _by_speaker(rows: Sequence[Figure]) -> str:
+def _drawn_by_speaker(rows: Sequence[Figure]) -> str:
     metrics = (POOLED, "auroc_centred")
     dots = [
         Dot(row.where.partition(SPEAKER)[2], row.value, row.lo, row.hi, facet=f"{row.scorer}: {words_of(metric)}")
@@ -358,3 +464,48 @@ def _by_speaker(rows: Sequence[Figure]) -> str:
     ]
     colours = model_colours(sorted({dot.label for dot in dots}))
     return svg(dots_with_intervals(dots, "AUROC", colours, reference=0.5), f"speakers_{rows[0].target}")
+
+
+UNNAMED = "models that the source does not name"
+SPLIT_WORDS = {
+    "train": "training split, out of fold",
+    "validation": "validation split",
+    "test": "test split",
+    "all": "all of it",
+    OUT_OF_FOLD: "all of it, out of fold",
+}
+
+
+_PARTS = {
+    SEEN: "models heard in training",
+    HELD_OUT: "models held out of training",
+    OTHERS: "others in the games of held-out models",
+    WITHOUT_COPIES: "without copies of what was learned",
+    "rated-by-villagers": "rated by villagers",
+    "rated-by-all": "rated by all",
+    "judged-by-people": "judged by people",
+}
+_FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}
+
+
+def place_words(split: str) -> str:
+    """A split, or a part of one, in words: "test split: models heard in training"."""
+    whole, *parts = split.split(":")
+    if whole in ("all", OUT_OF_FOLD) and parts:
+        whole = ""
+    return ": ".join(filter(None, (SPLIT_WORDS.get(whole, whole), _part_words(":".join(parts)))))
+
+
+def _part_words(part: str) -> str:
+    if part in _PARTS:
+        return _PARTS[part]
+    unit, named, name = part.partition("=")
+    if named and unit in UNITS:  # what follows is a name, which may have colons of its own
+        if unit == "model":
+            return f"said by {UNNAMED if name == UNKNOWN else name}"
+        return f"{unit} {name}"
+    first, apart, rest = part.partition(":")
+    for prefix, words in _FIGURES.items():
+        if first.startswith(prefix):
+            first = words.format(first.removeprefix(prefix))
+    return f"{_PARTS.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"

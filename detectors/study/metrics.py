@@ -28,6 +28,7 @@ LEVELS = {"1pct": 0.01, "5pct": 0.05}
 DECISION = "macro_f1"
 """The name of the threshold that parts deceptive from honest."""
 DIFFERENCE = "_difference"
+OF_SHUFFLES = "auroc_of_shuffles"
 WITHIN, POOLED = "auroc_within", "auroc"
 """The ranking within games, by which scorers are judged, and the one over statements of all games, which also rewards
 knowing in which games many deceive."""
@@ -83,6 +84,7 @@ METRICS = (
     Metric("brier", "Brier score", headline=True, compared=True),
     Metric("calibration_error", "calibration error (debiased)", headline=True),
     Metric("offset", "offset of the score, in log-odds", span=REAL),
+    Metric(OF_SHUFFLES, "AUROC of shuffled labels, mean and range"),
     Metric("recall", "recall"),
     Metric("false_positive_rate", "false positive rate"),
     Metric("recall_at_players_fpr", "recall at the players' FPR", compared=True),
@@ -103,12 +105,17 @@ METRICS = (
     Metric("names_mafioso", "names the mafioso", compared=True),
 )
 METRIC = {metric.name: metric for metric in METRICS}
+HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 
 
 def words_of(metric: str, within: str = "games") -> str:
-    """What a metric, or a difference of it, is called in tables for people. within: what pairs are made within."""
+    """What a metric, or a difference of it, is called in tables for people. within: what pairs are made within; "" for
+    nothing, where the AUROC is over all pairs.
+    """
     name = metric.removesuffix(DIFFERENCE)
-    return METRIC[name].words.replace("within games", f"within {within}") + (", difference" if name != metric else "")
+    words = METRIC[name].words.replace("within games", f"within {within}" if within else "within groups")
+    words = words if within else words.replace(", pooled", "")
+    return words + (", difference" if name != metric else "")
 
 
 BINS = 15
@@ -193,24 +200,25 @@ def best_threshold(y: Bools, score: Floats) -> float | None:
     return float(ranked[start[int(np.argmax(macro))]])
 
 
-def flagged(score: Any, at: float) -> Any:
+def flagged(score: Any, at: float | Floats) -> Any:
     """Which scores are flagged at a threshold: those above it. A score equal to the threshold is not, so that
     the false positive rate it was chosen for holds.
     """
     return score > at
 
 
-def decision_metrics(data: Scored, thresholds: Thresholds, weights: Weights) -> dict[str, Floats]:
-    """Each (draws,), NaN where a threshold or a class is missing.
+def decision_metrics(data: Scored, cuts: Mapping[str, Floats | None], weights: Weights) -> dict[str, Floats]:
+    """Each (draws,), NaN where a threshold or a class is missing. cuts: by the names of `Thresholds`, that of each
+    statement, (n,).
 
     recall_at_{level}_fpr and realised_fpr_at_{level}; at the threshold DECISION: macro_f1, the mean of the F1 of both
     classes, lie_f1, the F1 of deceptive statements, and balanced_accuracy, the mean recall of both classes.
     """
     found: dict[str, Floats] = {}
     for level in LEVELS:
-        recall, fpr = rates(data, thresholds.get(level), weights)
+        recall, fpr = rates(data, cuts.get(level), weights)
         found |= {f"recall_at_{level}_fpr": recall, f"realised_fpr_at_{level}": fpr}
-    recall, fpr = rates(data, thresholds.get(DECISION), weights)
+    recall, fpr = rates(data, cuts.get(DECISION), weights)
     lies = weights @ np.bincount(data.game[data.y], minlength=data.games)
     honest = weights @ np.bincount(data.game[~data.y], minlength=data.games)
     tp, fp = recall * lies, fpr * honest
@@ -220,11 +228,11 @@ def decision_metrics(data: Scored, thresholds: Thresholds, weights: Weights) -> 
     return found
 
 
-def rates(data: Scored, at: float | None, weights: Weights) -> tuple[Floats, Floats]:
-    """(recall, false positive rate) of what is flagged at a threshold, each (draws,)."""
+def rates(data: Scored, at: float | Floats | None, weights: Weights) -> tuple[Floats, Floats]:
+    """(recall, false positive rate) of what is flagged at a threshold, or at one for each statement, each (draws,)."""
     if at is None:
         return np.full(len(weights), np.nan), np.full(len(weights), np.nan)
-    above = flagged(data.score, at)
+    above = np.asarray(flagged(data.score, at))
     recall, fpr = (share(above * rows, rows.astype(float), data.game, weights) for rows in (data.y, ~data.y))
     return recall, fpr
 

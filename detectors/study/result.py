@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from liescope.common.report.contents import Report
+from liescope.common.text import Units
 from liescope.detectors.examples import WORDS, target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
+from liescope.detectors.study.checks import Check
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import WITHIN
-from liescope.detectors.study.remembered import Remembered
 from liescope.detectors.study.scorers import ScoredFigures
 from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_population, with_tasks
 
@@ -25,8 +27,9 @@ class EvaluationResult:
     scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
     the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
     come from; judges: what asking the chat models came to; without_label: target and reason to the evaluated statements
-    whose label is null; notes: what could not be computed, and what was left out; remembered: what the detectors may
-    know of the evaluated statements from learning copies of them; files: those of the report, if one was written.
+    whose label is null; notes: what could not be computed, and what was left out; checks: what must be known before
+    any figure is believed; telling: by target, the word or mark that tells most; told, files: the report, and its
+    files, if one was written.
     """
 
     corpus: str
@@ -40,13 +43,15 @@ class EvaluationResult:
     judges: tuple[JudgeFacts, ...]
     without_label: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
-    remembered: tuple[Remembered, ...] = ()
+    checks: tuple[Check, ...] = ()
+    telling: Mapping[str, str] = field(default_factory=dict)
+    told: Report | None = None
     files: tuple[Path, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before any figure: what may have been learned by heart."""
-        return tuple(words for found in self.remembered if found.alarming for words in found.sentences())
+        return tuple(words for found in self.checks if found.bad for words in found.sentences)
 
     @property
     def views(self) -> Mapping[str, str]:
@@ -56,9 +61,12 @@ class EvaluationResult:
 
     @property
     def within(self) -> str:
-        """What statements are compared within: games, or the tasks of conversations with one label each."""
-        labelled = (with_tasks(self.statements, pl.col(target_column(target))) for target in self.without_label)
-        return "tasks" if any(WITHIN_TASK in table.columns for table in labelled) else "games"
+        """What pairs are made within: games, the tasks of conversations with one label each, or nothing, ""."""
+        labelled = [with_tasks(self.statements, pl.col(target_column(target))) for target in self.without_label]
+        if any(WITHIN_TASK in table.columns for table in labelled):
+            return "tasks"
+        paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
+        return Units.of(self.statements["game"].unique()).games if paired else ""
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -73,14 +81,14 @@ class EvaluationResult:
             "split": self.plan.split,
             "judges": [judge.to_json() for judge in self.judges],
             "without_label": {target: dict(reasons) for target, reasons in self.without_label.items()},
-            "copies": [found.to_json() for found in self.remembered],
+            "checks": [found.to_json() for found in self.checks],
             "rows": [row.to_json() for row in self.rows],
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
         """The answer in words: whether the best detector beats statement length, on whom it was tried, what is open."""
-        from liescope.detectors.study.trust import sentences
+        from liescope.detectors.study.findings import sentences
 
         return "\n".join(sentences(self))
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 
 import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
+from liescope.common.text import TEXT
+from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED
 from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
 from liescope.detectors.study.metrics import (
     DECISION,
@@ -35,10 +37,14 @@ from liescope.detectors.study.metrics import (
     within_games,
     words_of,
 )
-from liescope.detectors.study.scores import CONTROL, SPEAKER, ScoringPlan, in_pairs, per_detector, populations, scored
+from liescope.detectors.study.scores import CONTROL, UNITS, ScoringPlan, in_pairs, per_detector, populations, scored
 
-_RIVALS = ("k_of_n", "length", "reasoning_length", "position", "model_identity", "role_oracle")
-"""The controls that a detector is compared with; chance needs no comparison."""
+NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
+"""The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
+
+
+CUT = "cut_"
+"""The prefix of columns with thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +79,12 @@ def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str)
     return rows
 
 
-def pairs_of_interest(scorers: Sequence[Scorer], target: str) -> Iterator[tuple[Scorer, Scorer]]:
+def pairs_of_interest(scorers: Sequence[Scorer]) -> Iterator[tuple[Scorer, Scorer]]:
     """Every pair of detectors, and each detector with the controls that matter."""
     detectors = [scorer for scorer in scorers if not scorer.name.startswith(CONTROL)]
     yield from combinations(detectors, 2)
-    rivals = {CONTROL + name for name in _RIVALS if not (name == "role_oracle" and target == "role")}
-    for detector in detectors:
-        yield from ((detector, scorer) for scorer in scorers if scorer.name in rivals)
+    rivals = [one for one in scorers if one not in detectors and one.name.removeprefix(CONTROL) not in NO_RIVALS]
+    yield from product(detectors, rivals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +106,24 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     notes: list[str] = []
     thresholds: dict[tuple[str, str], Thresholds] = {}
     beside: dict[tuple[str, str], list[Scorer]] = {}
-    speakers: list[Figure] = []
+    parts: list[Figure] = []
     for detector, target, table in per_detector(scores, statements):
         chosen = thresholds[detector, target] = _thresholds(detector, table, plan)
-        evaluated = plan.evaluated(table)
+        evaluated = cut(plan.evaluated(table), None if plan.crossed(detector) else chosen)
         for name, part in populations(evaluated, plan.split, plan.hold_out):
-            scorer = Scorer.of(detector, part, partial(draws_of, chosen=chosen, plan=plan))
+            scorer = Scorer.of(detector, part, partial(draws_of, plan=plan))
             rows += measured(detector, target, name, scorer.values, part)
             weights = game_weights(scored(part).games, plan.draws, plan.seed)
             error = [("calibration_error", calibration_error(scored(part), weights))]
             rows += figures_of(detector, target, name, error, describe(part))
-            notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, chosen, plan)]
+            if not detector.startswith(CONTROL):
+                notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, plan)]
             beside.setdefault((target, name), []).append(scorer)
-        if not detector.startswith(CONTROL):
-            speakers += _by_speaker(detector, target, evaluated, plan)
+        if not detector.startswith(CONTROL) or detector == CONTROL + BEST_WORD:
+            parts += _by_unit(detector, target, evaluated, plan)
     for (target, name), scorers in beside.items():
-        rows += differences(pairs_of_interest(scorers, target), target, name)
-    return ScoredFigures((*rows, *speakers), tuple(notes), thresholds)
+        rows += differences(pairs_of_interest(scorers), target, name)
+    return ScoredFigures((*rows, *parts), tuple(notes), thresholds)
 
 
 def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
@@ -129,30 +135,47 @@ def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresh
     return choose_thresholds(others["y"].to_numpy().astype(bool), others["score"].to_numpy())
 
 
-def draws_of(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:
+def cut(table: pl.DataFrame, chosen: Thresholds | None) -> pl.DataFrame:
+    """The table with the thresholds of each statement as columns `CUT`: those that were chosen elsewhere, or None for
+    those that the scores of all other folds choose. table: y, score and fold.
+    """
+    if chosen is not None:
+        return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
+    parts = []
+    for fold in table["fold"].unique(maintain_order=True):
+        others = table.filter(pl.col("fold") != fold)
+        found = choose_thresholds(others["y"].to_numpy().astype(bool), others["score"].to_numpy())
+        parts.append(cut(table.filter(pl.col("fold") == fold), found))
+    order = table.select("statement_id")
+    return order.join(pl.concat(parts), on="statement_id", how="left", maintain_order="left") if parts else table
+
+
+def draws_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
     """The metrics of a scorer that are computed draw by draw, each (draws,). table: y, score, game_id and, for the
-    ranking without offsets, centred.
+    ranking without offsets, centred, and for decisions, thresholds as `cut` adds them.
     """
     data = scored(table)
     weights = game_weights(data.games, plan.draws, plan.seed)
     found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
     if "centred" in table.columns:
         found["auroc_centred"] = pooled_auroc(scored(table, "centred"), weights)
-    return {**found, **decision_metrics(data, chosen, weights), "brier": brier(data, weights)}
+    held = [name for name in NO_THRESHOLDS if CUT + name in table.columns and not table[CUT + name].null_count()]
+    cuts = {name: table[CUT + name].to_numpy() for name in held}
+    return {**found, **decision_metrics(data, cuts, weights), "brier": brier(data, weights)}
 
 
-def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> Iterator[str]:
+def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[str]:
     if table.is_empty():
         yield "no scored statement has this label"
     elif table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
         yield f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
-    elif in_pairs(table).is_empty():
+    elif in_pairs(table).is_empty() and set(table["game"].unique()) != {TEXT}:
         yield (
             f"none of {table['game_id'].n_unique():,} games has both deceptive and honest statements, so that there is "
             "no AUROC within games; the pooled one also rewards knowing in which games many deceive"
         )
-    lacking = [name for name, at in chosen.items() if at is None]
+    lacking = [name for name in NO_THRESHOLDS if table.height and table[CUT + name].null_count()]
     if lacking:
         why = "none was chosen"
         if plan.threshold_split and detector not in plan.frozen:
@@ -162,23 +185,23 @@ def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: Sco
         yield f"{why}, so there is no threshold for {', '.join(purposes)}"
 
 
-def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> list[Figure]:
-    """For each speaking model of several: the offset of the score, and the ranking within what that model said."""
-    models = sorted(table["speaker_model"].unique())
-    rows: list[Figure] = []
-    for model in models if len(models) > 1 else ():
-        part = table.filter(pl.col("speaker_model") == model)
-        data, where = scored(part), f"{plan.split}:{SPEAKER}{model}"
-        weights = game_weights(data.games, plan.draws, plan.seed)
-        found = {
-            WITHIN: within_games(data, weights),
-            POOLED: pooled_auroc(data, weights),
-            "auroc_centred": pooled_auroc(scored(part, "centred"), weights),
-        }
-        rows += measured(detector, target, where, found, part)
-        shift = [("offset", offset(table, model, plan.draws, plan.seed))]
-        rows += figures_of(detector, target, where, shift, describe(part))
-    return rows
+def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
+    """For each of several tasks, speaking models and scripts: the ranking within it; of a model also the offset of the
+    score.
+    """
+    for unit, column in UNITS.items():
+        names = sorted(table[column].drop_nulls().unique()) if column in table.columns else []
+        for name in names if len(names) > 1 else ():
+            part, where = table.filter(pl.col(column) == name), f"{plan.split}:{unit}={name}"
+            data = scored(part)
+            weights = game_weights(data.games, plan.draws, plan.seed)
+            found = {WITHIN: within_games(data, weights), POOLED: pooled_auroc(data, weights)}
+            if column == "speaker_model":
+                found["auroc_centred"] = pooled_auroc(scored(part, "centred"), weights)
+            yield from measured(scorer, target, where, found, part)
+            if column == "speaker_model" and not scorer.startswith(CONTROL):
+                shift = [("offset", offset(table, name, plan.draws, plan.seed))]
+                yield from figures_of(scorer, target, where, shift, describe(part))
 
 
 SIDE_BY_SIDE = "with-reasoning"

@@ -29,6 +29,8 @@ from liescope.detectors.study.metrics import Scored, Thresholds
 
 ALL = "all"
 """Every split of a corpus at once, for a model that never trained there."""
+OUT_OF_FOLD = "out-of-fold"
+"""All of it, every group scored by what learned from others."""
 THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validation"}
 """The split whose games choose the thresholds for an evaluated split; never the games being evaluated."""
 
@@ -52,7 +54,11 @@ class ScoringPlan:
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits of the corpus that are evaluated."""
-        return SPLITS if self.split == ALL else (self.split,)
+        return SPLITS if self.split in (ALL, OUT_OF_FOLD) else (self.split,)
+
+    def crossed(self, scorer: str) -> bool:
+        """Whether the thresholds of a scorer are chosen on other folds."""
+        return self.split == OUT_OF_FOLD and scorer not in self.frozen
 
     def evaluated(self, table: pl.DataFrame) -> pl.DataFrame:
         return table.filter(pl.col("split").is_in(self.splits))
@@ -60,8 +66,8 @@ class ScoringPlan:
 
 def check_split(split: str) -> None:
     """Raises UnknownName."""
-    if split not in (*THRESHOLDS_ON, ALL):
-        raise UnknownName("split", split, (*THRESHOLDS_ON, ALL))
+    if split not in (*THRESHOLDS_ON, ALL, OUT_OF_FOLD):
+        raise UnknownName("split", split, (*THRESHOLDS_ON, ALL, OUT_OF_FOLD))
 
 
 def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
@@ -79,10 +85,10 @@ def compared_in(table: pl.DataFrame) -> str:
 
 
 def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
-    """The table with `WITHIN_TASK`, if it says tasks and each game has one statement with a label at most: there,
-    pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
+    """The table with `WITHIN_TASK`, if it says several tasks and each game has one statement with a label at most:
+    there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
     """
-    if "task" not in table.columns or table.is_empty() or table["task"].null_count():
+    if "task" not in table.columns or table.is_empty() or table["task"].null_count() or table["task"].n_unique() < 2:
         return table
     most = table.select(label.count().over("game_id")).to_series().max()
     return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if isinstance(most, int) and most <= 1 else table
@@ -123,24 +129,6 @@ SCORES = {
 FINISHED = -1
 CONTROL = "control:"
 """The prefix of the names of cheap scorers."""
-_CONTROLS = {
-    "k_of_n": "how many deceive, not who",
-    "length": "statement length",
-    "position": "place in the game or talk",
-    "model_identity": "which model speaks",
-    "role_oracle": "the speaker's true role",
-    "shuffled": "words, labels shuffled",
-    "majority": "the same score for all",
-    "reasoning_length": "length of the reasoning",
-    "reasoning_shuffled": "reasoning, labels shuffled",
-    "detective_claim": "who claims least to be the detective",
-}
-
-
-def scorer_words(name: str) -> str:
-    """A scorer as a report names it: a control by what it knows."""
-    control = name.removeprefix(CONTROL)
-    return f"control: {_CONTROLS.get(control, control)}" if control != name else name
 
 
 def score_table(
@@ -204,7 +192,23 @@ POPULATIONS = {
     HELD_OUT: "models that were held out of training",
     OTHERS: "models that were in training, in games with a held-out model",
 }
-SPEAKER = "speaker="
+SPEAKER = "model="
+UNITS = {"task": "task", "model": "speaker_model", "script": "script"}
+"""What figures are broken down by: the column of each unit."""
+SCRIPTS = ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Han", "Hiragana", "Hangul", "Thai")
+_FEW = 20  # statements of a script below which it is no unit
+
+
+def with_script(statements: pl.DataFrame) -> pl.DataFrame:
+    """The statements with `script`, that of most letters; null for all where one script is that of nearly all."""
+    counts = {name: pl.col("text").str.count_matches(rf"\p{{{name}}}") for name in SCRIPTS}
+    found = statements.select(**counts)
+    most = pl.max_horizontal(SCRIPTS)
+    script = pl.coalesce(pl.when((pl.col(name) == most) & (most > 0)).then(pl.lit(name)) for name in SCRIPTS)
+    named = statements.with_columns(found.select(script=script).to_series())
+    often = pl.when(pl.len().over("script") >= _FEW).then("script")
+    named = named.with_columns(script=often)
+    return named if named["script"].drop_nulls().n_unique() > 1 else named.with_columns(script=pl.lit(None, pl.String))
 
 
 def populations(

@@ -242,20 +242,19 @@ def encoder_model(once: Once, corpus: Path, tiny_encoder: Path) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _controls_once() -> Iterator[None]:
     """The controls of equal statements are fitted once, however many models are evaluated beside them."""
-    from liescope.detectors.study import controls
+    from liescope.detectors.study import evaluate
 
-    fitted = controls.control_scores
-    known: dict[tuple[Any, ...], pl.DataFrame] = {}
+    fitted = evaluate.control_scores
+    known: dict[tuple[Any, ...], Any] = {}
 
-    def once(train: pl.DataFrame, others: pl.DataFrame, *settings: Any, own: bool = True) -> pl.DataFrame:
-        plain = [setting for setting in settings if not callable(setting)]
-        key = (train.hash_rows().sum(), others.hash_rows().sum(), *plain, own)
+    def once(statements: pl.DataFrame, schemes: Any, plan: Any, reasoned: bool, progress: Any) -> Any:
+        key = (statements.hash_rows().sum(), *schemes, plan.split, plan.seed, reasoned)
         if key not in known:
-            known[key] = fitted(train, others, *settings, own=own)
+            known[key] = fitted(statements, schemes, plan, reasoned, progress)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(controls, "control_scores", once)
+        patch.setattr(evaluate, "control_scores", once)
         yield
 
 

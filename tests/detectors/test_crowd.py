@@ -13,7 +13,7 @@ from liescope.detectors.examples import read_statements
 from liescope.detectors.study.beside_players import SeatTables, _answers, _with_means
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.observers import crowd_of, observer_rows
-from liescope.detectors.study.score_rows import ScoringPlan, score_table
+from liescope.detectors.study.scores import ScoringPlan, score_table
 from liescope.generate.corpus import collected, read
 from tests.detectors.conftest import Corpus, Rows
 

@@ -25,9 +25,10 @@ from liescope.detectors.study.beside_players import (
 from liescope.detectors.study.controls import control_scores, deal_to_other_games
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.score_rows import POPULATIONS, MetricRow, ScoringPlan, score_table, scripted_warning
 from liescope.detectors.study.scorers import evaluate_scores
+from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning
 from liescope.detectors.study.trust import place_words, sentences
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe
@@ -40,7 +41,7 @@ def evaluation(model: Path, corpus: Path) -> EvaluationResult:
     return evaluate([model], corpus, observers=True, draws=100)
 
 
-def value(rows: Sequence[MetricRow], detector: str, metric: str, split: str = "test") -> float | None:
+def value(rows: Sequence[Figure], detector: str, metric: str, split: str = "test") -> float | None:
     (row,) = [r for r in rows if (r.detector, r.metric, r.split, r.against) == (detector, metric, split, None)]
     return row.value
 
@@ -142,13 +143,13 @@ def test_a_missing_threshold_is_named_with_what_it_could_not_be_chosen_on(corpus
     )
 
 
-def pair(one: str, other: str, *values: float | None) -> MetricRow:
+def pair(one: str, other: str, *values: float | None) -> Figure:
     value, lo, hi = values
-    return MetricRow(one, "role", "test", "auroc_within_difference", value, lo, hi, 9, 3, 0.5, other)
+    return Figure(one, "role", "test", "auroc_within_difference", value, lo, hi, 9, 3, 0.5, other)
 
 
-def ranked(name: str, value: float, lo: float | None, hi: float | None) -> MetricRow:
-    return MetricRow(name, "role", "test", "auroc_within", value, lo, hi, 9, 3, 0.5)
+def ranked(name: str, value: float, lo: float | None, hi: float | None) -> Figure:
+    return Figure(name, "role", "test", "auroc_within", value, lo, hi, 9, 3, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place
 
 def test_what_is_found_says_on_whom_how_often_it_abstains_and_what_was_not_tried(evaluation: EvaluationResult) -> None:
     own = ranked("tfidf", 0.8, 0.7, 0.9)
-    abstained = MetricRow("tfidf", "role", "test:promised=90%", "abstained", 0.4, 0.3, 0.5, 9, 3, 0.5)
+    abstained = Figure("tfidf", "role", "test:promised=90%", "abstained", 0.4, 0.3, 0.5, 9, 3, 0.5)
     _, whom, left = sentences(replace(evaluation, rows=(own, abstained)))
     tested = evaluation.plan.evaluated(evaluation.statements).filter(pl.col("label_role").is_not_null())
     assert whom.startswith(f"Tried on {tested.height} statements (")
@@ -403,7 +404,7 @@ def test_the_warning_says_how_much_is_scripted() -> None:
     assert scripted_warning(["scripted"]).startswith("The words")
 
 
-def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[MetricRow], list[str], SeatTables]:
+def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[Figure], list[str], SeatTables]:
     statements = read_statements(corpus)
     tables = SeatTables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], score(statements).to_numpy().astype(float), "d", "role")

@@ -23,9 +23,9 @@ from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.score_rows import MetricRow
 from liescope.detectors.study.scorers import SIDE_BY_SIDE
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
@@ -289,7 +289,7 @@ def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
     assert "hello" not in material(stub.requests[-1])
 
 
-def side_by_side(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> MetricRow:
+def side_by_side(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> Figure:
     """One figure of the section that sets views side by side."""
     (found,) = (
         row

@@ -16,13 +16,14 @@ from liescope.detectors import evaluate
 from liescope.detectors.display import show_evaluation
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.evaluation_sections import target_sections
+from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import Scored
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.score_rows import MetricRow, ScoringPlan
+from liescope.detectors.study.scores import ScoringPlan
 from liescope.detectors.study.verdicts import estimates
 from tests.detectors.conftest import Corpus, elsewhere
 
-Found = dict[tuple[str, str], MetricRow]
+Found = dict[tuple[str, str], Figure]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
     )
 
 
-def by_place(rows: Sequence[MetricRow]) -> Found:
+def by_place(rows: Sequence[Figure]) -> Found:
     return {(row.split, row.metric): row for row in rows if row.detector == "tfidf"}
 
 

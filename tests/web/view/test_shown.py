@@ -14,7 +14,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.detectors.study.score_rows import SCORES
+from liescope.detectors.study.scores import SCORES
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Imported, read_games

@@ -1,0 +1,190 @@
+"""What must be looked at before any figure is believed: copies of what was learned, and labels that mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from liescope.common.statistics import Bools, Floats, estimate, game_weights
+from liescope.common.text import Units
+from liescope.detectors.detector import Progress
+from liescope.detectors.examples import make_examples, target_column
+from liescope.detectors.folds import Rows
+from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
+from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_games
+from liescope.detectors.study.figures import Figure, describe
+from liescope.detectors.study.learned import quick
+from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
+from liescope.detectors.study.schemes import Part, Scheme, fold_numbers
+from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, scored
+
+COPIES, SHUFFLES = "copies", "shuffled labels"
+WITHOUT_COPIES = "without-copies"
+MANY = 0.3
+"""A share of copies above which figures over all are not those of new statements."""
+_GAIN = 0.01  # in AUROC, that copies must certainly add to be alarming
+_NAMED, _TIMES, _MOST = 3, 20, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found. name: COPIES or SHUFFLES; scorer, target: of whom; bad: whether figures over all cannot be
+    taken for what they seem; sentences: what a reader must know, nothing where there is nothing to tell; figures: the
+    rows that it rests on.
+    """
+
+    name: str
+    scorer: str
+    target: str
+    bad: bool
+    sentences: tuple[str, ...]
+    figures: tuple[Figure, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "figures": [one.to_json() for one in self.figures]}
+
+
+def copies(
+    models: Mapping[str, LoadedDetector],
+    scores: pl.DataFrame,
+    statements: pl.DataFrame,
+    plan: ScoringPlan,
+    schemes: Mapping[str, Scheme],
+) -> Iterator[Check]:
+    """For each detector, evaluated statements that repeat what it learned from before it scored them. schemes: by
+    target, of those that learned anew.
+    """
+    tables = {name: table for name, _, table in per_detector(scores, statements) if name in models}
+    for name, model in models.items():
+        table = plan.evaluated(tables[name])
+        if table.is_empty():
+            continue
+        found = _copies_in(table, model, plan, schemes.get(model.file.target))
+        if not found.near.any():
+            continue
+        every, rest = (_ranked(table, use, plan) for use in (np.ones(table.height, dtype=bool), ~found.near))
+        where = f"{plan.split}:{WITHOUT_COPIES}"
+        metric = next(iter(every))
+        figure = _figure(name, model.file.target, where, metric, rest[metric], table.filter(pl.Series(~found.near)))
+        same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
+        gain = every[metric] - rest[metric]
+        spread = float(np.nanstd(gain)) if np.isfinite(gain).any() else np.inf
+        bad = bool(found.games) or near > MANY * long or float(gain[0]) - 3 * spread > _GAIN
+        yield Check(
+            COPIES, name, model.file.target, bad, tuple(_words(found, same, near, long, name, table)), (figure,)
+        )
+
+
+def _copies_in(table: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> Copies:
+    """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds."""
+    examples = make_examples(table, 0, model.file.target)
+    finished = (table["fold"] == FINISHED).to_numpy()
+    found = model.learned().copies([one for one, there in zip(examples, finished, strict=True) if there])
+    long, exact, near = (np.zeros(len(examples), dtype=bool) for _ in range(3))
+    long[finished], exact[finished], near[finished] = found.long, found.exact, found.near
+    games = set(found.games)
+    crossed = [one for one, there in zip(examples, finished, strict=True) if not there]
+    if crossed:
+        part = table.filter(~pl.Series(finished))
+        every = LearnedStatements.of(crossed, part["game_id"].to_numpy().astype(np.str_))
+        ids, kept = np.unique(part["game_id"].to_numpy().astype(np.str_)), np.flatnonzero(~finished)
+        long[kept] = [is_long(text) for text in normal(crossed)]
+        at = kept[long[kept]]
+        for fold in _folds(part, model, plan, scheme):
+            fold = fold[long[kept]]
+            for number in np.unique(fold):
+                learned, mine = every.part(fold != number), every.part(fold == number)
+                same, alike = learned.repeats(mine)
+                exact[at[fold == number]] |= same
+                near[at[fold == number]] |= alike
+                games |= {str(ids[game]) for game in copied_games(learned.texts, mine.texts)}
+    return Copies(long, exact, near, frozenset(games))
+
+
+def _folds(part: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> list[Rows]:
+    """The divisions by which a detector learned anew; the one that is kept where it did not."""
+    if scheme is None or not plan.crossed(model.name) or not quick(model):
+        return [part["fold"].to_numpy()]
+    return [fold_numbers(parts, part.height) for parts in scheme.among(part["statement_id"]).repeats]
+
+
+def _words(found: Copies, same: int, near: int, long: int, name: str, table: pl.DataFrame) -> Iterator[str]:
+    called = Units.of(table["game"].unique())
+    if found.games:
+        some = ", ".join(map(repr, sorted(found.games)[:_NAMED])) + ", …" * (len(found.games) > _NAMED)
+        yield (
+            f"{len(found.games):,} of the {table['game_id'].n_unique():,} evaluated {called.games} ({some}) repeat one "
+            f"that {name} learned from, under another id."
+        )
+    what = "repeat" if near > MANY * long else "share stock phrases with"
+    yield (
+        f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that {name} "
+        f"learned from, names masked ({same / long:.0%} word for word)."
+    )
+
+
+def _ranked(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> dict[str, Floats]:
+    """The AUROC by which scorers are judged, of some rows of a table, with the resamples of all of its games."""
+    data = scored(table)
+    own = data.own[use] if data.own is not None else None
+    part = Scored(data.y[use], data.score[use], data.game[use], data.games, own)
+    weights = game_weights(data.games, plan.draws, plan.seed)
+    if in_pairs(table).height:
+        return {WITHIN: within_games(part, weights)}
+    return {POOLED: pooled_auroc(part, weights)}
+
+
+def _figure(scorer: str, target: str, where: str, metric: str, values: Floats, table: pl.DataFrame) -> Figure:
+    statements, games, prevalence = describe(table)
+    return Figure(scorer, target, where, metric, *estimate(values, games), statements, games, prevalence)
+
+
+def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, progress: Progress) -> Check | None:
+    """What words reach where labels are dealt to other games, learned and scored alike, several times over: .5, or the
+    division itself lets labels through. table: the rows of the scheme.
+    """
+    groups = scheme.groups
+    known, drawn = table[target_column(target)].is_not_null().to_numpy(), _some(groups, plan.seed)
+    if not scheme.repeats:
+        return None
+    probe = CONTROLS["words"].made(table, plan.seed)
+    first = scheme.repeats[0][0]  # one division is enough, many times over
+    half = len(scheme.repeats[0]) // 2
+    score = np.concatenate([part.score for part in scheme.repeats[0][: half or 1]])
+    learn = np.setdiff1d(first.learn, score) if half else first.learn
+    parts = [Part(learn[drawn[learn]], score[drawn[score] & known[score]])]
+    values = []
+    for number in range(_TIMES):
+        progress("shuffled labels", number, _TIMES)
+        y = scheme.y.copy()
+        y[known] = deal_to_other_games(scheme.y[known], groups[known], plan.seed + number)
+        found_scores = replace(scheme, y=y, repeats=[parts]).scores(probe)
+        there = np.isfinite(found_scores)
+        if there.any() and y[there].any() and not y[there].all():
+            found = Scored(y[there], found_scores[there], np.zeros(there.sum(), dtype=np.int64), 1)
+            values.append(float(pooled_auroc(found, np.ones((1, 1), dtype=np.float32))[0]))
+    progress("shuffled labels", _TIMES, _TIMES)
+    if len(values) < _TIMES:
+        return None
+    mean, error = float(np.mean(values)), float(np.std(values)) / np.sqrt(len(values))
+    bad = bool(mean - 3 * error > 0.5 + 2 * _GAIN)
+    counted = int(drawn.sum()), len(np.unique(groups[drawn]))
+    figure = Figure(CONTROL + SHUFFLED, target, plan.split, OF_SHUFFLES, mean, min(values), max(values), *counted)
+    words = (
+        f"With labels that mean nothing, words reach an AUROC of {mean:.2f} on average over {_TIMES} shuffles "
+        f"({min(values):.2f} to {max(values):.2f}): the division itself lets labels through."
+    )
+    return Check(SHUFFLES, CONTROL + SHUFFLED, target, bad, (words,) if bad else (), (figure,))
+
+
+def _some(groups: np.ndarray, seed: int) -> Bools:
+    """Whole groups drawn at random, of so many statements at most."""
+    names, group, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    order = np.random.default_rng(seed).permutation(len(names))
+    kept = order[counts[order].cumsum() <= max(_MOST, counts[order[0]])] if len(names) else order
+    return np.asarray(np.isin(group, kept))
