@@ -48,7 +48,7 @@ class Evaluated(BaseModel):
 
     corpus: str
     models: dict[str, dict[str, Any]]
-    rows: list[Figure]
+    figures: list[Figure]
 
     def of(self, model: ModelFile) -> Evaluated:
         """The figures of this model, under the name "this model", and of the cheap controls for its target. Raises
@@ -64,14 +64,14 @@ class Evaluated(BaseModel):
             raise UsageError(f"it evaluates {', '.join(self.models) or 'no model'}, not this training of this model")
         rows = [
             replace(row, scorer="this model" if row.scorer == mine[0] else row.scorer)
-            for row in self.rows
+            for row in self.figures
             if row.target == model.target
             and row.against is None
             and row.value is not None
             and row.metric in (_SHOWN if row.scorer == mine[0] else (WITHIN, POOLED))
             and (row.scorer == mine[0] or row.scorer.startswith(CONTROL))
         ]
-        return self.model_copy(update={"rows": rows})
+        return self.model_copy(update={"figures": rows})
 
 
 class Headline(BaseModel):
@@ -204,7 +204,7 @@ def model_card(
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
             "figures": [_row(row) for row in file.figures],
             "evaluated": [
-                {"corpus": report.corpus, "rows": [_row(row) for row in report.rows]} for report in evaluated
+                {"corpus": report.corpus, "rows": [_row(row) for row in report.figures]} for report in evaluated
             ],
             "transferred": [
                 {
@@ -264,7 +264,7 @@ def _code(text: str) -> str:
 
 
 def _own(report: Evaluated) -> list[Figure]:
-    return [row for row in report.rows if row.scorer == "this model"]
+    return [row for row in report.figures if row.scorer == "this model"]
 
 
 def _row(row: Figure) -> dict[str, Any]:

@@ -101,14 +101,14 @@ class TrainResult:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
-        against.
+        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
+        against, why.
         """
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """What `liescope train --json` prints: `model`, the facts of model.json, and `rows`."""
-        return {"model": str(self.model), **self.file.model_dump(), "rows": [row.to_json() for row in self.rows]}
+        """What `liescope train --json` prints: `model`, the facts of model.json, and `figures`."""
+        return {"model": str(self.model), **self.file.model_dump(), "figures": [row.to_json() for row in self.rows]}
 
     def __repr__(self) -> str:
         facts = self.file.training

@@ -21,7 +21,7 @@ from liescope.common.report.files import is_report
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.study.evaluation_sections import SPLIT_WORDS, headline_figure, how, notes, target_sections
 from liescope.detectors.study.figures import describe, figure_table
-from liescope.detectors.study.findings import sentences, units
+from liescope.detectors.study.findings import units
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import CONTROL, per_detector, scripted_warning
 
@@ -48,7 +48,7 @@ def report(evaluation: EvaluationResult) -> Report:
     closing = [notes(evaluation)] if evaluation.notes else []
     return Report(
         title=_title(evaluation),
-        findings=sentences(evaluation),
+        findings=tuple(found.words for found in evaluation.findings),
         figure=headline_figure(evaluation, first),
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and, in grey, control",
         notes=_warnings(evaluation),
@@ -156,7 +156,6 @@ def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: b
 
 def _data(evaluation: EvaluationResult) -> dict[str, Any]:
     return {
-        "corpus": evaluation.corpus,
         "thresholds_on": evaluation.plan.threshold_split,
         "hold_out": list(evaluation.plan.hold_out),
         "draws": evaluation.plan.draws,

@@ -54,6 +54,30 @@ class Figure:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence, and the figures that it rests on. severity: how much it matters, where findings are graded."""
+
+    words: str
+    rests_on: tuple[Figure, ...] = ()
+    severity: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def study_json(
+    findings: Iterable[Finding], figures: Iterable[Figure], notes: Iterable[str], **facts: Any
+) -> dict[str, Any]:
+    """What `--json` of every command that measures prints, and what its report.json holds."""
+    return {
+        **facts,
+        "findings": [one.to_json() for one in findings],
+        "figures": [one.to_json() for one in figures],
+        "notes": list(notes),
+    }
+
+
 def figure_table(figures: Sequence[Figure]) -> pl.DataFrame:
     """The figures as a frame with the columns `FIGURES`."""
     return pl.DataFrame([one.to_json() for one in figures], schema=FIGURES)

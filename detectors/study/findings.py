@@ -18,7 +18,7 @@ from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.checks import COPIES, SHUFFLES
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, scorer_words
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.figures import Figure, Finding
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import NO_RIVALS
@@ -53,12 +53,16 @@ def units(evaluation: EvaluationResult) -> Units:
     return Units.of(evaluation.statements["game"].unique())
 
 
-def sentences(evaluation: EvaluationResult) -> tuple[str, ...]:
+def findings(evaluation: EvaluationResult) -> tuple[Finding, ...]:
     """About the best detector of the first target: the verdict, on whom it was tried, and what is left open."""
     verdict = verdict_of(evaluation)
     best = verdict.best
-    left = "" if best is None else f"{_abstains(evaluation, best)} {_not_tried(evaluation, best)}"
-    return tuple(filter(None, (str(verdict), _on_whom(evaluation), left.strip())))
+    found = [Finding(str(verdict), (*([best] if best else []), *verdict.rests_on)), Finding(_on_whom(evaluation))]
+    if best is not None:
+        silent = _abstained(evaluation, best)
+        words = f"{_abstains(evaluation, best)} {_not_tried(evaluation, best)}"
+        found.append(Finding(words, (silent,) if silent else ()))
+    return tuple(found)
 
 
 def verdict_of(evaluation: EvaluationResult) -> Verdict:

@@ -14,7 +14,7 @@ from liescope.common.text import Units
 from liescope.detectors.examples import WORDS, target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import Check
-from liescope.detectors.study.figures import Figure, figure_table
+from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
 from liescope.detectors.study.metrics import WITHIN
 from liescope.detectors.study.scorers import ScoredFigures
 from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_population, with_tasks
@@ -70,27 +70,34 @@ class EvaluationResult:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
-        against.
+        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
+        against, why.
         """
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope evaluate --json` prints."""
-        return {
-            "split": self.plan.split,
-            "judges": [judge.to_json() for judge in self.judges],
-            "without_label": {target: dict(reasons) for target, reasons in self.without_label.items()},
-            "checks": [found.to_json() for found in self.checks],
-            "rows": [row.to_json() for row in self.rows],
-            "notes": list(self.notes),
-        }
+        return study_json(
+            self.findings,
+            self.rows,
+            self.notes,
+            corpus=self.corpus,
+            split=self.plan.split,
+            judges=[judge.to_json() for judge in self.judges],
+            without_label={target: dict(reasons) for target, reasons in self.without_label.items()},
+            checks=[found.to_json() for found in self.checks],
+        )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The answer, on whom it rests, and what is left open."""
+        from liescope.detectors.study.findings import findings
+
+        return findings(self)
 
     def __str__(self) -> str:
-        """The answer in words: whether the best detector beats statement length, on whom it was tried, what is open."""
-        from liescope.detectors.study.findings import sentences
-
-        return "\n".join(sentences(self))
+        """The findings in words; the first answers."""
+        return "\n".join(found.words for found in self.findings)
 
     def __repr__(self) -> str:
         auroc = [

@@ -15,7 +15,7 @@ import liescope
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
 from liescope.detectors.study.controls import K_OF_N, ROLE_ORACLE
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, sentences, verdict_of
+from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, verdict_of
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import ScoredFigures
@@ -202,7 +202,7 @@ def test_a_detector_that_never_answers_says_so_in_the_same_sentence() -> None:
 def test_texts_are_called_texts_and_their_independence_is_a_condition() -> None:
     texts = STATEMENTS.with_columns(game=pl.lit("text"), game_id="statement_id", siblings="statement_id")
     rows = [replace(row, metric=row.metric.replace(WITHIN, POOLED)) for row in GOOD]
-    first, on_whom, _ = sentences(replace(made(*rows), statements=texts))
+    first, on_whom, _ = (found.words for found in replace(made(*rows), statements=texts).findings)
     assert "if no two texts share an author or topic" in first
     assert "game" not in first + on_whom
     assert "AUROC 0.80" in first
