@@ -45,6 +45,7 @@ class DuoDetector(LinearDetector):
         super().fit(examples, y, groups, progress)
         self._words = TfidfDetector(self.text, TfidfOptions(seed=self.options.seed))
         self._words.fit(examples, y, groups, progress)
+        self.notes = (*self.notes, *self._words.notes)
         return self
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:

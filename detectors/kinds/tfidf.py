@@ -6,6 +6,7 @@ weights, follow from the statements that a trial learns from, as in scikit-learn
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -28,17 +29,40 @@ from liescope.detectors.view.candidate import Reason
 _FILE = "pipeline.skops"
 
 
+CHARS = 3
+"""How many characters are read together where words cannot see: in scripts that put no space between words, and where
+signs that are no letters, such as emoji, stand in many texts.
+"""
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SIGNS = re.compile(r"[\u2190-\u2bff\u3000-\u303f\U0001f000-\U0001faff]")
+_SHARE, _OFTEN = 0.2, 0.1  # of all letters, in a script without spaces; of the texts, with such a sign
+
+
+def blind(texts: Sequence[str]) -> str:
+    """What words cannot see of these texts, in words; "" if they see all that matters."""
+    letters, unspaced = sum(map(len, texts)), sum(len(_UNSPACED.findall(text)) for text in texts)
+    if unspaced > _SHARE * letters:
+        return "a script without spaces between words"
+    signed = sum(_SIGNS.search(text) is not None for text in texts)
+    return "emoji and other signs" if signed > _OFTEN * len(texts) else ""
+
+
 class TfidfOptions(DetectorOptions):
     """A feature is an n-gram of words, or of characters inside words."""
 
     words: int = Field(default=2, ge=0, le=5, description="n-grams of 1 to this many words, 0 for none")
-    chars: int = Field(default=0, ge=0, le=8, description="n-grams of 2 to this many characters, 0 for none")
+    chars: int | None = Field(
+        default=None,
+        ge=0,
+        le=8,
+        description=f"n-grams of 2 to this many characters, 0 for none; {CHARS} where words cannot see, else none",
+    )
     min_count: int = Field(default=2, ge=1, description="statements that a feature must occur in")
     strength: float = Field(default=4.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
     @model_validator(mode="after")
     def _something_to_count(self) -> Self:
-        if self.words == 0 and self.chars < 2:
+        if self.words == 0 and (self.chars or 0) < 2:
             raise ValueError("give --words of 1 or more, or --chars of 2 or more")
         return self
 
@@ -71,10 +95,12 @@ print(pipeline.predict_proba([{text}])[:, 1])
     ) -> Self:
         from liescope.detectors.logistic import fit_quietly
 
+        texts = [textualize(example, self.text) for example in examples]
+        self.options, self.notes = resolved(self.options, texts)
         model = _pipeline(self.options)
         progress("fitting tfidf", 0, 1)
         try:
-            fit_quietly(model, [textualize(example, self.text) for example in examples], y)
+            fit_quietly(model, texts, y)
         except ValueError as error:
             raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
         progress("fitting tfidf", 1, 1)
@@ -133,12 +159,24 @@ print(pipeline.predict_proba([{text}])[:, 1])
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         from liescope.detectors.logistic import opened, restore_logistic
 
-        detector = cls(text, options)
-        model = _pipeline(detector.options)
+        own = TfidfOptions.model_validate(options.model_dump())
         with opened(folder / _FILE) as saved:
+            if own.chars is None:
+                read = "chars" in dict(saved["text"].transformer_list)
+                own = own.model_copy(update={"chars": CHARS if read else 0})
+            detector, model = cls(text, own), _pipeline(own)
             restore_logistic(model["head"], saved["head"], restore_vectorizer(model["text"], saved["text"]))
         detector._model = model
         return detector
+
+
+def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple[str, ...]]:
+    """The options with characters read where nobody says it and these texts need it; and the note that says so."""
+    if o.chars is not None:
+        return o, ()
+    why = blind(texts)
+    note = (f"sequences of 2 to {CHARS} characters are read beside words, because of {why}",) if why else ()
+    return o.model_copy(update={"chars": CHARS if why else 0}), note
 
 
 def vectorizer(o: TfidfOptions) -> Any:
@@ -151,7 +189,7 @@ def vectorizer(o: TfidfOptions) -> Any:
     if o.words:
         words = TfidfVectorizer(ngram_range=(1, o.words), token_pattern=r"(?u)\b\w+\b", **shared)
         parts.append(("words", words))
-    if o.chars >= 2:
+    if (o.chars or 0) >= 2:
         parts.append(("chars", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, o.chars), **shared)))
     return FeatureUnion(parts)
 
@@ -221,7 +259,8 @@ def features(
     from sklearn.feature_extraction.text import TfidfTransformer
 
     made = []
-    for counts in _shared(text, o.words, o.chars):
+    o, _ = resolved(o, [textualize(example, text) for example in learn])
+    for counts in _shared(text, o.words, o.chars or 0):
         learned = counts.matrix(learn)
         kept = np.flatnonzero(np.bincount(learned.indices, minlength=learned.shape[1]) >= o.min_count)
         scored = counts.matrix(others)[:, kept]

@@ -21,7 +21,7 @@ from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.folds import Rows
-from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
+from liescope.detectors.kinds.tfidf import TfidfOptions, resolved, vectorizer
 from liescope.detectors.logistic import fit_quietly, logistic
 from liescope.detectors.study.schemes import Probe
 from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
@@ -58,7 +58,7 @@ def word_probe(texts: list[str], seed: int) -> Probe:
     """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
     each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
     """
-    options = TfidfOptions(seed=seed)
+    options, _ = resolved(TfidfOptions(seed=seed), texts)
     try:
         features: Any = vectorizer(options).fit_transform(texts)
     except ValueError:

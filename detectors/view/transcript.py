@@ -176,9 +176,8 @@ def read_deceivers(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLIT
 
 
 def _known_deceivers(rules: str, seats: Sequence[Mapping[str, Any]]) -> int | None:
-    """How many seats deceive; None where it is not said of all, or where the table does not know it, because cards may
-    lie face down.
+    """How many seats deceive, where the rules announce it; None where nobody at the table knows it: cards may lie face
+    down, and of rules that are not known here nothing is known but the labels, which no detector may see.
     """
-    deceives = [seat["deceives"] for seat in seats]
-    game = GAMES.get(rules)
-    return None if None in deceives or (game and game.spec.undealt()) else sum(deceives)
+    deceives, game = [seat["deceives"] for seat in seats], GAMES.get(rules)
+    return None if None in deceives or game is None or game.spec.undealt() else sum(deceives)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import load_parts, make
-from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.textualize import TextConfig, by_length, distinct, textualize
 
 
@@ -136,3 +137,22 @@ def test_tfidf_detectors_tried_together_score_as_each_does_alone(
     for scores, detector in zip(together, alone, strict=True):
         assert np.allclose(scores, detector.predict_proba(held_out.examples)[:, 1])
     assert not np.allclose(*together)
+
+
+@pytest.mark.parametrize(
+    ("plain", "lying", "said"),
+    [
+        ("今天我在家看书没有出门", "其实我今天真的在家看书没有出门", "a script without spaces"),
+        ("I was at home all day 🙂", "I was at home all day 🤥", "emoji and other signs"),
+    ],
+    ids=["Chinese", "emoji"],
+)
+def test_what_words_cannot_see_is_read_by_characters_and_said(plain: str, lying: str, said: str) -> None:
+    y = np.array([False, True] * 20)
+    examples = [Example(str(at), str(at), "a", "", lying if lie else plain, ()) for at, lie in enumerate(y)]
+    detector = make("tfidf", TextConfig(), {}).fit(examples, y, np.arange(len(y)).astype(np.str_))
+    score = detector.predict_proba(examples)[:, 1]
+    assert score[y].min() > score[~y].max()
+    assert said in detector.notes[0]
+    english = [replace(one, text=f"I was at home. {at}") for at, one in enumerate(examples)]
+    assert make("tfidf", TextConfig(), {}).fit(english, y, np.arange(len(y)).astype(np.str_)).notes == ()
