@@ -22,7 +22,7 @@ from liescope.detectors.study.figures import Figure, Finding
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import NO_RIVALS
-from liescope.detectors.study.scores import CONTROL, HELD_OUT, OUT_OF_FOLD, UNITS, is_population
+from liescope.detectors.study.scores import CONTROL, HELD_OUT, OUT_OF_FOLD, SPEAKER, UNITS, is_population
 from liescope.detectors.study.verdicts import PROMISED
 from liescope.games.record import Source
 
@@ -30,7 +30,8 @@ YES, PARTLY, OPEN, NO = "Yes", "In part", "Not shown", "No"
 UNKNOWN = "unknown"
 """The model of words whose source names none."""
 CHANCE, _SURE = 0.5, 0.05
-_PROMISE = f"{PROMISED}90%"
+_PROMISED = 0.9
+_PROMISE = f"{PROMISED}{_PROMISED:.0%}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +308,24 @@ def _abstains(evaluation: EvaluationResult, best: Figure) -> str:
     row, called = _abstained(evaluation, best), units(evaluation).statements
     if row is None or row.value is None:
         return "It promises nothing here, so it gives no verdicts."
-    return (
-        f"To be wrong about at most 10% of the honest and 10% of the deceptive {called}, it abstains on {percent(row)}."
-    )
+    promise = f"To be wrong about at most 10% of the honest and 10% of the deceptive {called}"
+    least = _least_covered(evaluation, row)
+    broken = ""
+    if least is not None:
+        model = least.where.rpartition(SPEAKER)[2]
+        broken = f"; but {COVERED[least.metric]} of {model} it gets right or leaves open in {percent(least)} only"
+    return f"{promise}, it abstains on {percent(row)} of them{broken}."
+
+
+COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
+
+
+def _least_covered(evaluation: EvaluationResult, promised: Figure) -> Figure | None:
+    """The speaking model of whom the promise is certainly not kept, the worst of several."""
+    own = [row for row in evaluation.rows if row.scorer == promised.scorer and row.metric in COVERED]
+    own = [row for row in own if row.where.startswith(f"{promised.where}:{SPEAKER}") and row.hi is not None]
+    broken = [row for row in own if (row.hi or 0.0) < _PROMISED]
+    return min(broken, key=lambda row: row.value or 0.0, default=None)
 
 
 def _not_tried(evaluation: EvaluationResult, best: Figure) -> str:

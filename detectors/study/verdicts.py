@@ -15,14 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools, Estimate, Floats, at_share, codes, estimate, game_weights, share
-from liescope.detectors.calibrate import Limits, suspected
+from liescope.detectors.calibrate import COVERAGE, Limits, suspected
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.examples import Example, make_examples
 from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.figures import Figure, describe, figures_of
 from liescope.detectors.study.metrics import METRIC, Scored
-from liescope.detectors.study.scores import ScoringPlan, per_detector, populations, resampled_as, scored
+from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, populations, resampled_as, scored
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED = "promised="
@@ -70,11 +70,22 @@ def _asked(
 def _rows(
     name: str, target: str, where: str, part: pl.DataFrame, allowed: pl.DataFrame, plan: ScoringPlan
 ) -> Iterator[Figure]:
-    data = scored(part)
+    """By promised coverage; of what is promised by default also by speaking model, since a promise over all may hold
+    while the lies of one model pass.
+    """
     mine = part.select("statement_id").join(allowed, on="statement_id", how="left", maintain_order="left")
+
+    def rows(place: str, coverage: float, among: Bools) -> list[Figure]:
+        held = np.array(mine[f"{coverage}"].to_list(), dtype=bool)[among]
+        its = part.filter(pl.Series(among))
+        found = estimates(scored(its), held, plan)
+        return figures_of(name, target, f"{where}:{PROMISED}{coverage:.0%}{place}", found.items(), describe(its))
+
     for coverage in COVERAGES:
-        found = estimates(data, np.array(mine[f"{coverage}"].to_list(), dtype=bool), plan)
-        yield from figures_of(name, target, f"{where}:{PROMISED}{coverage:.0%}", found.items(), describe(part))
+        yield from rows("", coverage, np.ones(part.height, dtype=bool))
+    models = sorted(part["speaker_model"].unique())
+    for model in models if len(models) > 1 else ():
+        yield from rows(f":{SPEAKER}{model}", COVERAGE, (part["speaker_model"] == model).to_numpy())
 
 
 def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Estimate]:

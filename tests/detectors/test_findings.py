@@ -199,6 +199,18 @@ def test_a_detector_that_never_answers_says_so_in_the_same_sentence() -> None:
     assert "It gives no verdict on any of these statements." in found.words
 
 
+def test_a_promise_that_is_not_kept_for_one_model_names_it() -> None:
+    rows = [
+        Figure("m", "role", f"test:promised=90%{at}", metric, *value, 400, 80)
+        for at, metric, value in (
+            ("", "abstained", (0.2, 0.1, 0.3)),
+            (":model=a:b", "deceptive_covered", (0.69, 0.6, 0.78)),
+            (":model=c", "deceptive_covered", (0.89, 0.8, 0.95)),
+        )
+    ]
+    assert "but lies of a:b it gets right or leaves open in 69%" in str(made(*GOOD, *rows))
+
+
 def test_texts_are_called_texts_and_their_independence_is_a_condition() -> None:
     texts = STATEMENTS.with_columns(game=pl.lit("text"), game_id="statement_id", siblings="statement_id")
     rows = [replace(row, metric=row.metric.replace(WITHIN, POOLED)) for row in GOOD]
