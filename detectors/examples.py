@@ -66,8 +66,8 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that share
-    a beginning; dropped: statements whose target is null; others: how many statements have each label, by target;
+    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that are
+    never parted; dropped: statements whose target is null; others: how many statements have each label, by target;
     unread: statements that have the target, but no reasoning, which the view needs.
     """
 
@@ -101,10 +101,10 @@ def usual_target(corpus: str | os.PathLike[str]) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in order of play, with `names` and `models`, all players of their game, with
-    `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: the game whose
-    beginning theirs shares, or the game itself; `parted`, whether its publishers gave it its split; and `task`, for
-    texts and conversations.
+    """The statements of some splits, family by family and in order of play, with `names` and `models`, all players of
+    their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: what
+    their game is never parted from, or the game itself; `parted`, whether its publishers gave it its split; and `task`,
+    for texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -129,7 +129,7 @@ def read_statements(
     )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
-    return collected(kept.join(seats, on="game_id", how="left").sort("game_id", "position"), corpus)
+    return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
 
 
 def _share_deceiving() -> pl.Expr:

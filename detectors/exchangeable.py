@@ -48,7 +48,7 @@ class CalibrationGames:
         """
         draw = np.random.default_rng(seed)
         names = np.array([example.game_id for example in examples], dtype=np.str_)
-        own = [np.flatnonzero(names == name) for name in draw.permutation(np.unique(names))[:_MOST]]
+        own = [np.flatnonzero(names == name) for name in draw.permutation(list(dict.fromkeys(names)))[:_MOST]]
         features = _features(examples, score, view)
         wholes, lone = [features[rows].mean(axis=0) for rows in own], [features[draw.choice(rows)] for rows in own]
         return cls(np.stack(wholes), np.stack(lone))

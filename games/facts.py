@@ -122,8 +122,8 @@ class GameMeta(TypedDict, total=False):
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
     learned; fork: for continuations of a recorded game; judge:
     who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
-    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went; domain,
-    canary: of conversations, what they are about, and the mark by which their publishers ask that nobody trains on
+    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went; family: of
+    texts, their group, else what stands for their words, the same for copies; domain, canary: of conversations, what they are about, and the mark by which their publishers ask that nobody trains on
     them; prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could not
     be read; batch, number, timestamp, players, unread: further facts from an imported log.
     """
@@ -137,6 +137,7 @@ class GameMeta(TypedDict, total=False):
     settings: Mapping[str, Any]
     split: str
     withdrawn: Mapping[str, int]
+    family: str
     domain: str
     canary: str
     prompt_version: str

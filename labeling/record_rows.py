@@ -186,9 +186,11 @@ def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def family_of(record: GameRecord) -> str | None:
-    """The recorded game that a game goes on from, the first of them all; None for a game of its own."""
+    """The recorded game that a game goes on from, the first of them all; the group of texts, or what stands for the
+    words of a text or conversation; None for a game of its own.
+    """
     fork = record.meta.get("fork")
-    return fork["root"] if fork else None
+    return fork["root"] if fork else record.meta.get("family")
 
 
 def model_of(record: GameRecord) -> str:

@@ -137,13 +137,13 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
     games = (
         tables["games"]
-        .select("game_id", "game", "settings", "status", "siblings", "winner")
+        .select("game_id", "game", "settings", "status", "fork_step", "winner")
         .join(dealt, on="game_id", how="left", maintain_order="left")
         .join(votes.group_by("game_id").agg(drawn=by_rules.any()), on="game_id", how="left", maintain_order="left")
     )
     reasons = [
         (pl.col("status") == Status.FAILED.value, "the game failed"),
-        (pl.col("siblings").is_not_null(), "they go on from a recorded game or play it again"),
+        (pl.col("fork_step").is_not_null(), "they go on from a recorded game or play it again"),
     ]
     for one in PLAYERS:
         models = pl.col(one).list.len()

@@ -256,8 +256,8 @@ class GameRow:
     siblings: Annotated[
         str | None,
         Meaning(
-            "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
-            "so do all games with the same value",
+            "the recorded game that this one goes on from or plays again; of texts, the group, or else a fingerprint of "
+            "the words, as of conversations; splits and folds never part what has the same value",
             "for games of their own",
             elsewhere=None,
         ),

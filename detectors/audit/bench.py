@@ -172,7 +172,7 @@ class Audited:
         table = self.table
         examples = tuple(example for example, kept in zip(self.examples, self.labelled, strict=True) if kept)
         y = table[target_column(self.target)].to_numpy().astype(bool)
-        groups, left_out = table["game_id"].to_numpy().astype(np.str_), int((~self.labelled).sum())
+        groups, left_out = table["siblings"].to_numpy().astype(np.str_), int((~self.labelled).sum())
         return Labelled(examples, y, groups, left_out, label_counts(self.texts))
 
 

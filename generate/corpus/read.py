@@ -232,7 +232,9 @@ def split_of(game_id: str) -> str:
 
 
 def siblings_of(game: GameRecord) -> str:
-    """The game whose beginning a game shares, because it goes on from it or plays it again: its own id, if neither."""
+    """What a game is never parted from: the game that it goes on from or plays again, the group of texts, the copies of
+    a text; its own id, if there is nothing.
+    """
     return family_of(game) or game.game_id
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.leaks import without_addresses
+from liescope.common.text import WITHOUT_GAME, unit_of
 from liescope.data_cards.tables import SPLITS, TABLES, CallRow, CorpusColumn, CorpusTable, arrow_schema
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import withdrawn_from
@@ -145,10 +146,13 @@ class Written:
     def add(self, game_id: str, run: str, game: str) -> None:
         """Count a game. Raises UsageError for one that comes twice."""
         if (first := self.seen.get(game_id)) is not None:
-            both = f"run {first!r} twice" if first == run else f"the runs {first!r} and {run!r}"
+            both, what = f"run {first!r} twice" if first == run else f"the runs {first!r} and {run!r}", unit_of([game])
+            more = "play with another --seed to add games"
+            if game in WITHOUT_GAME:
+                more = "copies in several files are kept, as one family, if these are imported into one run"
             raise UsageError(
-                f"game {game_id!r} is in {both} and would be counted twice; build from runs without common games (a "
-                "judged run holds the games that it judged; play with another --seed to add games)"
+                f"{what} {game_id!r} is in {both} and would be counted twice; build from runs without common {what}s "
+                f"(a judged run holds the {what}s that it judged; {more})"
             )
         self.seen[game_id] = run
         self.games.add(game)

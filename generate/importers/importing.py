@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from liescope.common.console import progress as progress_bar
-from liescope.common.errors import BadData, PlanChanged
+from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
 from liescope.common.settings import OptionsModel
 from liescope.common.text import unit_of
@@ -239,17 +239,22 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
     resumes; options: the importer's (for mini-mafia: batches, paper_names). Nothing in a source can stop the import:
     whatever cannot be read is listed, with its line and reason, in the result and in the run folder's rejected.jsonl.
 
-    Raises UnknownName for an unknown format, UsageError for options that the format does not take, BadData if no game
-    can be read, PlanChanged if the folder holds a different run, OSError if a file cannot be opened.
+    Raises UnknownName for an unknown format, UsageError for options that the format does not take and for a file that
+    comes twice, BadData if no game can be read, PlanChanged if the folder holds a different run, OSError if a file
+    cannot be opened.
     """
     began = perf_counter()
     importer, paths = _importer(format, options), [Path(source) for source in sources]
     if not paths:
         raise BadData("there is nothing to import: name at least one file")
+    identities = [dict(importer.identity(path)) for path in paths]
+    contents = [{**one, "name": ""} for one in identities]
+    if again := next((path for place, path in enumerate(paths) if contents[place] in contents[:place]), None):
+        raise UsageError(f"{again} holds what another of the files holds; name it once")
     plan = {
         "import": format,
         "importer": importer.version,
-        "sources": [dict(importer.identity(path)) for path in paths],
+        "sources": identities,
         "options": _option_facts(importer.options),
         **asdict(importer.terms()),
         **({"game_texts": dict(texts)} if (texts := importer.game_texts()) else {}),

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -158,11 +159,16 @@ def _word(value: Any) -> str:
 
 
 class _Own(Importer):
-    """What both importers share: terms, and the columns of a source."""
+    """What both importers share: terms, and the columns of a source. copies: how often each record has come, in all
+    sources.
+    """
+
+    version: ClassVar[int] = 2
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
         self._own = options
+        self._copies: Counter[str] = Counter()
 
     def terms(self) -> Terms:
         return stated(self._own, self.origin, self.licence)
@@ -221,7 +227,7 @@ class TextImporter(_Own):
         columns = list(dict.fromkeys(name for _, row in head for name in row))
         try:
             label = self._labels(columns, (row for _, row in head))
-            read = _Reader(label, columns, self._own.reasoning)
+            read = _Reader(label, columns, self._own.reasoning, self._copies)
             others = {label.name, self._given.group, read.column("reasoning")}
             text = _text_column(columns, self._given.text, [row for _, row in head], others)
             group = _named(columns, self._given.group, _GROUPS - {text}, "group", needed=False)
@@ -245,11 +251,12 @@ class TextImporter(_Own):
                 elif group and not present(row.get(group)):
                     yield Rejected(source.name, line, "", f"it belongs to no group: {group} is empty")
                 else:
-                    spool.add(f"{_stem(source)}-{_word(row[group]) if group else line}", line, {**row, TEXT: row[text]})
-            for game_id, mine in spool.games():
+                    spool.add(_word(row[group]) if group else str(line), line, {**row, TEXT: row[text]})
+            for name, mine in spool.games():
                 told = list(mine)
-                make = partial(read.texts, game_id, [row for _, row in told], notes)
-                yield attempt(source.name, told[0][0], game_id, make)
+                family = name if group else _fingerprint(str(told[0][1][TEXT]))
+                make = partial(read.texts, family, [row for _, row in told], notes)
+                yield attempt(source.name, told[0][0], family, make)
         finally:
             spool.close()
 
@@ -275,7 +282,7 @@ class ChatImporter(_Own):
             messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
             of_turns = any(_has_turn_labels(row.get(messages)) for _, row in head)
             label = self._labels(columns, (row for _, row in head)) if not of_turns else LabelColumn("deceptive")
-            read = _Reader(label, columns, self._own.reasoning)
+            read = _Reader(label, columns, self._own.reasoning, self._copies)
         except BadData as error:
             yield from (row for _, row in rows if isinstance(row, Rejected))
             if columns:
@@ -287,17 +294,18 @@ class ChatImporter(_Own):
                 yield row
                 continue
             own = row.get(read.column("id"))
-            game_id = str(own) if present(own) else f"{_stem(source)}-{line}"
+            game_id = str(own) if present(own) else ""
             yield attempt(source.name, line, game_id, partial(read.chat, game_id, row, row.get(messages), notes))
 
 
 class _Reader:
-    """Makes records of rows. reasoning: the column of what was thought, where the user names it. Raises BadData for one
-    that there is not.
+    """Makes records of rows. reasoning: the column of what was thought, where the user names it; copies: how often each
+    record has come. Raises BadData for a column that there is not.
     """
 
-    def __init__(self, label: LabelColumn, columns: Sequence[str], reasoning: str = "") -> None:
+    def __init__(self, label: LabelColumn, columns: Sequence[str], reasoning: str, copies: Counter[str]) -> None:
         self._label = label
+        self._copies = copies
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
             what: next((known[name] for name in names if name in known), "") for what, names in _NAMES.items()
@@ -309,8 +317,8 @@ class _Reader:
         """The column that holds this, "" if none does."""
         return self._columns[what]
 
-    def texts(self, game_id: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> GameRecord:
-        """The record of texts that belong together."""
+    def texts(self, family: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> GameRecord:
+        """The record of texts that belong together. Raises BadData."""
         said = [
             {
                 "speaker": self._of(row, "speaker") or AUTHOR,
@@ -322,10 +330,10 @@ class _Reader:
             }
             for row in rows
         ]
-        return self._record(game_id, TEXT, said, rows[0], notes)
+        return self._named(self._record(family, TEXT, said, rows[0], notes))
 
     def chat(self, game_id: str, row: Mapping[str, Any], messages: Any, notes: Sequence[str]) -> GameRecord:
-        """The record of a conversation. Raises BadData."""
+        """The record of a conversation. game_id: "" where the source gives none. Raises BadData."""
         turns = turns_of(messages)
         last = last_answer(turns)
         if not turns[last]["text"].strip():
@@ -347,7 +355,20 @@ class _Reader:
                     "ratings": _judged(row.get(self._columns["judges"])) if at == last else (),
                 }
             )
-        return self._record(game_id, CHAT, said, row, notes)
+        family = _fingerprint([(turn["role"], turn["text"]) for turn in turns])
+        record = self._record(family, CHAT, said, row, notes)
+        return replace(record, game_id=game_id) if game_id else self._named(record)
+
+    def _named(self, record: GameRecord) -> GameRecord:
+        """The record with an id of its family and of what it says, in whatever order, so that neither a file's name nor
+        the order of its rows tells in an id; each copy has its own.
+        """
+        said = sorted(json.dumps([event.actor, event.text, event.data]) for event in record.events)
+        models = sorted((seat.name, seat.model) for seat in record.seats)
+        words = _fingerprint([record.game_id, record.cell, record.meta.get("split"), models, said])
+        self._copies[words] += 1
+        own = _fingerprint([words, self._copies[words]])[:8]
+        return replace(record, game_id=f"{record.game_id}-{own}")
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
         value = row.get(self._columns[what])
@@ -360,22 +381,23 @@ class _Reader:
 
     def _record(
         self,
-        game_id: str,
+        family: str,
         kind: str,
         said: Sequence[Mapping[str, Any]],
         row: Mapping[str, Any],
         notes: Sequence[str],
     ) -> GameRecord:
+        """The record, with the name of its family as its id."""
         split, notes = self._of(row, "split"), list(notes)
         if split and split.strip().casefold() not in SPLIT_NAMES:
             notes.append(f"the split {split[:40]!r} is not known, so that build chooses one")
             split = None
         try:
-            rows = [Row.of({**cells, "game_id": game_id, "split": split}) for cells in said]
+            rows = [Row.of({**cells, "game_id": family, "split": split}) for cells in said]
         except ValidationError as error:
             raise BadData(fault(error.errors()[0])) from error
-        record = game_of(game_id, kind, rows, (), notes, Counter())
-        meta: GameMeta = {**record.meta}
+        record = game_of(family, kind, rows, (), notes, Counter())
+        meta: GameMeta = {**record.meta, "family": family}
         if domain := self._of(row, "domain"):
             meta["domain"] = domain
         if canary := canary_of(row):
@@ -506,6 +528,6 @@ def _says_plainly(values: Sequence[Any]) -> bool:
     return words <= _LIES | _TRUTHS and bool(words & _LIES) and bool(words & _TRUTHS)
 
 
-def _stem(source: Path) -> str:
-    """What the ids of a source begin with."""
-    return source.name.split(".")[0] or "row"
+def _fingerprint(content: Any) -> str:
+    """What stands for plain data in an id."""
+    return sha256(json.dumps(content).encode()).hexdigest()[:16]
