@@ -120,12 +120,13 @@ class GameMeta(TypedDict, total=False):
     """What is known about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; fork: for continuations of a recorded game; judge:
-    who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
-    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went; family: of
-    texts, their group, else what stands for their words, the same for copies; domain, canary: of conversations, what they are about, and the mark by which their publishers ask that nobody trains on
-    them; prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could not
-    be read; batch, number, timestamp, players, unread: further facts from an imported log.
+    learned; fork: for continuations of a recorded game; judge: who judged it afterwards; settings: the condition it was
+    played under; split: the official one, train, validation or test; withdrawn: the seats whose players withdrew their
+    words, with the number of statements that went; family: of texts, their group, and without one, as of conversations,
+    what stands for the words and is the same for copies; domain, canary: of conversations, what they are about, and the
+    mark by which their publishers ask that nobody trains on them; prompt_version, import_notes: of imported games;
+    cells_left_out: of those, by column, the cells that could not be read; batch, number, timestamp, players, unread:
+    further facts from an imported log.
     """
 
     turn: int

@@ -256,8 +256,8 @@ class GameRow:
     siblings: Annotated[
         str | None,
         Meaning(
-            "the recorded game that this one goes on from or plays again; of texts, the group, or else a fingerprint of "
-            "the words, as of conversations; splits and folds never part what has the same value",
+            "what the game is never parted from by splits and folds: the recorded game that it goes on from or plays "
+            "again; of texts, their group, and without one, as of conversations, what stands for the words",
             "for games of their own",
             elsewhere=None,
         ),

@@ -124,14 +124,14 @@ def test_what_two_files_share_is_kept_where_they_are_imported_together_and_refus
     two = lines(tmp_path / "two.jsonl", [{"text": "Yes.", "lie": True}, {"text": "He saw me.", "lie": False}])
     for source in (one, two):
         import_games("text", source, out=tmp_path / source.stem)
-    with pytest.raises(UsageError, match="text .* is in the runs 'one' and 'two' .*imported into one run"):
+    with pytest.raises(UsageError, match=r"text .* is in the runs 'one' and 'two' .*imported into one run"):
         liescope.build([tmp_path / "one", tmp_path / "two"], out=tmp_path / "c")
     both = import_games("text", one, two, out=tmp_path / "both")
     assert (both.games, both.rejections) == (4, 0)
     assert liescope.build(both.run, out=tmp_path / "c").games["siblings"].n_unique() == 3
     again = tmp_path / "again.jsonl"
     again.write_bytes(one.read_bytes())
-    with pytest.raises(UsageError, match="again.jsonl holds what another of the files holds"):
+    with pytest.raises(UsageError, match=r"again\.jsonl holds what another of the files holds"):
         import_games("text", one, again, out=tmp_path / "twice")
 
 
