@@ -256,10 +256,11 @@ class GameRow:
     siblings: Annotated[
         str | None,
         Meaning(
-            "what the game is never parted from by splits and folds: the recorded game that it goes on from or plays "
-            "again; of texts, their group, and without one, as of conversations, what stands for the words",
+            "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
+            "so do all games with the same value",
             "for games of their own",
-            elsewhere=None,
+            elsewhere="the group that the source names, or else what stands for the words of the {unit}: the same for "
+            "copies; nothing with the same value is parted by a split",
         ),
     ]
     fork_step: Annotated[

@@ -157,7 +157,7 @@ def test_without_a_kind_roles_take_a_whole_game_and_single_statements_their_word
     roles = train(None, corpus, out=tmp_path / "roles", folds=0)
     assert (roles.file.kind, roles.file.corpus.name) == ("duo", corpus.name)
     assert train(None, corpus, out=tmp_path / "claims", target="claim", folds=0).file.kind == "tfidf"
-    own = train(None, ["so it is", "no way"] * 30, [True, False] * 30, out=tmp_path / "own", folds=0)
+    own = train(None, [f"{n} times {n % 2}" for n in range(60)], [True, False] * 30, out=tmp_path / "own", folds=0)
     assert (own.file.kind, own.file.target) == ("tfidf", "gold")
     with pytest.raises(UsageError, match="--chars"):
         train(None, corpus, out=tmp_path / "wrong", folds=0, chars=3)
