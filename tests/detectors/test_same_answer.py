@@ -82,3 +82,21 @@ def test_scores_figures_and_sentences_are_the_same_on_every_route(groups: bool, 
         assert one.file.model_dump(exclude=named) == trained.file.model_dump(exclude=named)
         assert other.rows == evaluated.rows
         assert str(other) == str(evaluated)
+
+
+def test_the_ids_that_a_source_gives_its_conversations_change_no_score_and_no_figure(tmp_path: Path) -> None:
+    rows = [
+        {
+            "messages": [{"role": "user", "content": "And?"}, {"role": "assistant", "content": row["text"]}],
+            "deceptive": row["deceptive"],
+        }
+        for row in TEXTS
+    ]
+    found = []
+    for name, ids in (("unnamed", None), ("up", range(240)), ("down", range(240, 0, -1))):
+        (tmp_path / name).mkdir()
+        named = rows if ids is None else [{**row, "id": f"c{n}"} for n, row in zip(ids, rows, strict=True)]
+        found.append(answer(named, {}, tmp_path / name))
+    for one, other in found[1:]:
+        assert one.scores["score"].equals(found[0][0].scores["score"])
+        assert (one.rows, other.rows) == (found[0][0].rows, found[0][1].rows)
