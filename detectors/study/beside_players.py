@@ -9,14 +9,17 @@ villager, whose statements it found most suspicious on average; the villager's c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, codes, estimate, game_weights, share
+from liescope.detectors.study.controls import DETECTIVE_CLAIM as _CLAIM
+from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE
 from liescope.detectors.study.figures import Figure, figures_of, measured
 from liescope.detectors.study.metrics import (
     DECISION,
@@ -36,16 +39,25 @@ from liescope.detectors.study.observers import (
     observer,
     observer_rows,
 )
-from liescope.detectors.study.scorers import Scorer, cut, differences, draws_of
-from liescope.detectors.study.scores import ScoringPlan, per_detector, populations, resampled_as, score_table, scored
+from liescope.detectors.study.scorers import Scorer, cut, differences, draws_of, thresholds_of, with_cuts
+from liescope.detectors.study.scores import (
+    CONTROL,
+    ScoringPlan,
+    per_detector,
+    populations,
+    resampled_as,
+    score_table,
+    scored,
+)
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
+from liescope.generate.corpus import collected, read
 from liescope.labeling.ledger import RULES
 
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
 _HUMAN = "human"
 NAMES_MAFIOSO = "names_mafioso"
-DETECTIVE_CLAIM = "control:detective_claim"
+DETECTIVE_CLAIM = CONTROL + _CLAIM
 _CLAIMED = f"role({{}})={DETECTIVE}"
 
 
@@ -56,6 +68,29 @@ class SeatTables:
     statements: pl.DataFrame
     votes: pl.DataFrame
     games: pl.DataFrame
+
+
+def beside_players(
+    scores: pl.DataFrame, statements: pl.DataFrame, corpus: Path, plan: ScoringPlan, detectors: Sequence[str]
+) -> tuple[list[Figure], list[str]]:
+    """Detectors beside the players of a corpus, in all three ways; in the villager's seat the controls too, which cast
+    no votes either. statements: as of `evaluate_scores`.
+    """
+    mine, evaluated = scores.filter(pl.col("scorer").is_in(list(detectors))), plan.evaluated(statements)
+
+    def table(name: str) -> pl.DataFrame:
+        return collected(read(corpus, name).filter(pl.col("split").is_in(plan.splits)), corpus)
+
+    rated, notes = on_statements(mine, statements, table("ratings"), plan)
+    unnamed = [CONTROL + name for name in (ROLE_ORACLE, REASONING_LENGTH)]
+    controls = scores.filter(pl.col("scorer").str.starts_with(CONTROL) & ~pl.col("scorer").is_in(unnamed))
+    mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
+    said = collected(mini.select("statement_id", "speaker"), corpus)
+    claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
+    tables = SeatTables(evaluated, table("votes"), table("games"))
+    seated, more = in_the_villagers_seat(pl.concat([mine, controls, claims]), tables, plan)
+    voted, why = on_players(mine, tables, plan)
+    return rated + seated + voted, notes + more + why
 
 
 def in_the_villagers_seat(
@@ -197,19 +232,18 @@ def on_statements(
     statements: pl.DataFrame,
     ratings: pl.DataFrame,
     plan: ScoringPlan,
-    thresholds: Mapping[tuple[str, str], Thresholds] | None = None,
 ) -> tuple[list[Figure], list[str]]:
     """Detectors and observers on the statements that observers rated, and the paired differences.
 
     Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`, after the
-    population. thresholds: of the detectors, by (detector, target). The target `peer` is left out because its label is
-    made from these ratings.
+    population. statements: as of `evaluate_scores`. The target `peer` is left out because its label is made from these
+    ratings.
     """
     own = scores.filter(pl.col("target") != _MADE_OF_RATINGS)
     rows: list[Figure] = []
     notes: list[str] = []
     for group, who in (("rated-by-villagers", pl.col("observer_role") == VILLAGER), ("rated-by-all", pl.lit(True))):
-        found, said = _on_rated(own, statements, ratings.filter(who), group, plan, thresholds or {})
+        found, said = _on_rated(own, statements, ratings.filter(who), group, plan)
         rows += found
         notes += said
     if own.height < scores.height:
@@ -224,12 +258,11 @@ def on_annotated(
     statements: pl.DataFrame,
     people: pl.DataFrame,
     plan: ScoringPlan,
-    thresholds: Mapping[tuple[str, str], Thresholds],
 ) -> tuple[list[Figure], list[str]]:
     """The same of people who annotated statements, with how far they agree, in splits named `test:judged-by-people`.
     people: of `read_people`.
     """
-    rows, notes = _on_rated(scores, statements, people, JUDGED, plan, thresholds)
+    rows, notes = _on_rated(scores, statements, people, JUDGED, plan)
     elsewhere = people.join(plan.evaluated(statements), on="statement_id", how="anti")["statement_id"].n_unique()
     if elsewhere:
         notes.append(f"people: {elsewhere:,} annotated statements are not among those of {plan.split}")
@@ -242,16 +275,13 @@ def _on_rated(
     ratings: pl.DataFrame,
     group: str,
     plan: ScoringPlan,
-    thresholds: Mapping[tuple[str, str], Thresholds],
 ) -> tuple[list[Figure], list[str]]:
     rows: list[Figure] = []
     judged, crowd = _together(ratings.join(plan.evaluated(statements), on="statement_id", how="semi"), group)
     beside: dict[tuple[str, str], list[Scorer]] = {}
     for detector, target, table in per_detector(scores, statements):
-        chosen = thresholds.get((detector, target), NO_THRESHOLDS)
-        both = cut(plan.evaluated(table), None if plan.crossed(detector) else chosen).join(
-            judged, on="statement_id", maintain_order="left"
-        )
+        evaluated = cut(detector, table, thresholds_of(detector, table, plan), plan)
+        both = evaluated.join(judged, on="statement_id", maintain_order="left")
         for name, part in populations(both, plan.split, plan.hold_out):
             key = target, f"{name}:{group}"
             if key not in beside:
@@ -292,7 +322,7 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
     """The players as scorers of the statements that they rated."""
 
     def measure(part: pl.DataFrame) -> dict[str, Floats]:
-        return {**draws_of(cut(part, _HALF), plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
+        return {**draws_of(with_cuts(part, _HALF), plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
 
     own = table.drop("centred")
     found = []

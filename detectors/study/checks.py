@@ -26,7 +26,7 @@ from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_p
 COPIES, SHUFFLES = "copies", "shuffled labels"
 WITHOUT_COPIES = "without-copies"
 MANY = 0.3
-"""A share of copies above which figures over all are not those of new statements."""
+"""A share of copies above which figures over all are not those of new texts."""
 _GAIN = 0.01  # in AUROC, that copies must certainly add to be alarming
 _NAMED, _TIMES, _MOST = 3, 20, 1_000
 
@@ -74,10 +74,11 @@ def copies(
         same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
         gain = every[metric] - rest[metric]
         spread = float(np.nanstd(gain)) if np.isfinite(gain).any() else np.inf
-        bad = bool(found.games) or near > MANY * long or float(gain[0]) - 3 * spread > _GAIN
-        yield Check(
-            COPIES, name, model.file.target, bad, tuple(_words(found, same, near, long, name, table)), (figure,)
-        )
+        called = Units.of(table["game"].unique())  # in games, players have stock phrases
+        many = near > MANY * long and not called.are_games
+        bad = bool(found.games) or many or float(gain[0]) - 3 * spread > _GAIN
+        words = tuple(_words(found, (same, near, long), name, table["game_id"].n_unique(), called))
+        yield Check(COPIES, name, model.file.target, bad, words, (figure,))
 
 
 def _copies_in(table: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> Copies:
@@ -113,15 +114,15 @@ def _folds(part: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme:
     return [fold_numbers(parts, part.height) for parts in scheme.among(part["statement_id"]).repeats]
 
 
-def _words(found: Copies, same: int, near: int, long: int, name: str, table: pl.DataFrame) -> Iterator[str]:
-    called = Units.of(table["game"].unique())
+def _words(found: Copies, counts: tuple[int, int, int], name: str, games: int, called: Units) -> Iterator[str]:
+    same, near, long = counts
     if found.games:
         some = ", ".join(map(repr, sorted(found.games)[:_NAMED])) + ", …" * (len(found.games) > _NAMED)
         yield (
-            f"{len(found.games):,} of the {table['game_id'].n_unique():,} evaluated {called.games} ({some}) repeat one "
+            f"{len(found.games):,} of the {games:,} evaluated {called.games} ({some}) repeat one "
             f"that {name} learned from, under another id."
         )
-    what = "repeat" if near > MANY * long else "share stock phrases with"
+    what = "share stock phrases with" if called.are_games and not found.games else "repeat"
     yield (
         f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that {name} "
         f"learned from, names masked ({same / long:.0%} word for word)."

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,27 +19,17 @@ from liescope.detectors.examples import (
     WORDS,
     corpus_id,
     count_lost,
-    keeps_reasoning,
     label_counts,
     labels_there_are,
     read_statements,
-    target_column,
 )
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
-from liescope.detectors.study.beside_players import (
-    SeatTables,
-    detective_claims,
-    in_the_villagers_seat,
-    on_annotated,
-    on_players,
-    on_statements,
-)
+from liescope.detectors.study.beside_players import beside_players, on_annotated
 from liescope.detectors.study.checks import copies, shuffles
-from liescope.detectors.study.controls import REASONING_LENGTH, ROLE_ORACLE, telling
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.controls import telling
 from liescope.detectors.study.learned import (
     Model,
     check_unseen,
@@ -50,54 +39,16 @@ from liescope.detectors.study.learned import (
     scores_of,
     split_for,
     unheard,
+    without_reasoning,
 )
 from liescope.detectors.study.observers import read_people
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import ScoredFigures, evaluate_scores, on_views
-from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan, check_split, with_script
+from liescope.detectors.study.scorers import evaluate_scores, on_views
+from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, ScoringPlan, check_split, with_script
 from liescope.detectors.study.verdicts import on_suspects, on_verdicts
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.games.mafia import MiniMafia
-from liescope.generate.corpus import check, collected, read
+from liescope.generate.corpus import check
 from liescope.generate.players.run_limits import limits_of
-
-
-def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
-    """Of each detector that reads reasoning, how many evaluated statements it does not score. Raises UsageError if it
-    can score none.
-    """
-    lacking = evaluated.select((~keeps_reasoning()).sum()).item()
-    blind = [name for name, model in models.items() if model.file.text.view != WORDS]
-    if blind and lacking == evaluated.height:
-        raise UsageError(f"{blind[0]} reads what speakers thought, and no evaluated statement keeps any of it")
-    return [
-        f"{name} reads what speakers thought (view {model.file.text.view}): {lacking:,} of {evaluated.height:,} "
-        "evaluated statements keep none of it, and have no score"
-        for name, model in models.items()
-        if lacking and model.file.text.view != WORDS
-    ]
-
-
-def without_label(evaluated: pl.DataFrame, target: str) -> dict[str, int]:
-    """How many evaluated statements have no label of the target, by reason, most first."""
-    label = target_column(target)
-    missing = evaluated.filter(pl.col(label).is_null())
-    reasons = missing[f"{label}_null"] if f"{label}_null" in missing.columns else [""] * missing.height
-    return {reason or "no reason given": count for reason, count in Counter(reasons).most_common()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The options of `evaluate` that say what to compute."""
-
-    split: str | None
-    observers: bool
-    people: pl.DataFrame | None
-    draws: int
-    seed: int
-    keep_lost: bool
-    judges: Judges
-    say: bool
 
 
 @takes(EvaluateSettings)
@@ -158,9 +109,6 @@ def evaluate(
     limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
     people = None if own["people"] is None else read_people(Path(own["people"]))
-    wanted = _Wanted(
-        own["split"], own["observers"], people, own["draws"], own["seed"], own["keep_lost"], judges, progress
-    )
     with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
         loaded = load_all(models)
         if limits.cache is not None:
@@ -171,102 +119,87 @@ def evaluate(
             from liescope.detectors.study.evaluation_report import check_replaceable
 
             replaced = check_replaceable(Path(out), source_name(corpus), loaded, bool(own["judge"]))
-        result = _evaluate(loaded, folder, source_name(corpus), wanted, show)
+        result = _evaluate(loaded, folder, source_name(corpus), own, judges, people, progress, show)
     if out is None:
         return result
     from liescope.detectors.study.evaluation_report import report
 
     told = report(result)
-    written = replace(result, told=told, files=tuple(write(told, Path(out))))
-    return replace(written, notes=(replaced, *written.notes)) if replaced else written
+    notes = (replaced, *result.notes) if replaced else result.notes
+    return replace(result, told=told, files=tuple(write(told, Path(out))), notes=notes)
 
 
 def _evaluate(
-    models: Mapping[str, LoadedDetector], corpus: Path, name_of_corpus: str, wanted: _Wanted, progress: Progress
+    models: Mapping[str, LoadedDetector],
+    corpus: Path,
+    name_of_corpus: str,
+    own: Mapping[str, Any],
+    judges: Judges,
+    people: pl.DataFrame | None,
+    say: bool,
+    progress: Progress,
 ) -> EvaluationResult:
     check(corpus)
-    statements = with_script(read_statements(corpus, keep_lost=wanted.keep_lost))
-    here = corpus_id(corpus)
-    split = wanted.split or split_for(models, here, statements)
-    frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
-    plan = ScoringPlan(split, (), wanted.draws, wanted.seed, frozen)
-    evaluated = plan.evaluated(statements)
-    if evaluated.is_empty():
-        own = split == "test" and all(model.file.corpus.id == here for model in models.values())
-        advice = (
-            "few games leave none for it: evaluate on --split train, which is scored out of fold, or add games"
-            if own
-            else "choose another with --split, or build a larger corpus"
-        )
-        raise UsageError(f"{name_of_corpus} has no statement in the split {split!r}; {advice}")
-    check_unseen(models, here, evaluated, split)
+    statements = with_script(read_statements(corpus, keep_lost=own["keep_lost"]))
     targets = list(dict.fromkeys(model.file.target for model in models.values()))
-    labels = label_counts(evaluated)
-    unknown = [
-        f"no statement of {name_of_corpus}, split {split}, has a {one} label; {labels_there_are(labels)}"
-        for one in targets
-        if one not in labels
-    ]
-    if len(unknown) == len(targets):
-        raise UsageError(unknown[0])
-    held_out, notes = unheard(models, evaluated)
-    notes += [*unknown, *without_reasoning(models, evaluated)]
-    plan = replace(plan, hold_out=held_out)
-    lost = 0 if wanted.keep_lost else count_lost(corpus, plan.splits)
-    if lost:
-        notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
+    plan, notes = _plan(models, corpus, name_of_corpus, statements, own)
+    evaluated = plan.evaluated(statements)
+    notes += _unlabelled(evaluated, targets, f"{name_of_corpus}, split {plan.split}")
+    notes += without_reasoning(models, evaluated)
+    lost = 0 if own["keep_lost"] else count_lost(corpus, plan.splits)
+    notes += [f"{lost:,} statements of {plan.split} are left out: their text was lost before publication"] * bool(lost)
     games = read_transcripts(corpus, plan.splits)
-    used = statements.filter(pl.col("split").is_in({"train", *plan.splits, plan.threshold_split} - {None}))
+    kept = plan.concerned(statements)
+    used = statements.filter(pl.col("split").is_in({"train", *kept["split"].unique()}))
     schemes = {target: scheme_of(used, target, plan) for target in targets}
 
     def scored_by(name: str, plan: ScoringPlan) -> list[pl.DataFrame]:
         return scores_of(name, models[name], statements, games, plan, schemes[models[name].file.target], progress)
 
-    tables = [table for name in models for table in scored_by(name, plan)]
-    texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
-    first = frozenset(() if wanted.people is None else wanted.people["game_id"])
-    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, first)
-    plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
+    tables = {name: scored_by(name, plan) for name in models}
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
+    texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
+    first = frozenset(() if people is None else people["game_id"])
+    judged, facts = judge_statements(judges, evaluated, texts, plan.seed, progress, say, first)
+    plan = replace(plan, frozen={**plan.frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
     notes += [words for judge in facts for words in judge.sentences()]
     views = {name: str(model.file.text.view) for name, model in models.items()}
     views |= {judge.name: judge.view for judge in facts}
-    kept = statements.filter(pl.col("split").is_in({*plan.splits, plan.threshold_split} - {None}))
     controls, more = control_scores(used, schemes, plan, {*views.values()} != {WORDS}, progress)
-    scores = pl.concat([*tables, *judged, *controls]).join(
+    scores = pl.concat([*(one for found in tables.values() for one in found), *judged, *controls]).join(
         kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left"
     )
     progress("figures", 0, 1)
     figures = evaluate_scores(scores, statements, plan)
+    rows = [*figures.rows, *on_views(scores, statements, views, plan)]
     told, finished = plan, scores
     if plan.split == OUT_OF_FOLD:  # verdicts are the finished detector's, and were chosen on validation
         told = replace(plan, split="test")
-        finished = pl.concat(scored_by(name, told)[0] for name in models)
-    rows, why = on_verdicts(finished, statements, models, told)
-    rows += on_views(scores, statements, views, plan)
-    deceivers = read_deceivers(corpus, plan.splits)
-    judged_players, said = on_suspects(models, games, deceivers, finished, told.evaluated(evaluated), told, progress)
-    rows += judged_players
-    more += why + said
+        finished = pl.concat(
+            found if (found["fold"] == FINISHED).all() else scored_by(name, told)[0]
+            for name, (found, *_) in tables.items()
+        )
+    beside = [
+        on_verdicts(finished, statements, models, told),
+        on_suspects(
+            models, games, read_deceivers(corpus, plan.splits), finished, told.evaluated(evaluated), told, progress
+        ),
+    ]
     open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are
-    if len(open_eyed) < len(views) and (wanted.observers or wanted.people is not None):
+    if len(open_eyed) < len(views) and (own["observers"] or people is not None):
         knowing = ", ".join(name for name in views if name not in open_eyed)
         more.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
-    if wanted.observers:
-        beside, said = _beside_players(scores, evaluated, corpus, plan, figures, open_eyed)
-        rows += beside
-        more += said
-    if wanted.people is not None:
-        mine = scores.filter(pl.col("scorer").is_in(open_eyed))
-        beside, said = on_annotated(mine, evaluated, wanted.people, plan, figures.thresholds)
-        rows += beside
-        more += said
-    checks = list(copies(models, scores, evaluated, plan, schemes))
-    for target in targets:
-        found = shuffles(used, schemes[target], target, plan, progress)
-        checks += [found] if found else []
-    rows += [figure for check in checks for figure in check.figures]
-    notes += [words for check in checks if not check.bad for words in check.sentences]
+    if own["observers"]:
+        beside.append(beside_players(scores, kept, corpus, plan, open_eyed))
+    if people is not None:
+        beside.append(on_annotated(scores.filter(pl.col("scorer").is_in(open_eyed)), kept, people, plan))
+    rows += [row for found, _ in beside for row in found]
+    checks = [
+        *copies(models, scores, evaluated, plan, schemes),
+        *(found for target in targets if (found := shuffles(used, schemes[target], target, plan, progress))),
+    ]
+    rows += [figure for one in checks for figure in one.figures]
+    notes += [words for one in checks if not one.bad for words in one.sentences]
     progress("figures", 1, 1)
     return EvaluationResult(
         name_of_corpus,
@@ -275,38 +208,45 @@ def _evaluate(
         tuple(sorted(evaluated["source"].unique())),
         scores,
         kept,
-        figures,
-        (*figures.rows, *rows),
+        tuple(rows),
+        figures.thresholds,
         tuple(facts),
-        {target: without_label(evaluated, target) for target in targets},
-        (*notes, *figures.notes, *more),
+        (*notes, *figures.notes, *more, *(words for _, said in beside for words in said)),
         tuple(checks),
         {target: words for target in targets if (words := telling(evaluated, target))},
     )
 
 
-def _beside_players(
-    scores: pl.DataFrame,
-    evaluated: pl.DataFrame,
+def _plan(
+    models: Mapping[str, LoadedDetector],
     corpus: Path,
-    plan: ScoringPlan,
-    figures: ScoredFigures,
-    detectors: Sequence[str],
-) -> tuple[list[Figure], list[str]]:
-    """On rated statements, only the detectors; in the villager's seat the controls too, which cast no votes either."""
-    mine = scores.filter(pl.col("scorer").is_in(list(detectors)))
+    name_of_corpus: str,
+    statements: pl.DataFrame,
+    own: Mapping[str, Any],
+) -> tuple[ScoringPlan, list[str]]:
+    """What is evaluated, and notes on who was heard in training. Raises UsageError for a split that cannot be."""
+    here = corpus_id(corpus)
+    frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
+    plan = ScoringPlan(own["split"] or split_for(models, here, statements), (), own["draws"], own["seed"], frozen)
+    evaluated = plan.evaluated(statements)
+    if evaluated.is_empty():
+        mine = plan.split == "test" and not frozen
+        advice = (
+            f"few games leave none for it: evaluate on --split {OUT_OF_FOLD}, or add games"
+            if mine
+            else "choose another with --split, or build a larger corpus"
+        )
+        raise UsageError(f"{name_of_corpus} has no statement in the split {plan.split!r}; {advice}")
+    check_unseen(models, here, evaluated, plan.split)
+    held_out, notes = unheard(models, evaluated)
+    return replace(plan, hold_out=held_out), notes
 
-    def table(name: str) -> pl.DataFrame:
-        return collected(read(corpus, name).filter(pl.col("split").is_in(plan.splits)), corpus)
 
-    rated, notes = on_statements(mine, evaluated, table("ratings"), plan, figures.thresholds)
-    named = scores.filter(pl.col("scorer").is_in(detectors) | pl.col("scorer").str.starts_with(CONTROL))
-    unnamed = [CONTROL + name for name in (ROLE_ORACLE, REASONING_LENGTH)]
-    candidates = named.filter(~pl.col("scorer").is_in(unnamed))
-    mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
-    said = collected(mini.select("statement_id", "speaker"), corpus)
-    claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
-    tables = SeatTables(evaluated, table("votes"), table("games"))
-    seated, more = in_the_villagers_seat(pl.concat([candidates.select(claims.columns), claims]), tables, plan)
-    voted, why = on_players(mine, tables, plan)
-    return rated + seated + voted, notes + more + why
+def _unlabelled(evaluated: pl.DataFrame, targets: Sequence[str], where: str) -> list[str]:
+    """Targets of which no evaluated statement has a label. Raises UsageError if there is no other."""
+    labels = label_counts(evaluated)
+    words = [f"no statement of {where}, has a {one} label" for one in targets if one not in labels]
+    notes = [f"{one}; {labels_there_are(labels)}" for one in words]
+    if len(notes) == len(targets):
+        raise UsageError(notes[0])
+    return notes

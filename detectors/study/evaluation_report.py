@@ -28,11 +28,11 @@ from liescope.detectors.study.scores import CONTROL, per_detector, scripted_warn
 
 def report(evaluation: EvaluationResult) -> Report:
     """The report: the figures of each target, its curves, and how all was made."""
-    first = _targets(evaluation)[0]
+    first = evaluation.targets[0]
     curves = _curves(evaluation)
     sections = [
         replace(section, chapter=_chapter(target))
-        for target in _targets(evaluation)
+        for target in evaluation.targets
         for section in target_sections(evaluation, target)
     ]
     drawn = [
@@ -71,10 +71,6 @@ def _title(evaluation: EvaluationResult) -> str:
 
 def _chapter(target: str) -> str:
     return f"Target {target}: {TARGETS[target].meaning}"
-
-
-def _targets(evaluation: EvaluationResult) -> list[str]:
-    return list(dict.fromkeys(row.target for row in evaluation.rows))
 
 
 def _warnings(evaluation: EvaluationResult) -> tuple[str, ...]:
@@ -163,7 +159,7 @@ def _data(evaluation: EvaluationResult) -> dict[str, Any]:
         "sources": list(evaluation.sources),
         "thresholds": [
             {"scorer": detector, "target": target, **chosen}
-            for (detector, target), chosen in evaluation.figures.thresholds.items()
+            for (detector, target), chosen in evaluation.thresholds.items()
         ],
         "models": evaluation.models,
         **evaluation.to_json(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from liescope.common.colours import MUTED, model_colours
@@ -184,30 +185,22 @@ def _views(evaluation: EvaluationResult, target: str, rows: Sequence[Figure]) ->
     """Words, reasoning and both side by side."""
     if not rows:
         return
-    views, within = evaluation.views, evaluation.within
-    several = len({row.where for row in rows}) > 1
+    views = evaluation.views
     learned = ", ".join(
         f"{name} from {file['training']['statements']:,}"
         for name, file in evaluation.models.items()
         if file["target"] == target
     )
-    cells: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in rows:
-        minus = f"{views[row.scorer]} minus {views[row.against]}" if row.against else views.get(row.scorer, "")
-        who = f"{row.scorer} minus {row.against}" if row.against else scorer_words(row.scorer)
-        metric = row.metric.removesuffix(DIFFERENCE)
-        cells.setdefault((row.where, minus, who), {})[metric] = with_interval(row.value, row.lo, row.hi, 3)
-    metrics = list(dict.fromkeys(row.metric.removesuffix(DIFFERENCE) for row in rows))
-    columns = [*(["where"] if several else []), "view", "detector", *(words_of(name, within) for name in metrics)]
-    values = [
-        [*(key if several else key[1:]), *(found.get(name, "") for name in metrics)] for key, found in cells.items()
-    ]
-    trained = f"Statements that each learned from: {learned}."
+
+    def seen(name: str | None) -> str | None:
+        return f"{name} ({views[name]})" if name in views else name
+
+    named = [replace(row, scorer=seen(row.scorer) or "", against=seen(row.against)) for row in rows]
     yield Section(
         f"{target}-views",
         "Words, reasoning, or both",
-        (*compared_views(evaluation, target), VIEWS_SIDE_BY_SIDE, trained),
-        table=Table(columns, values),
+        (*compared_views(evaluation, target), VIEWS_SIDE_BY_SIDE, f"Statements that each learned from: {learned}."),
+        table=_wide(named, evaluation.within, units(evaluation)),
     )
 
 
@@ -266,7 +259,7 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
     """AUROC within games with intervals, pooled where no game has both classes: a panel for each population, a row for
     each detector and control. As SVG.
     """
-    every = [row for row in evaluation.figures.rows if row.target == target and row.against is None]
+    every = [row for row in evaluation.rows if row.target == target and row.against is None]
     every = [row for row in every if is_population(row.where) and row.metric in (WITHIN, POOLED)]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
     rows = [row for row in every if row.metric == ranked]

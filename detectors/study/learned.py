@@ -14,7 +14,7 @@ from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.detector_registry import detector_class, make
-from liescope.detectors.examples import Example, keeps_reasoning, make_examples, target_column
+from liescope.detectors.examples import WORDS, Example, keeps_reasoning, make_examples, target_column
 from liescope.detectors.folds import Rows
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.study.controls import (
@@ -111,6 +111,22 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
         for model in sorted(anybody.difference(trained))
     ]
     return tuple(sorted(present - anybody)), notes
+
+
+def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
+    """Of each detector that reads reasoning, how many evaluated statements it does not score. Raises UsageError if it
+    can score none.
+    """
+    lacking = evaluated.select((~keeps_reasoning()).sum()).item()
+    blind = [name for name, model in models.items() if model.file.text.view != WORDS]
+    if blind and lacking == evaluated.height:
+        raise UsageError(f"{blind[0]} reads what speakers thought, and no evaluated statement keeps any of it")
+    return [
+        f"{name} reads what speakers thought (view {model.file.text.view}): {lacking:,} of {evaluated.height:,} "
+        "evaluated statements keep none of it, and have no score"
+        for name, model in models.items()
+        if lacking and model.file.text.view != WORDS
+    ]
 
 
 def scores_of(

@@ -166,6 +166,11 @@ AnyFloats = NDArray[np.floating[Any]]
 Thresholds = Mapping[str, float | None]
 """By the names of LEVELS, and DECISION."""
 NO_THRESHOLDS: Thresholds = dict.fromkeys((*LEVELS, DECISION))
+NEEDS_THRESHOLD = {
+    **{level: (f"recall_at_{level}_fpr", f"realised_fpr_at_{level}") for level in LEVELS},
+    DECISION: ("macro_f1", "lie_f1", "balanced_accuracy"),
+}
+"""The metrics that each threshold is for."""
 
 
 def choose_thresholds(y: Bools, score: Floats) -> Thresholds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,7 @@ from liescope.detectors.examples import WORDS, target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import Check
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
-from liescope.detectors.study.metrics import WITHIN
-from liescope.detectors.study.scorers import ScoredFigures
+from liescope.detectors.study.metrics import WITHIN, Thresholds
 from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_population, with_tasks
 
 
@@ -24,12 +24,11 @@ from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_populat
 class EvaluationResult:
     """A finished evaluation.
 
-    scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
-    the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
-    come from; judges: what asking the chat models came to; without_label: target and reason to the evaluated statements
-    whose label is null; notes: what could not be computed, and what was left out; checks: what must be known before
-    any figure is believed; telling: by target, the word or mark that tells most; told, files: the report, and its
-    files, if one was written.
+    scores, statements: what `evaluate_scores` recomputes the first of `rows` from with `plan`; rows: all figures,
+    including the comparison with the players; thresholds: by scorer and target; models: name to the contents of
+    model.json; sources: where the evaluated words come from; judges: what asking the chat models came to; notes: what
+    could not be computed, and what was left out; checks: what must be known before any figure is believed; telling: by
+    target, the word or mark that tells most; told, files: the report, and its files, if one was written.
     """
 
     corpus: str
@@ -38,10 +37,9 @@ class EvaluationResult:
     sources: tuple[str, ...]
     scores: pl.DataFrame
     statements: pl.DataFrame
-    figures: ScoredFigures
     rows: tuple[Figure, ...]
+    thresholds: Mapping[tuple[str, str], Thresholds]
     judges: tuple[JudgeFacts, ...]
-    without_label: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
     checks: tuple[Check, ...] = ()
     telling: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +52,21 @@ class EvaluationResult:
         return tuple(words for found in self.checks if found.bad for words in found.sentences)
 
     @property
+    def targets(self) -> list[str]:
+        return list(dict.fromkeys(row.target for row in self.rows))
+
+    @property
+    def without_label(self) -> dict[str, dict[str, int]]:
+        """How many evaluated statements have no label of each target, by reason, most first."""
+        found, evaluated = {}, self.plan.evaluated(self.statements)
+        for target in self.targets:
+            label = target_column(target)
+            missing = evaluated.filter(pl.col(label).is_null())
+            reasons = missing[f"{label}_null"] if f"{label}_null" in missing.columns else [""] * missing.height
+            found[target] = {reason or "no reason given": count for reason, count in Counter(reasons).most_common()}
+        return found
+
+    @property
     def views(self) -> Mapping[str, str]:
         """What each detector and judge reads of a statement, by its name."""
         read = {name: str(file["text"].get("view", WORDS)) for name, file in self.models.items()}
@@ -62,7 +75,7 @@ class EvaluationResult:
     @property
     def within(self) -> str:
         """What pairs are made within: games, the tasks of conversations with one label each, or nothing, ""."""
-        labelled = [with_tasks(self.statements, pl.col(target_column(target))) for target in self.without_label]
+        labelled = [with_tasks(self.statements, pl.col(target_column(target))) for target in self.targets]
         if any(WITHIN_TASK in table.columns for table in labelled):
             return "tasks"
         paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
@@ -84,7 +97,7 @@ class EvaluationResult:
             corpus=self.corpus,
             split=self.plan.split,
             judges=[judge.to_json() for judge in self.judges],
-            without_label={target: dict(reasons) for target, reasons in self.without_label.items()},
+            without_label=self.without_label,
             checks=[found.to_json() for found in self.checks],
         )
 
@@ -102,7 +115,7 @@ class EvaluationResult:
     def __repr__(self) -> str:
         auroc = [
             f"{row.scorer} {row.value:.3f}{_interval(row)}{row.where.removeprefix(self.plan.split).replace(':', ' ')}"
-            for row in self.figures.rows
+            for row in self.rows
             if row.metric == WITHIN and is_population(row.where) and row.scorer in self.models and row.value
         ]
         found = ", ".join(auroc) or "not defined"

@@ -10,10 +10,11 @@ where each flags exactly as many of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 
+import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
@@ -22,8 +23,10 @@ from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED
 from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
 from liescope.detectors.study.metrics import (
     DECISION,
+    HEADLINE,
     LEVELS,
     MATCHED,
+    NEEDS_THRESHOLD,
     NO_THRESHOLDS,
     POOLED,
     WITHIN,
@@ -103,21 +106,23 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     left out. All detectors of a target share the same resamples of games.
     """
     rows: list[Figure] = []
-    notes: list[str] = []
+    notes: dict[str, None] = {}
     thresholds: dict[tuple[str, str], Thresholds] = {}
     beside: dict[tuple[str, str], list[Scorer]] = {}
     parts: list[Figure] = []
     for detector, target, table in per_detector(scores, statements):
-        chosen = thresholds[detector, target] = _thresholds(detector, table, plan)
-        evaluated = cut(plan.evaluated(table), None if plan.crossed(detector) else chosen)
+        thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
+        evaluated = cut(detector, table, chosen, plan)
         for name, part in populations(evaluated, plan.split, plan.hold_out):
             scorer = Scorer.of(detector, part, partial(draws_of, plan=plan))
-            rows += measured(detector, target, name, scorer.values, part)
             weights = game_weights(scored(part).games, plan.draws, plan.seed)
             error = [("calibration_error", calibration_error(scored(part), weights))]
-            rows += figures_of(detector, target, name, error, describe(part))
+            here = measured(detector, target, name, scorer.values, part)
+            here += figures_of(detector, target, name, error, describe(part))
+            why = _undefined(detector, part, plan)
+            rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
             if not detector.startswith(CONTROL):
-                notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, plan)]
+                notes |= {f"{detector}, {target}, {name}: {words}": None for words in why.values()}
             beside.setdefault((target, name), []).append(scorer)
         if not detector.startswith(CONTROL) or detector == CONTROL + BEST_WORD:
             parts += _by_unit(detector, target, evaluated, plan)
@@ -126,28 +131,35 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     return ScoredFigures((*rows, *parts), tuple(notes), thresholds)
 
 
-def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
+def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
+    """Those that were chosen elsewhere or on the split that is for it; of out-of-fold scores those of all folds, which
+    only tell a reader where they lie.
+    """
     if detector in plan.frozen:
         return plan.frozen[detector]
-    if plan.threshold_split is None:
+    if plan.threshold_split is None and not plan.crossed(detector):
         return NO_THRESHOLDS
-    others = table.filter(pl.col("split") == plan.threshold_split)
+    others = table if plan.threshold_split is None else table.filter(pl.col("split") == plan.threshold_split)
     return choose_thresholds(others["y"].to_numpy().astype(bool), others["score"].to_numpy())
 
 
-def cut(table: pl.DataFrame, chosen: Thresholds | None) -> pl.DataFrame:
-    """The table with the thresholds of each statement as columns `CUT`: those that were chosen elsewhere, or None for
-    those that the scores of all other folds choose. table: y, score and fold.
+def cut(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> pl.DataFrame:
+    """The evaluated statements with the thresholds of each as columns `CUT`: those of out-of-fold scores are chosen on
+    all other folds. table: y, score, split and fold.
     """
-    if chosen is not None:
-        return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
-    parts = []
-    for fold in table["fold"].unique(maintain_order=True):
-        others = table.filter(pl.col("fold") != fold)
-        found = choose_thresholds(others["y"].to_numpy().astype(bool), others["score"].to_numpy())
-        parts.append(cut(table.filter(pl.col("fold") == fold), found))
-    order = table.select("statement_id")
-    return order.join(pl.concat(parts), on="statement_id", how="left", maintain_order="left") if parts else table
+    evaluated = plan.evaluated(table)
+    if not plan.crossed(detector):
+        return with_cuts(evaluated, chosen)
+    fold, y, score = table["fold"].to_numpy(), table["y"].to_numpy().astype(bool), table["score"].to_numpy()
+    found = [{"fold": one, **choose_thresholds(y[fold != one], score[fold != one])} for one in np.unique(fold)]
+    schema = {"fold": table.schema["fold"], **dict.fromkeys(NO_THRESHOLDS, pl.Float64)}
+    cuts = pl.DataFrame(found, schema=schema).rename({name: CUT + name for name in NO_THRESHOLDS})
+    return evaluated.join(cuts, on="fold", how="left", maintain_order="left")
+
+
+def with_cuts(table: pl.DataFrame, chosen: Thresholds) -> pl.DataFrame:
+    """The table with the same thresholds for all."""
+    return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
 
 
 def draws_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
@@ -164,25 +176,30 @@ def draws_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
     return {**found, **decision_metrics(data, cuts, weights), "brier": brier(data, weights)}
 
 
-def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[str]:
+def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[str, str]:
+    """By metric, why it is not defined on this table, where it is not."""
     if table.is_empty():
-        yield "no scored statement has this label"
-    elif table["y"].n_unique() == 1:
+        return dict.fromkeys(HEADLINE, "no scored statement has this label")
+    why = {}
+    if table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
-        yield f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
+        one_class = f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
+        why = dict.fromkeys(HEADLINE, one_class)
     elif in_pairs(table).is_empty() and set(table["game"].unique()) != {TEXT}:
-        yield (
+        why[WITHIN] = (
             f"none of {table['game_id'].n_unique():,} games has both deceptive and honest statements, so that there is "
             "no AUROC within games; the pooled one also rewards knowing in which games many deceive"
         )
-    lacking = [name for name in NO_THRESHOLDS if table.height and table[CUT + name].null_count()]
+    lacking = [name for name in NO_THRESHOLDS if table[CUT + name].null_count()]
     if lacking:
-        why = "none was chosen"
+        chosen = "none was chosen"
         if plan.threshold_split and detector not in plan.frozen:
             label = "deceptive" if lacking == [DECISION] else "honest"
-            why = f"no {label} statement of {plan.threshold_split} has a score"
+            chosen = f"no {label} statement of {plan.threshold_split} has a score"
         purposes = (words_of(name) if name == DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking)
-        yield f"{why}, so there is no threshold for {', '.join(purposes)}"
+        words = f"{chosen}, so there is no threshold for {', '.join(purposes)}"
+        why |= {metric: words for name in lacking for metric in NEEDS_THRESHOLD[name]}
+    return why
 
 
 def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:

@@ -63,6 +63,10 @@ class ScoringPlan:
     def evaluated(self, table: pl.DataFrame) -> pl.DataFrame:
         return table.filter(pl.col("split").is_in(self.splits))
 
+    def concerned(self, table: pl.DataFrame) -> pl.DataFrame:
+        """What is evaluated, and what chooses the thresholds."""
+        return table.filter(pl.col("split").is_in({*self.splits, self.threshold_split} - {None}))
+
 
 def check_split(split: str) -> None:
     """Raises UnknownName."""

@@ -64,7 +64,7 @@ def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: b
     # What one receiver a message says can still be held against the labels.
     truth = answers.unique("item").with_columns(y=pl.col("item").str.ends_with("0"))
     rows = observer_rows(crowd, truth, "self", "test", ScoringPlan("test", draws=20))
-    assert {(row.detector, row.metric) for row in rows} >= {("observer:o0", "recall"), ("observers:all", "observers")}
+    assert {(row.scorer, row.metric) for row in rows} >= {("observer:o0", "recall"), ("observers:all", "observers")}
     worth = next(row for row in rows if row.metric == "effective_observers")
     assert (worth.value is None) == (count != 2)  # of three, one says yes: their errors could not be more opposed
 
@@ -111,17 +111,15 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
 
 
 def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) -> None:
-    rows = evaluate(model, corpus, observers=True, draws=20).rows
-    found = {(r.detector, r.split, r.metric, r.against): r for r in rows}
+    rows = evaluate(model, corpus, split="test", observers=True, draws=20).rows
+    found = {(r.scorer, r.where, r.metric, r.against): r for r in rows}
     rated, voted = "test:rated-by-all", "test:voted-on"
     for split, who in ((rated, "observers:one_coin"), (voted, "observers:votes")):
         ours, theirs = found["tfidf", split, "auroc", None], found[who, split, "auroc", None]
         difference = found["tfidf", split, "auroc_difference", who]
         assert difference.value == pytest.approx(ours.value - theirs.value)
         assert difference.lo <= difference.value <= difference.hi
-    observers = {
-        r.detector for r in rows if r.split == rated and r.metric == "recall" and r.detector[:9] == "observer:"
-    }
+    observers = {r.scorer for r in rows if r.where == rated and r.metric == "recall" and r.scorer[:9] == "observer:"}
     assert observers == {f"observer:model-{m} ({role})" for m in "ab" for role in ("mafioso", "detective", "villager")}
     assert found["observers:all", rated, "observers", None].value == 2
     assert 1 <= found["observers:all", rated, "effective_observers", None].value <= 2.6
@@ -129,8 +127,8 @@ def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) ->
 
 def test_without_votes_and_ratings_nothing_is_said_of_observers(model: Path, make_corpus: Corpus) -> None:
     corpus = make_corpus(change=lambda rows: (rows["votes"].clear(), rows["ratings"].clear()))
-    found = evaluate(model, corpus, observers=True, draws=10)
-    assert not [row for row in found.rows if row.detector.startswith("observer")]
+    found = evaluate(model, corpus, split="test", observers=True, draws=10)
+    assert not [row for row in found.rows if row.scorer.startswith("observer")]
     assert any("was rated by another player" in note for note in found.notes)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +21,15 @@ from liescope.detectors.study.beside_players import (
     in_the_villagers_seat,
     on_statements,
 )
-from liescope.detectors.study.controls import control_scores, deal_to_other_games
+from liescope.detectors.study.controls import BESIDE_DETECTORS, K_OF_N, ROLE_ORACLE, deal_to_other_games
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.evaluation_report import report
+from liescope.detectors.study.evaluation_sections import place_words
 from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.metrics import OF_SHUFFLES
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning
-from liescope.detectors.study.trust import place_words, sentences
+from liescope.detectors.study.scorers import CUT, cut, evaluate_scores
+from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning, with_script
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe
 from liescope.generate.corpus import read
@@ -38,52 +38,52 @@ from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 @pytest.fixture(scope="module")
 def evaluation(model: Path, corpus: Path) -> EvaluationResult:
-    return evaluate([model], corpus, observers=True, draws=100)
+    return evaluate([model], corpus, split="test", observers=True, draws=100)
+
+
+@pytest.fixture(scope="module")
+def whole(model: Path, corpus: Path) -> EvaluationResult:
+    """What a user gets who names no split."""
+    return evaluate([model], corpus, draws=50)
 
 
 def value(rows: Sequence[Figure], detector: str, metric: str, split: str = "test") -> float | None:
-    (row,) = [r for r in rows if (r.detector, r.metric, r.split, r.against) == (detector, metric, split, None)]
+    (row,) = [r for r in rows if (r.scorer, r.metric, r.where, r.against) == (detector, metric, split, None)]
     return row.value
 
 
-def test_controls_know_what_they_should_and_nothing_else(evaluation: EvaluationResult) -> None:
-    auroc = {row.detector: row.value for row in evaluation.figures.rows if row.metric == "auroc"}
-    assert auroc["control:role_oracle"] == 1
-    assert auroc["control:majority"] == 0.5
-    assert abs(auroc["control:shuffled"] - 0.5) < 0.2
-    assert auroc["tfidf"] > max(auroc[f"control:{name}"] for name in ("length", "position", "model_identity"))
-    assert value(evaluation.rows, "control:majority", "recall_at_5pct_fpr") == 0
-
-
-def test_the_shuffled_control_is_at_chance_on_average(corpus: Path) -> None:
-    statements = read_statements(corpus)
-    train, others = (statements.filter(pl.col("split") == name) for name in ("train", "validation"))
-    found = []
-    for seed in range(3):
-        scores = control_scores(train, others, "role", seed).filter(detector="control:shuffled")
-        rows = evaluate_scores(scores, statements, ScoringPlan("validation", draws=10)).rows
-        found.append(value(rows, "control:shuffled", "auroc", "validation"))
-    assert abs(np.mean(found) - 0.5) < 0.1
+def test_controls_know_what_they_should_and_nothing_else(evaluation: EvaluationResult, whole: EvaluationResult) -> None:
+    for result, split in ((evaluation, "test"), (whole, "out-of-fold")):
+        auroc = {row.scorer: row.value for row in result.figures.rows if (row.metric, row.where) == ("auroc", split)}
+        known = {f"control:{name}" for name in BESIDE_DETECTORS if name != ROLE_ORACLE}  # it is the label here
+        assert set(auroc) == {"tfidf", *known}
+        assert auroc["tfidf"] > max(auroc[f"control:{name}"] for name in ("length", "position", "model_identity"))
+        # Whoever knows no word, but how many of a game deceive, ranks nothing within it.
+        assert value(result.rows, f"control:{K_OF_N}", "auroc_within", split) == 0.5
+        (shuffles,) = (row for row in result.rows if row.metric == OF_SHUFFLES)
+        assert abs(shuffles.value - 0.5) < 0.05
+        assert shuffles.lo < 0.5 < shuffles.hi
 
 
 def test_dealing_labels_to_other_games_keeps_their_number_and_the_spread_over_games(corpus: Path) -> None:
     data = labelled(read_statements(corpus, ["train"]), "role", 0)
-    dealt = deal_to_other_games(data, seed=1)
+    dealt = deal_to_other_games(data.y, data.groups, seed=1)
     assert dealt.sum() == data.y.sum()
     assert (dealt != data.y).any()
     # Every game has two deceptive statements of six, before and after.
     assert {int(dealt[data.groups == game].sum()) for game in np.unique(data.groups)} == {2}
 
 
-def test_a_control_that_is_the_model_finds_a_corpus_where_the_model_is_the_answer(make_corpus: Corpus) -> None:
+def test_a_control_that_is_the_model_finds_a_corpus_where_the_model_is_the_answer(
+    make_corpus: Corpus, tmp_path: Path
+) -> None:
     def same(rows: Rows) -> None:
         for row in rows["statements"]:
             row["speaker_model"] = "liar" if row["label_role"] else "saint"
 
-    statements = read_statements(make_corpus(games=60, change=same))
-    train, test = (statements.filter(pl.col("split") == name) for name in ("train", "test"))
-    rows = evaluate_scores(control_scores(train, test, "role"), statements, ScoringPlan("test", draws=10)).rows
-    assert value(rows, "control:model_identity", "auroc") == 1
+    corpus = make_corpus(games=60, change=same)
+    train("tfidf", corpus, out=tmp_path / "m", folds=0)
+    assert value(evaluate(tmp_path / "m", corpus, draws=10).rows, "control:model_identity", "auroc") == 1
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
@@ -99,23 +99,46 @@ def test_thresholds_never_come_from_the_games_that_are_evaluated_nor_scores_of_t
     )
     assert evaluate_scores(evaluation.scores, flipped, evaluation.plan).thresholds["tfidf", "role"] == chosen
     if split == "train":
-        mine = evaluation.scores.filter(pl.col("detector") == "tfidf").join(
+        mine = evaluation.scores.filter(pl.col("scorer") == "tfidf").join(
             evaluation.statements.filter(pl.col("split") == "train"), on="statement_id", how="semi"
         )
         assert (mine["fold"] >= 0).all()
         assert mine["statement_id"].is_unique().all()
 
 
+def test_a_corpus_of_its_own_is_judged_whole_each_game_by_what_learned_from_others(whole: EvaluationResult) -> None:
+    mine = whole.scores.filter(scorer="tfidf").join(whole.statements, on="statement_id")
+    assert mine.height == whole.statements.height == len(set(mine["statement_id"]))
+    assert set(mine["split"]) == {"train", "validation", "test"}
+    assert mine["fold"].min() == 0
+    assert mine.group_by("game_id").agg(pl.col("fold").n_unique())["fold"].max() == 1
+    # Verdicts and suspects are those of the finished detector, which learned from the rest.
+    assert {row.where.partition(":")[0] for row in whole.rows if "promised=" in row.where} == {"test"}
+
+
+def test_thresholds_of_a_fold_are_chosen_on_the_others(whole: EvaluationResult) -> None:
+    table = whole.scores.filter(scorer="tfidf").join(
+        whole.statements.select("statement_id", y="label_role"), on="statement_id"
+    )
+    held_out = pl.col("fold") == 0
+    chosen, flipped = (cut(one, None) for one in (table, table.with_columns(y=pl.col("y") ^ held_out)))
+    names = [name for name in chosen.columns if name.startswith(CUT)]
+    here, there = (one.select("fold", *names).unique() for one in (chosen, flipped))
+    assert here.height == chosen["fold"].n_unique() > 2
+    assert here.filter(held_out).equals(there.filter(held_out))
+    assert not here.filter(~held_out).sort("fold").equals(there.filter(~held_out).sort("fold"))
+
+
 def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
-    evaluation: EvaluationResult, corpus: Path, tmp_path: Path
+    whole: EvaluationResult, corpus: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "report"
-    write(report(evaluation), out)
+    write(report(whole), out)
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    scores, statements = pl.read_parquet(out / "scores.parquet"), read_statements(corpus)
+    scores, statements = pl.read_parquet(out / "scores.parquet"), with_script(read_statements(corpus))
     plan = ScoringPlan(data["split"], tuple(data["hold_out"]), data["draws"], data["seed"])
     again = [row.to_json() for row in evaluate_scores(scores, statements, plan).rows]
-    assert again == data["rows"][: len(again)]
+    assert again == data["figures"][: len(again)]
 
 
 def test_a_split_with_one_class_gives_nulls_and_a_reason(model: Path, make_corpus: Corpus) -> None:
@@ -123,7 +146,7 @@ def test_a_split_with_one_class_gives_nulls_and_a_reason(model: Path, make_corpu
         for row in rows["statements"]:
             row["label_role"] = row["label_role"] and row["split"] != "test"
 
-    evaluation = evaluate([model], make_corpus(change=honest_test), draws=20)
+    evaluation = evaluate([model], make_corpus(change=honest_test), split="test", draws=20)
     assert value(evaluation.rows, "tfidf", "auroc") is None
     assert value(evaluation.rows, "tfidf", "brier") is not None
     assert any("tfidf" in note and "all" in note and "honest" in note for note in evaluation.notes)
@@ -143,65 +166,17 @@ def test_a_missing_threshold_is_named_with_what_it_could_not_be_chosen_on(corpus
     )
 
 
-def pair(one: str, other: str, *values: float | None) -> Figure:
-    value, lo, hi = values
-    return Figure(one, "role", "test", "auroc_within_difference", value, lo, hi, 9, 3, 0.5, other)
-
-
-def ranked(name: str, value: float, lo: float | None, hi: float | None) -> Figure:
-    return Figure(name, "role", "test", "auroc_within", value, lo, hi, 9, 3, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("own", "lead", "words"),
-    [
-        (
-            (0.8, 0.7, 0.9),
-            (0.2, 0.1, 0.3),
-            "separates what deceivers say from what others say better than statement length alone",
-        ),
-        ((0.8, 0.7, 0.9), (-0.2, -0.3, -0.1), "does worse than statement length alone"),
-        ((0.8, 0.7, 0.9), (0.0, 0.0, 0.0), "does no better than statement length alone"),
-        ((0.8, 0.7, 0.9), (-0.1, -0.3, 0.1), "does no better than statement length alone"),
-        ((0.8, 0.7, 0.9), (0.1, -0.1, 0.3), "is not shown to do better than statement length alone"),
-        ((0.8, 0.7, 0.9), (0.1, None, None), "whether it does better than statement length alone is not known"),
-        ((0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "is not shown to do better than chance, 0.5"),
-        ((0.3, 0.2, 0.4), (0.1, 0.0, 0.2), "does worse than chance, 0.5"),
-        ((0.8, None, None), (0.3, None, None), "can be trusted cannot be said from so few games"),
-        ((0.47, 0.47, 0.47), (0.15, -0.4, 0.6), "can be trusted cannot be said from so few games"),
-    ],
-)
-def test_the_first_sentence_says_whether_a_detector_beats_length(
-    evaluation: EvaluationResult, own: tuple[float, ...], lead: tuple[float, ...], words: str
+def test_what_is_found_says_on_whom_and_what_was_not_tried(
+    evaluation: EvaluationResult, whole: EvaluationResult
 ) -> None:
-    rows = (ranked("tfidf", *own), ranked("control:length", 0.6, 0.5, 0.7), pair("tfidf", "control:length", *lead))
-    said = sentences(replace(evaluation, rows=rows))[0]
-    assert words in said
-    assert f"AUROC within games {own[0]:.2f}" in said
-    assert "length alone 0.60 (0.50 to 0.70)" in said
-
-
-def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place(evaluation: EvaluationResult) -> None:
-    own = ranked("tfidf", 0.8, 0.7, 0.9)
-    ahead = pair("tfidf", "control:role_oracle", -0.1, -0.15, -0.05)
-    close = pair("other", "tfidf", -0.02, -0.06, 0.02)
-    for pairs, words in (
-        ((close, ahead), 'worse than the control "the speaker\'s true role", by 0.10 (0.05 to 0.15).'),
-        ((close,), "It is not shown to do better than other: the difference is 0.02 (-0.02 to 0.06)."),
-    ):
-        assert sentences(replace(evaluation, rows=(own, *pairs)))[1].endswith(words)
-
-
-def test_what_is_found_says_on_whom_how_often_it_abstains_and_what_was_not_tried(evaluation: EvaluationResult) -> None:
-    own = ranked("tfidf", 0.8, 0.7, 0.9)
-    abstained = Figure("tfidf", "role", "test:promised=90%", "abstained", 0.4, 0.3, 0.5, 9, 3, 0.5)
-    _, whom, left = sentences(replace(evaluation, rows=(own, abstained)))
-    tested = evaluation.plan.evaluated(evaluation.statements).filter(pl.col("label_role").is_not_null())
-    assert whom.startswith(f"Tried on {tested.height} statements (")
-    assert f"{tested['game_id'].n_unique()} games" in whom
-    assert "it abstains on 40% (30% to 50%) of them." in left
-    assert "any other corpus" in left
-    assert "it gives no verdicts" in sentences(replace(evaluation, rows=(own,)))[2]
+    for result, held_out in ((evaluation, False), (whole, True)):
+        _, whom, left = (found.words for found in result.findings)
+        judged = result.plan.evaluated(result.statements)
+        assert whom.startswith(f"Tried on {judged.height} statements (")
+        assert f"{judged['game_id'].n_unique()} games" in whom
+        assert ("each scored by what learned from other games" in whom) == held_out
+        assert "it abstains on " in left
+        assert "It was not tried on any other corpus" in left
 
 
 def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed(
@@ -220,14 +195,14 @@ def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed
     evaluation = evaluate([tmp_path / "m"], corpus, observers=True, draws=20)
     assert evaluation.plan.hold_out == ("model-c",)
     statements = read_statements(corpus, ["test"])
-    mine = {r.split: r for r in evaluation.rows if r.detector == "m" and r.metric == "auroc" and not r.against}
+    mine = {r.where: r for r in evaluation.rows if r.scorer == "m" and r.metric == "auroc" and not r.against}
     own = pl.col("speaker_model") == "model-c"
     beside = pl.col("models").list.contains("model-c")
     for name, rows in {"held-out": own, "others-in-their-games": beside & ~own, "seen": ~beside}.items():
         assert mine[f"test:{name}"].statements == statements.filter(rows).height > 0
         assert f"test:{name}:rated-by-villagers" in mine
-    assert "test" not in {r.split for r in evaluation.rows}
-    assert any(r.split == "test:held-out" and r.metric == "names_mafioso" for r in evaluation.rows)
+    assert "test" not in {r.where for r in evaluation.rows}
+    assert any(r.where == "test:held-out" and r.metric == "names_mafioso" for r in evaluation.rows)
     words = markdown(report(evaluation))
     for name in POPULATIONS:
         assert f"### T{place_words(f'test:{name}')[1:]}\n\n{mine[f'test:{name}'].statements:,} statements" in words
@@ -237,7 +212,7 @@ def test_a_corpus_that_no_model_was_trained_on_is_evaluated_as_a_whole(model: Pa
     evaluation = evaluate([model], make_corpus(models=["model-x", "model-a"], change=elsewhere), draws=10)
     assert evaluation.plan.split == "all"
     assert set(evaluation.statements["split"]) == {"train", "validation", "test"}
-    games = {row.split: row.games for row in evaluation.rows if row.metric == "brier" and row.detector == "tfidf"}
+    games = {row.where: row.games for row in evaluation.rows if row.metric == "brier" and row.scorer == "tfidf"}
     # Every game has a statement of a model that was not in training; the split alone would mix it with the others.
     assert set(games) == {"all:held-out", "all:others-in-their-games"}
     assert games["all:held-out"] == 120
@@ -287,7 +262,7 @@ def test_two_detectors_are_compared_on_the_same_resamples(corpus: Path) -> None:
     scores = [("good", 0.5 * lie + 0.5 * noise), ("copy", 0.5 * lie + 0.5 * noise), ("guess", noise)]
     tables = [score_table(statements["statement_id"], score, name, "role") for name, score in scores]
     rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=50)).rows
-    found = {(r.detector, r.against, r.metric): r for r in rows if r.against}
+    found = {(r.scorer, r.against, r.metric): r for r in rows if r.against}
     same = [r for (one, other, _), r in found.items() if (one, other) == ("good", "copy")]
     # A copy differs by nothing in any resample: the interval has no width.
     assert same
@@ -314,10 +289,10 @@ def test_a_score_shifted_for_one_model_loses_no_rank_among_players_of_a_game(cor
     rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=20)).rows
     assert value(rows, "by game", "auroc") < value(rows, "plain", "auroc") - 0.1
     assert value(rows, "by game", "auroc_centred") == pytest.approx(value(rows, "plain", "auroc_centred"), abs=0.01)
-    (a, b) = (value(rows, "by model", "offset", f"test:speaker=model-{name}") for name in "ab")
+    (a, b) = (value(rows, "by model", "offset", f"test:model=model-{name}") for name in "ab")
     assert b - a == pytest.approx(3, abs=0.6)
     # Within the statements of one model, a shift of all of them changes nothing.
-    at_b = [value(rows, name, "auroc", "test:speaker=model-b") for name in ("plain", "by model")]
+    at_b = [value(rows, name, "auroc", "test:model=model-b") for name in ("plain", "by model")]
     assert at_b[0] == pytest.approx(at_b[1])
 
 
@@ -345,18 +320,18 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     rows, notes = on_statements(scores, statements, ratings, ScoringPlan("train", draws=200))
     # Two rate a statement here, and one of them is a villager: too few for Dawid and Skene.
     assert all("answers to an item" in note for note in notes)
-    everybody = [r for r in rows if r.split == "train:rated-by-all"]
-    auroc = {r.detector: r.value for r in everybody if r.metric == "auroc"}
+    everybody = [r for r in rows if r.where == "train:rated-by-all"]
+    auroc = {r.scorer: r.value for r in everybody if r.metric == "auroc"}
     differences = {r.against: r for r in everybody if r.metric == "auroc_difference"}
     difference = differences["observers:suspicion"]
     assert difference.value == pytest.approx(auroc["guess"] - auroc["observers:suspicion"])
     assert difference.hi < 0
     # At the players' own rate of false positives, a guess finds as many lies as it flags truths.
-    found = {(r.detector, r.metric): r for r in everybody if r.against is None}
+    found = {(r.scorer, r.metric): r for r in everybody if r.against is None}
     rate = found["observers:flags", "false_positive_rate"].value
     assert found["guess", "recall_at_players_fpr"].value == pytest.approx(rate, abs=0.08)
     assert found["observers:flags", "recall_at_players_fpr"].value > rate
-    villagers = [r for r in rows if r.split == "train:rated-by-villagers" and r.metric == "auroc"]
+    villagers = [r for r in rows if r.where == "train:rated-by-villagers" and r.metric == "auroc"]
     # A villager does not rate itself, so fewer statements are rated by villagers than by anybody.
     assert 0 < villagers[0].statements < difference.statements
 
@@ -427,15 +402,15 @@ def test_votes_that_the_rules_drew_are_left_out_people_are_shown_apart_and_diffe
     usable = tables.votes.filter(pl.col("fallback") == "")
     assert f"{tables.votes.height - usable.height} of {tables.votes.height} villagers' votes" in notes[0]
     people = usable.filter(pl.col("voter_source") == "human")
-    voted = [r for r in rows if r.detector == "observers:villager_vote"]
-    (row,) = [r for r in voted if r.split == "all:people"]
+    voted = [r for r in rows if r.scorer == "observers:villager_vote"]
+    (row,) = [r for r in voted if r.where == "all:people"]
     assert row.games == people.height > 0
     assert row.value == pytest.approx((people["target_role"] == "mafioso").mean())
-    (all_models,) = [r for r in voted if r.split == "all"]
+    (all_models,) = [r for r in voted if r.where == "all"]
     assert all_models.games == usable.height - people.height
-    by_model = [r for r in voted if "villager=" in r.split]
+    by_model = [r for r in voted if "villager=" in r.where]
     assert sum(r.games for r in by_model) == all_models.games
-    found = {(r.detector, r.metric): r for r in rows if r.split == "all"}
+    found = {(r.scorer, r.metric): r for r in rows if r.where == "all"}
     difference = found["d", "names_mafioso_difference"]
     assert difference.against == "observers:villager_vote"
     assert difference.value == pytest.approx(found["d", "names_mafioso"].value - all_models.value)
@@ -452,7 +427,7 @@ def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Pat
 
 
 def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, corpus: Path, make_corpus: Corpus) -> None:
-    with pytest.raises(UnknownName, match="all, test, train, validation"):
+    with pytest.raises(UnknownName, match="all, out-of-fold, test, train, validation"):
         evaluate([model], corpus, split="tests")
 
     def all_train(rows: Rows) -> None:

@@ -28,9 +28,7 @@ from tests.generate.players.openai.stub import Answer, Request, fails, says
 
 
 def auroc(evaluation: Any, judge: str) -> Any:
-    (row,) = [
-        r for r in evaluation.rows if (r.detector, r.metric, r.split, r.against) == (judge, "auroc", "test", None)
-    ]
+    (row,) = [r for r in evaluation.rows if (r.scorer, r.metric, r.where, r.against) == (judge, "auroc", "test", None)]
     return row
 
 
@@ -43,6 +41,7 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
         "judge_cache": tmp_path / "cache",
         "price": ["wise=10,20"],
         "draws": 20,
+        "split": "test",
         "out": tmp_path / "report",
     }
     first = evaluate(model, corpus, **options)
@@ -56,7 +55,7 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
     assert "work against the others" in request["messages"][0]["content"]
     # The same statements, so the difference needs no intersection.
     (pair,) = [r for r in first.rows if r.against == "judge:wise" and r.metric == "matched_recall_5pct_difference"]
-    assert (pair.detector, pair.statements) == ("tfidf", row.statements)
+    assert (pair.scorer, pair.statements) == ("tfidf", row.statements)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     assert report["judges"][0]["how"] == "log-probability"
     again = evaluate(model, corpus, **options)
@@ -74,7 +73,7 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
     for number, script in enumerate((stating, refuses)):
         stub = serve(script)
         cache = tmp_path / str(number)
-        found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, draws=10)
+        found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, split="test", draws=10)
         assert found.judges[0].how == "stated confidence"
         assert auroc(found, "judge:wise (stated confidence)").value > 0.8
         # One request found out that there are none; all others ask for a number.
@@ -84,12 +83,13 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
 def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
     stub = serve(with_logprobs)
     options: dict[str, Any] = {"judge_limit": 20, "judge_cache": tmp_path / "c", "draws": 10, "observers": True}
+    options["split"] = "test"
     found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", **options)
-    judged = found.scores.filter(pl.col("detector") == "judge:wise").join(found.statements, on="statement_id")
+    judged = found.scores.filter(pl.col("scorer") == "judge:wise").join(found.statements, on="statement_id")
     assert judged.height == 24
     assert set(judged["game_id"].value_counts()["count"]) == {6}
     # In the villager's seat, too, only the games that it judged count.
-    (seat,) = [r for r in found.rows if (r.detector, r.metric, r.split) == ("judge:wise", "names_mafioso", "test")]
+    (seat,) = [r for r in found.rows if (r.scorer, r.metric, r.where) == ("judge:wise", "names_mafioso", "test")]
     assert seat.games <= 4
 
 
@@ -104,7 +104,8 @@ def test_a_signal_keeps_what_came(
         return with_logprobs(request, made)
 
     stub = serve(script)
-    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
+    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c"}
+    options |= {"split": "test", "draws": 10}
     with pytest.raises(SystemExit):
         evaluate(model, corpus, progress=True, **options)
     assert "replies are kept in" in capsys.readouterr().err
@@ -134,7 +135,8 @@ def test_what_the_judge_fails_on_is_counted_left_out_of_comparisons_kept_and_ask
         )
 
     stub = serve(script)
-    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
+    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c"}
+    options |= {"split": "test", "draws": 10}
     found = evaluate(model, corpus, **options)
     (first,) = found.judges
     lost = sum(first.failed.values())

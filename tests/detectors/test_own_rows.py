@@ -65,8 +65,7 @@ def test_a_group_stands_on_one_side_of_every_fold(tmp_path: Path) -> None:
 def test_data_at_hand_is_evaluated_on_what_was_kept_for_tests_as_a_corpus_of_it_is(tmp_path: Path) -> None:
     pairs = [f"speaker {n // 2}" for n in range(80)]
     trained = liescope.train("tfidf", TEXTS, LABELS, groups=pairs, folds=2, out=tmp_path / "m")
-    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, draws=20)
-    assert found.plan.split == "test"
+    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, split="test", draws=20)
     tested = {*found.plan.evaluated(found.statements)["statement_id"]}
     assert tested
     assert not tested & {*trained.scores["statement_id"]}
@@ -76,11 +75,13 @@ def test_data_at_hand_is_evaluated_on_what_was_kept_for_tests_as_a_corpus_of_it_
         liescope.evaluate(tmp_path / "m", str(tmp_path), LABELS)
 
 
-def test_where_too_few_groups_leave_nothing_for_tests_what_is_scored_out_of_fold_is_named(tmp_path: Path) -> None:
+def test_few_groups_are_judged_whole_and_where_none_is_left_for_tests_that_is_advised(tmp_path: Path) -> None:
     liescope.train("tfidf", TEXTS, LABELS, groups=GROUPS, folds=2, out=tmp_path / "m")
-    with pytest.raises(UsageError, match="evaluate on --split train, which is scored out of fold"):
-        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, draws=20)
-    assert liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, split="train", draws=20).rows
+    with pytest.raises(UsageError, match="evaluate on --split out-of-fold"):
+        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, split="test", draws=20)
+    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, draws=20)
+    scores = found.scores.filter(scorer="m")
+    assert scores["statement_id"].n_unique() == scores.height == len(TEXTS)
 
 
 def test_data_at_hand_is_audited(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData
-from liescope.detectors.display import show_evaluation
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.observers import read_people
 from tests.detectors.judge_stub import with_logprobs
 
@@ -87,9 +87,7 @@ def test_what_is_no_export_of_these_tasks_is_refused_in_one_line(tasks: Any, sai
         read_people(written(tmp_path / "export.json", tasks))
 
 
-def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
-    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(serve: Any, tmp_path: Path) -> None:
     """Three people: the first always right by the role, the second always wrong, the third as the first."""
     run = tmp_path / "run"
     liescope.play("mini-mafia", games=60, players=["scripted:bold"], out=run)
@@ -110,7 +108,7 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     done.append(task(elsewhere["data"], [annotation(0, 0, "Honest")]))
     alone = written(tmp_path / "alone.json", [{**one, "annotations": one["annotations"][:1]} for one in done])
     few = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=alone, draws=10)
-    assert {"recall"} <= {row.metric for row in few.rows if row.detector == "observer:person-1"}
+    assert {"recall"} <= {row.metric for row in few.rows if row.scorer == "observer:person-1"}
     assert not {"alpha", "agreement"} & {row.metric for row in few.rows}
     wise = f"openai:wise@{serve(with_logprobs).url}"
     found = liescope.evaluate(
@@ -124,7 +122,7 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
         draws=10,
     )
     assert any("1 annotated statements are not among those of test" in note for note in found.notes)
-    judged = {(r.detector, r.metric, r.against): r for r in found.rows if (r.split, r.target) == (JUDGED, "role")}
+    judged = {(r.scorer, r.metric, r.against): r for r in found.rows if (r.where, r.target) == (JUDGED, "role")}
     values = {key: row.value for key, row in judged.items()}
     people = "observers:flags"
     assert values[people, "auroc", None] == 1
@@ -136,6 +134,7 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     assert [values[f"observer:person-{n}", "agreement", None] for n in (1, 2, 3)] == [0.5, 0, 0.5]
     assert values["observers:all", "observers", None] == 3
     assert values["observers:all", "alpha", None] < 0
-    show_evaluation(found)
-    said = " ".join(capsys.readouterr().out.split())
-    assert "statements that people annotated: observers:all: agreement (Krippendorff's alpha) -" in said
+    (section,) = (section for section in report(found).sections if section.name == "role-people")
+    assert section.table is not None
+    assert "agreement (Krippendorff's alpha)" in section.table.columns
+    assert {"observers:all", "observer:person-1"} <= {row[0] for row in section.table.rows()}

@@ -173,7 +173,7 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     mine: Path, corpus: Path, tmp_path: Path
 ) -> None:
     report = tmp_path / "report" / "report.json"
-    evaluate(mine, corpus, draws=20, out=report.parent)
+    evaluate(mine, corpus, split="test", draws=20, out=report.parent)
     row = {"by": "model", "protocol": "left-out", "detector": "tfidf", "train": "all others", "test": "model-b"}
     worst = {"worst": 0.61, "worst_lo": 0.5, "worst_hi": 0.7, "mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9}
     part = {"slice": "silent games", "value": 0.55, "lo": 0.4, "hi": 0.6, "statements": 99}
@@ -185,10 +185,8 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     assert (data.library_name, data.pipeline_tag, data.license) == ("sklearn", "text-classification", "other")
     auroc = {one.dataset_name: one.metric_value for one in data.eval_results if one.metric_type == "auroc_within_games"}
     assert {"small, train", "small, validation", "small, test"} <= auroc.keys()
-    test = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["rows"]
-    (value,) = (
-        r["value"] for r in test if (r["detector"], r["metric"], r["split"]) == ("tfidf", "auroc_within", "test")
-    )
+    test = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["figures"]
+    (value,) = (r["value"] for r in test if (r["scorer"], r["metric"], r["where"]) == ("tfidf", "auroc_within", "test"))
     assert auroc["small, test"] == pytest.approx(value, abs=1e-4)
     for words in (
         "control:length",
@@ -264,7 +262,7 @@ def test_a_secret_is_never_published(variable: str, where: str, mine: Path, monk
 def test_a_report_of_another_model_is_not_shown(
     mine: Path, model_with_context: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    evaluate(model_with_context, corpus, draws=20, out=tmp_path / "report")
+    evaluate(model_with_context, corpus, split="test", draws=20, out=tmp_path / "report")
     with pytest.raises(UsageError, match="not this training of this model"):
         publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     with pytest.raises(BadData, match="is not a report"):

@@ -294,7 +294,7 @@ def side_by_side(result: EvaluationResult, metric: str, detector: str, against: 
     (found,) = (
         row
         for row in result.rows
-        if (row.split, row.metric, row.detector, row.against) == (f"test:{SIDE_BY_SIDE}", metric, detector, against)
+        if (row.where, row.metric, row.scorer, row.against) == (f"test:{SIDE_BY_SIDE}", metric, detector, against)
     )
     return found
 
@@ -324,9 +324,9 @@ def test_views_are_compared_on_the_same_statements(
     test = read_statements(planted["told"], ["test"])
     kept = test["reasoning"].count()
     assert 0 < kept < test.height
-    rows = [row for row in evaluated["told"].rows if row.split == f"test:{SIDE_BY_SIDE}" and row.metric == POOLED]
+    rows = [row for row in evaluated["told"].rows if row.where == f"test:{SIDE_BY_SIDE}" and row.metric == POOLED]
     assert {row.statements for row in rows} == {kept}
-    assert {row.detector for row in rows} == {*VIEWS, "control:length", "control:reasoning_length"}
+    assert {row.scorer for row in rows} == {*VIEWS, "control:length", "control:reasoning_length"}
     assert any(f"{test.height - kept:,} of {test.height:,}" in note for note in evaluated["told"].notes)
 
 
@@ -340,14 +340,14 @@ def test_the_report_has_one_section_that_says_who_is_ahead(evaluated: dict[str, 
 
 def test_one_view_needs_no_section(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> None:
     alone = liescope.evaluate(views["told"]["reasoning"], planted["told"], split="test", draws=20)
-    assert not [row for row in alone.rows if row.split.endswith(SIDE_BY_SIDE)]
-    assert "control:reasoning_length" in set(alone.metrics["detector"])
+    assert not [row for row in alone.rows if row.where.endswith(SIDE_BY_SIDE)]
+    assert "control:reasoning_length" in set(alone.metrics["scorer"])
 
 
 def test_players_who_saw_no_reasoning_are_not_beside_detectors_that_did(evaluated: dict[str, EvaluationResult]) -> None:
     found = evaluated["told"]
     beside = [row for row in found.rows if "observers:" in (row.against or "")]
-    assert {row.detector for row in beside if not row.detector.startswith("control:")} == {"words"}
+    assert {row.scorer for row in beside if not row.scorer.startswith("control:")} == {"words"}
     assert any("who saw no reasoning" in note for note in found.notes)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
-from liescope.detectors.display import show_evaluation
+from liescope.detectors.display import evaluation_lines
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.evaluation_sections import target_sections
 from liescope.detectors.study.figures import Figure
@@ -28,35 +28,32 @@ Found = dict[tuple[str, str], Figure]
 
 @pytest.fixture(scope="module")
 def evaluation(large_model: Path, large: Path) -> EvaluationResult:
-    return evaluate([large_model], large, draws=100)
+    return evaluate([large_model], large, split="test", draws=100)
 
 
-def shown(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str], **values: float) -> str:
+def shown(evaluation: EvaluationResult, **values: float) -> str:
     """What the terminal says once these metrics of the detector have other values."""
     rows = tuple(
-        replace(row, value=values[row.metric]) if row.detector == "tfidf" and row.metric in values else row
+        replace(row, value=values[row.metric]) if row.scorer == "tfidf" and row.metric in values else row
         for row in evaluation.rows
     )
-    show_evaluation(replace(evaluation, rows=rows))
-    return " ".join(capsys.readouterr().out.split())
+    return " ".join(" ".join(evaluation_lines(replace(evaluation, rows=rows))).split())
 
 
 def test_a_recall_comes_with_its_realised_rate_and_not_at_all_where_that_is_far_from_the_promised_one(
-    evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]
+    evaluation: EvaluationResult,
 ) -> None:
-    kept = shown(evaluation, capsys, recall_at_5pct_fpr=0.31, realised_fpr_at_5pct=0.06)
-    assert "0.31 at 0.06" in kept
-    broken = shown(evaluation, capsys, recall_at_5pct_fpr=1.0, realised_fpr_at_5pct=0.998)
-    assert "– at 1.00" in broken
-    assert "1.00 at 1.00" not in broken
-    assert "recall withheld (–): false positives at more than 2 times the 5% promised" in broken
+    assert " 0.31 0.06 " in shown(evaluation, recall_at_5pct_fpr=0.31, realised_fpr_at_5pct=0.06)
+    broken = shown(evaluation, recall_at_5pct_fpr=0.77, realised_fpr_at_5pct=0.998)
+    assert " – 1.00 " in broken
+    assert " 0.77 " not in broken
 
 
 def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
-    evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]
+    evaluation: EvaluationResult,
 ) -> None:
     values = {"abstained": 1.0, "deceptive_covered": 1.0, "honest_covered": 1.0}
-    assert "tfidf, test: cannot be used on these: it gives no verdict on any" in shown(evaluation, capsys, **values)
+    assert "It gives no verdict on any of these statements." in shown(evaluation, **values)
     rows = tuple(replace(row, value=values.get(row.metric, row.value)) for row in evaluation.rows)
     (verdicts,) = (s for s in target_sections(replace(evaluation, rows=rows), "role") if s.name == "role-verdicts")
     assert "tfidf cannot be used here: it gives no verdict on any of these statements (test split: 90% promised)." in (
@@ -65,7 +62,7 @@ def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
 
 
 def by_place(rows: Sequence[Figure]) -> Found:
-    return {(row.split, row.metric): row for row in rows if row.detector == "tfidf"}
+    return {(row.where, row.metric): row for row in rows if row.scorer == "tfidf"}
 
 
 def value(found: Found, split: str, metric: str) -> float:
@@ -109,10 +106,10 @@ def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -
 
 def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(large_model: Path, large: Path) -> None:
     rows = evaluate([large_model], large, split="validation", draws=10)
-    assert not [row for row in rows.rows if "promised=" in row.split]
+    assert not [row for row in rows.rows if "promised=" in row.where]
     assert any("verdicts were chosen on validation" in note for note in rows.notes)
     out_of_fold = evaluate([large_model], large, split="train", draws=10)
-    assert not [row for row in out_of_fold.rows if "players:" in row.split]
+    assert not [row for row in out_of_fold.rows if "players:" in row.where]
     assert any("players of train are not judged" in note for note in out_of_fold.notes)
 
 

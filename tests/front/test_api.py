@@ -68,7 +68,7 @@ def test_a_corpus_is_read_as_frames_and_evaluated(made: str) -> None:
 def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(made: str) -> None:
     trained = liescope.train("tfidf", f"{made}/run", out=f"{made}/from-run")
     scores = pl.read_parquet(f"{made}/model/scores.parquet")
-    assert_frame_equal(trained.scores.drop("detector"), scores.drop("detector"), abs_tol=1e-9)
+    assert_frame_equal(trained.scores.drop("scorer"), scores.drop("scorer"), abs_tol=1e-9)
     on_run, on_corpus = (liescope.evaluate(f"{made}/model", f"{made}/{name}", draws=20) for name in ("run", "corpus"))
     assert_frame_equal(on_run.metrics, on_corpus.metrics, abs_tol=1e-9)
 

@@ -35,11 +35,9 @@ def test_it_leaves_a_run_a_corpus_two_detectors_and_two_reports(made: Path) -> N
 
 
 def test_its_detectors_stand_beside_controls_and_beside_the_players(made: Path) -> None:
-    rows = json.loads((made / "reports/detectors/report.json").read_text(encoding="utf-8"))["rows"]
-    detectors = {row["detector"] for row in rows}
-    assert {"duo", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
-    auroc = {row["detector"]: row["value"] for row in rows if row["metric"] == "auroc" and row["split"] == "test"}
-    assert auroc["control:role_oracle"] == 1.0
+    rows = json.loads((made / "reports/detectors/report.json").read_text(encoding="utf-8"))["figures"]
+    scorers = {row["scorer"] for row in rows}
+    assert {"duo", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= scorers
 
 
 def test_the_capabilities_come_from_the_same_games(made: Path) -> None:

@@ -110,9 +110,9 @@ def test_a_statement_comes_with_what_its_audience_had_heard(folder: Path) -> Non
 
 def test_detectors_and_analyses_say_what_they_lack(folder: Path) -> None:
     found = liescope.evaluate(folder / "model", folder / "corpus", draws=20)
-    (auroc,) = (row.value for row in found.rows if (row.detector, row.metric) == ("model", "auroc"))
+    (auroc,) = (row.value for row in found.rows if (row.scorer, row.metric) == ("model", "auroc"))
     assert auroc > 0.9
-    assert "control:role_oracle" not in {row.detector for row in found.rows}
+    assert "control:role_oracle" not in {row.scorer for row in found.rows}
     assert any("the role of no speaker is known" in note for note in found.notes)
     analyses = liescope.analyse(folder / "run", out=folder / "analyses")
     assert "statement_lengths" in analyses.tables

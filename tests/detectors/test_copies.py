@@ -15,6 +15,8 @@ import liescope
 from liescope import cli
 from liescope.detectors.examples import Example
 from liescope.detectors.learned_from import LearnedStatements
+from liescope.detectors.study.checks import COPIES, Check
+from liescope.detectors.study.result import EvaluationResult
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 Change = Callable[[Rows], None]
@@ -51,28 +53,42 @@ def some_of_test(row: dict[str, Any]) -> bool:
     return row["split"] == "test" and int(row["game_id"][-1]) % 2 == 0
 
 
+def copies_in(result: EvaluationResult) -> list[Check]:
+    return [check for check in result.checks if check.name == COPIES]
+
+
 def trained(corpus: Path, out: Path) -> Path:
     liescope.train("tfidf", corpus, out=out, folds=2)
     return out
 
 
-def test_copies_of_train_in_the_test_split_are_said_first(
+def test_copies_of_train_in_the_test_split_take_the_first_sentence(
     make_corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corpus = make_corpus(150, change=copied(some_of_test))
     model = trained(corpus, tmp_path / "tfidf")
-    words = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "50", "--out", str(tmp_path / "r")]
-    assert cli.main(words) == 0
+    words = ["evaluate", str(model), "--corpus", str(corpus), "--split", "test", "--draws", "50"]
+    assert cli.main([*words, "--out", str(tmp_path / "r")]) == 0
     test = liescope.read(corpus, "games").filter(split="test").select("game_id").collect()["game_id"]
     again = {game for game in test if int(game[-1]) % 2 == 0}
-    (found,) = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))["copies"]
-    assert found["copied_games"] == sorted(again)
-    with_copies, without = (row["value"] for row in found["auroc"])
-    assert with_copies > without + 0.1
-    lines = " ".join(capsys.readouterr().out.split())
-    assert lines.startswith(f"warning: {len(again)} of the {len(test)} evaluated games")
+    data = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
+    (found,) = (check for check in data["checks"] if check["name"] == COPIES)
+    assert found["bad"]
+    said = f"{len(again)} of the {len(test)} evaluated games ({min(again)!r}"
+    assert found["sentences"][0].startswith(said)
+    (without,) = found["figures"]
+    (every,) = (
+        row
+        for row in data["figures"]
+        if (row["scorer"], row["where"], row["metric"], row["against"]) == ("tfidf", "test", without["metric"], None)
+    )
+    assert every["value"] > without["value"] + 0.1
+    assert " ".join(capsys.readouterr().out.split()).startswith(f"No: {said}")
     for name in ("report.md", "report.html"):
-        assert "repeat a game that tfidf learned from" in (tmp_path / "r" / name).read_text(encoding="utf-8")
+        assert "repeat one that tfidf learned from" in (tmp_path / "r" / name).read_text(encoding="utf-8")
+    # Judged whole, the copies of one another stand in folds that did not learn from each other.
+    (words_of_whole,) = (check.sentences for check in liescope.evaluate(model, corpus, draws=10).checks if check.bad)
+    assert "repeat one that tfidf learned from" in words_of_whole[0]
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: f"{text} so"], ids=["word for word", "nearly"])
@@ -89,21 +105,40 @@ def test_copies_in_another_corpus_are_found_under_other_ids(
             row["text"] = change(text)
         elsewhere(rows)
 
-    (found,) = liescope.evaluate(model, make_corpus(60, change=other), draws=50).remembered
-    assert found.statements == 360
-    assert found.near == 180
-    assert found.exact == (180 if change is str.upper else 0)
-    assert len(found.copied) == (30 if change is str.upper else 0)
+    (found,) = copies_in(liescope.evaluate(model, make_corpus(60, change=other), draws=20))
+    exact = change is str.upper
+    assert any(words.startswith("30 of the 60 evaluated games") for words in found.sentences) == exact
+    assert f"names masked ({0.5 * exact:.0%} word for word)" in found.sentences[-1]
+    assert found.sentences[-1].startswith("50% of the statements of 5 words or more ")
+
+
+def test_players_with_stock_phrases_repeat_no_game(make_corpus: Corpus, tmp_path: Path) -> None:
+    """Half of what they say stands in a list of forty sentences, and no game is another over again."""
+
+    def stock(rows: Rows) -> None:
+        gibberish(rows)
+        phrases = [row["text"] for row in rows["statements"][:40]]
+        draw = random.Random(5)
+        gibberish(rows, seed=2)
+        for row in rows["statements"]:
+            row["text"] = draw.choice(phrases) if draw.random() < 0.5 else row["text"]
+
+    corpus = make_corpus(80, change=stock)
+    (found,) = copies_in(liescope.evaluate(trained(corpus, tmp_path / "tfidf"), corpus, draws=20))
+    assert not found.bad
+    (said,) = found.sentences
+    assert "share stock phrases with" in said
+    assert "repeat" not in said
 
 
 def test_where_nothing_is_repeated_nothing_is_said(make_corpus: Corpus, tmp_path: Path) -> None:
     corpus = make_corpus(60, change=gibberish)
     model = trained(corpus, tmp_path / "tfidf")
-    result = liescope.evaluate(model, corpus, draws=20)
-    assert result.warnings == ()
-    assert not [note for note in result.notes if "learned" in note]
-    assert [found.near for found in result.remembered] == [0]
-    assert liescope.evaluate(model, corpus, split="train", draws=20).remembered == ()
+    for split in (None, "test", "train"):
+        result = liescope.evaluate(model, corpus, split=split, draws=10)
+        assert result.warnings == ()
+        assert not [note for note in result.notes if "learned" in note]
+        assert copies_in(result) == []
 
 
 def test_sketches_tell_near_copies_from_others_after_a_trip_to_disk(tmp_path: Path) -> None:
