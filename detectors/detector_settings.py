@@ -86,9 +86,9 @@ class EvaluateSettings(TypedDict, total=False):
     split: Annotated[
         str | None,
         Setting(
-            "train (out of fold), validation, test or all.",
-            shown="all of a corpus that no model was trained on, else test",
-            choices=(*SPLITS, "all"),
+            "out-of-fold (each group by what learned from others), test, validation, train (out of fold) or all.",
+            shown="out-of-fold on its own corpus of at most 2,000 groups, else test; all of another corpus",
+            choices=("out-of-fold", *SPLITS, "all"),
         ),
     ]
     observers: Annotated[bool, Setting("Compare with the players' own judgement.", False, flag="--observers")]

@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True)
 class EvaluateReport:
-    """A report.json: the models held out, the detector evaluated and its kind, and the rows."""
+    """A report.json: the models held out, the detector evaluated and its kind, and the figures."""
 
     held_out: tuple[str, ...]
     split: str
@@ -56,7 +56,7 @@ class EvaluateReport:
         """Value and 95% interval, on the held-out model where there is one."""
         wanted = (detector or self.detector, metric, f"{self.split}:held-out" if self.held_out else self.split)
         for row in self.rows:
-            if (row["detector"], row["metric"], row["split"]) == wanted and not row.get("against"):
+            if (row["scorer"], row["metric"], row["where"]) == wanted and not row.get("against"):
                 return row["value"], row["lo"], row["hi"]
         sys.exit(f"the report on {self.name!r} has no row {wanted}; evaluate with --observers")
 
@@ -66,7 +66,7 @@ def read(path: Path) -> EvaluateReport:
     if len(data["models"]) != 1:
         sys.exit(f"{path} holds {len(data['models'])} detectors; the picture shows one")
     [(name, model)] = data["models"].items()
-    return EvaluateReport(tuple(data["hold_out"]), data["split"], name, model["kind"], data["rows"])
+    return EvaluateReport(tuple(data["hold_out"]), data["split"], name, model["kind"], data["figures"])
 
 
 def draw(axes: Axes, reports: list[EvaluateReport], series: list[Series], title: str) -> None:

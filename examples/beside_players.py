@@ -16,8 +16,8 @@ if not (out / "models" / "linear").exists():
 report = liescope.evaluate(
     out / "models" / "linear", out / "corpus" / "games", observers=True, draws=200, out=out / "reports" / "games"
 )
-differences = report.metrics.filter(metric="auroc_within_difference", detector="linear")
+differences = report.metrics.filter(metric="auroc_within_difference", scorer="linear")
 for row in differences.filter(differences["against"].str.starts_with("observers:")).iter_rows(named=True):
     settled = "settled" if row["lo"] > 0 or row["hi"] < 0 else "not settled by these games"
     figure = f"{row['value']:+.2f} ({row['lo']:+.2f} to {row['hi']:+.2f})"
-    print(f"{row['split']}: {figure} against {row['against']}: {settled}")
+    print(f"{row['where']}: {figure} against {row['against']}: {settled}")

@@ -28,7 +28,7 @@ for number in range(40):
 
 for name, groups in (("each row on its own", None), ("rows of a speaker together", speakers)):
     trained = liescope.train("tfidf", texts, labels, groups=groups, out=out / "models" / name.replace(" ", "-"))
-    (auroc,) = trained.metrics.filter(metric="auroc", split="train")["value"]  # out of fold
+    (auroc,) = trained.metrics.filter(metric="auroc", where="train")["value"]  # out of fold
     print(f"{name}: AUROC {auroc:.2f}")
 
 # The same by scikit-learn, of which LieDetector is a classifier.

@@ -22,6 +22,6 @@ models = [out / "models" / "answer", out / "models" / "answer-and-question"]
 report = liescope.evaluate(models, corpus, observers=True, draws=200, out=out / "reports" / "chats")
 
 # Conversations have one label each, so pairs are made within tasks. Detectors, controls, then judges.
-figures = report.metrics.filter(metric="auroc_within").select("detector", "split", "value", "lo", "hi")
-print(figures.filter(figures["split"] == "test"))
-print(figures.filter(figures["split"] == "test:rated-by-all"))
+figures = report.metrics.filter(metric="auroc_within").select("scorer", "where", "value", "lo", "hi")
+print(figures.filter(figures["where"] == "out-of-fold"))
+print(figures.filter(figures["where"] == "out-of-fold:rated-by-all"))

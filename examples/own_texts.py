@@ -15,11 +15,11 @@ messages = pl.read_csv(Path(__file__).parent / "data" / "messages.csv")  # text,
 
 liescope.train("tfidf", messages, out=out / "models" / "mine")
 report = liescope.evaluate(out / "models" / "mine", messages, out=out / "reports" / "mine", draws=200)
-print(report)  # on groups that the detector has not seen
+print(report)  # every group is judged by what learned from others
 
 # Is that better than text length alone? Only if the interval of the difference excludes 0.
 ahead = report.metrics.filter(
-    metric="auroc_within_difference", split="test", detector="mine", against="control:length"
+    metric="auroc_within_difference", where="out-of-fold", scorer="mine", against="control:length"
 ).row(0, named=True)
 print(f"ahead of length alone by {ahead['value']:.2f} ({ahead['lo']:.2f} to {ahead['hi']:.2f})")
 

@@ -30,6 +30,7 @@ from liescope.detectors.study.beside_judges import JUDGES_THRESHOLDS, Judges, ju
 from liescope.detectors.study.beside_players import beside_players, on_annotated
 from liescope.detectors.study.checks import copies, shuffles
 from liescope.detectors.study.controls import telling
+from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.learned import (
     Model,
     check_unseen,
@@ -179,12 +180,11 @@ def _evaluate(
             found if (found["fold"] == FINISHED).all() else scored_by(name, told)[0]
             for name, (found, *_) in tables.items()
         )
-    beside = [
-        on_verdicts(finished, statements, models, told),
-        on_suspects(
-            models, games, read_deceivers(corpus, plan.splits), finished, told.evaluated(evaluated), told, progress
-        ),
-    ]
+    beside, asked = list[tuple[list[Figure], list[str]]](), told.evaluated(evaluated)
+    if asked.height:
+        deceivers = read_deceivers(corpus, plan.splits)
+        beside.append(on_verdicts(finished, statements, models, told))
+        beside.append(on_suspects(models, games, deceivers, finished, asked, told, progress))
     open_eyed = [name for name, view in views.items() if view == WORDS]  # as players and people are
     if len(open_eyed) < len(views) and (own["observers"] or people is not None):
         knowing = ", ".join(name for name in views if name not in open_eyed)

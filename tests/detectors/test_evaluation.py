@@ -54,7 +54,7 @@ def value(rows: Sequence[Figure], detector: str, metric: str, split: str = "test
 
 def test_controls_know_what_they_should_and_nothing_else(evaluation: EvaluationResult, whole: EvaluationResult) -> None:
     for result, split in ((evaluation, "test"), (whole, "out-of-fold")):
-        auroc = {row.scorer: row.value for row in result.figures.rows if (row.metric, row.where) == ("auroc", split)}
+        auroc = {row.scorer: row.value for row in result.rows if (row.metric, row.where) == ("auroc", split)}
         known = {f"control:{name}" for name in BESIDE_DETECTORS if name != ROLE_ORACLE}  # it is the label here
         assert set(auroc) == {"tfidf", *known}
         assert auroc["tfidf"] > max(auroc[f"control:{name}"] for name in ("length", "position", "model_identity"))
@@ -92,7 +92,7 @@ def test_thresholds_never_come_from_the_games_that_are_evaluated_nor_scores_of_t
 ) -> None:
     evaluation = evaluate([model], corpus, split=split, draws=10)
     assert evaluation.plan.threshold_split != split
-    chosen = evaluation.figures.thresholds["tfidf", "role"]
+    chosen = evaluation.thresholds["tfidf", "role"]
     # Deal the evaluated labels anew: the thresholds must not move.
     flipped = evaluation.statements.with_columns(
         label_role=pl.when(pl.col("split") == split).then(~pl.col("label_role")).otherwise(pl.col("label_role"))
@@ -219,7 +219,7 @@ def test_a_corpus_that_no_model_was_trained_on_is_evaluated_as_a_whole(model: Pa
     assert value(evaluation.rows, "control:length", "auroc", "all:held-out") is not None
     assert value(evaluation.rows, "control:length", "recall_at_5pct_fpr", "all:held-out") is None
     saved = json.loads((model / "model.json").read_text(encoding="utf-8"))["thresholds"]
-    assert evaluation.figures.thresholds["tfidf", "role"] == saved
+    assert evaluation.thresholds["tfidf", "role"] == saved
 
 
 def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, verdict_of
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import ScoredFigures
 from liescope.detectors.study.scores import ScoringPlan
 
 WORDS = [
@@ -105,13 +104,8 @@ def made(*rows: Figure, checks: Sequence[Check] = ()) -> EvaluationResult:
     """An evaluation with these figures."""
     names = {row.scorer for row in rows if not row.scorer.startswith("control:")}
     models = {name: {"corpus": {"name": "mini"}, "text": {}} for name in names}
-    figures = ScoredFigures(rows, (), {})
-    return EvaluationResult(
-        *("mini", ScoringPlan("test", draws=10), models, ("scripted",), pl.DataFrame(), STATEMENTS, figures, rows, ()),
-        {"role": {}},
-        (),
-        tuple(checks),
-    )
+    told = "mini", ScoringPlan("test", draws=10), models, ("scripted",), pl.DataFrame(), STATEMENTS
+    return EvaluationResult(*told, rows, {}, (), (), tuple(checks))
 
 
 GOOD = (ranked("m", 0.8), ranked("control:length", 0.6), lead("m", "control:length", 0.2))

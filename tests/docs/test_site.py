@@ -87,13 +87,13 @@ def write_report(folder: Path, held_out: list[str], auroc: float, kind: str = "t
         "observers:villager_vote": ("names_mafioso",),
     }
     rows = [
-        {"detector": who, "metric": metric, "split": split, "value": value, "lo": value - 0.01, "hi": value + 0.01}
+        {"scorer": who, "metric": metric, "where": split, "value": value, "lo": value - 0.01, "hi": value + 0.01}
         for split, value in {"test": 0.99, wanted: auroc}.items()
         for who, metrics in named.items()
         for metric in metrics
-    ] + [{"detector": who, "metric": "auroc", "split": "test", "value": 0.5, "lo": 0.4, "hi": 0.6} for who in named]
+    ] + [{"scorer": who, "metric": "auroc", "where": "test", "value": 0.5, "lo": 0.4, "hi": 0.6} for who in named]
     folder.mkdir()
-    data = {"hold_out": held_out, "split": "test", "models": {"mine": {"kind": kind}}, "rows": rows}
+    data = {"hold_out": held_out, "split": "test", "models": {"mine": {"kind": kind}}, "figures": rows}
     (folder / "report.json").write_text(json.dumps(data), encoding="utf-8")
 
 
@@ -127,7 +127,7 @@ def test_every_figure_with_an_interval_is_one_of_the_report(
     report = json.loads((tmp_path / "reports" / "chats" / "report.json").read_text(encoding="utf-8"))
     found = {
         tuple(f"{row[end] + 0.0:.2f}".replace("-0.00", "0.00") for end in ("value", "lo", "hi"))
-        for row in report["rows"]
+        for row in report["figures"]
         if row["value"] is not None and row["lo"] is not None
     }
     found |= {match.groups() for match in _FIGURE.finditer(_two_decimals(json.dumps(report["notes"])))}

@@ -215,7 +215,7 @@ def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
         [(one, name, "role", score, -1) for name in names for one, score in scores.items()], SCORES, orient="row"
     )
     table.write_parquet(folder / "scores.parquet")
-    thresholds = [{"detector": "tfidf", "target": "role", "5pct": 0.9, "macro_f1": 0.3}]
+    thresholds = [{"scorer": "tfidf", "target": "role", "5pct": 0.9, "macro_f1": 0.3}]
     (folder / "report.json").write_text(json.dumps({"corpus": corpus, "models": {}, "thresholds": thresholds}))
     return folder
 
