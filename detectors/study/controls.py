@@ -153,7 +153,8 @@ def fitted_on(
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
-            model = make_pipeline(scale, logistic(10.0, seed)).fit(columns[learn], y[learn])
+            head = logistic(10.0, seed).set_params(solver="lbfgs" if one_hot else "newton-cholesky")  # few columns
+            model = make_pipeline(scale, head).fit(columns[learn], y[learn])
             return np.asarray(model.predict_proba(columns[score])[:, 1], dtype=np.float64)
 
         return probe

@@ -55,11 +55,10 @@ def value(rows: Sequence[Figure], detector: str, metric: str, split: str = "test
 def test_controls_know_what_they_should_and_nothing_else(evaluation: EvaluationResult, whole: EvaluationResult) -> None:
     for result, split in ((evaluation, "test"), (whole, "out-of-fold")):
         auroc = {row.scorer: row.value for row in result.rows if (row.metric, row.where) == ("auroc", split)}
-        known = {f"control:{name}" for name in BESIDE_DETECTORS if name != ROLE_ORACLE}  # it is the label here
+        # The role is the label here, and in every game as many deceive.
+        known = {f"control:{name}" for name in BESIDE_DETECTORS if name not in (ROLE_ORACLE, K_OF_N)}
         assert set(auroc) == {"tfidf", *known}
         assert auroc["tfidf"] > max(auroc[f"control:{name}"] for name in ("length", "position", "model_identity"))
-        # Whoever knows no word, but how many of a game deceive, ranks nothing within it.
-        assert value(result.rows, f"control:{K_OF_N}", "auroc_within", split) == 0.5
         (shuffles,) = (row for row in result.rows if row.metric == OF_SHUFFLES)
         assert abs(shuffles.value - 0.5) < 0.05
         assert shuffles.lo < 0.5 < shuffles.hi
@@ -80,6 +79,9 @@ def test_a_control_that_is_the_model_finds_a_corpus_where_the_model_is_the_answe
     def same(rows: Rows) -> None:
         for row in rows["statements"]:
             row["speaker_model"] = "liar" if row["label_role"] else "saint"
+        for game in rows["games"]:
+            for seat in game["seats"]:
+                seat["model"] = "liar" if seat["deceives"] else "saint"
 
     corpus = make_corpus(games=60, change=same)
     train("tfidf", corpus, out=tmp_path / "m", folds=0)
@@ -233,6 +235,9 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
     test = read_statements(corpus, ["test"])
     assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
     assert "have no label and are left out" in markdown(report(evaluation))
+    # Whoever knows no word, but what share of a game's statements deceive, ranks nothing within it.
+    assert value(evaluation.rows, f"control:{K_OF_N}", "auroc_within") == 0.5
+    assert value(evaluation.rows, f"control:{ROLE_ORACLE}", "auroc_within") > 0.5
 
 
 def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_another_it_is_a_note(
