@@ -26,7 +26,7 @@ from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.evaluation_sections import place_words
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.metrics import OF_SHUFFLES
+from liescope.detectors.study.metrics import NO_THRESHOLDS, OF_SHUFFLES
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import CUT, cut, evaluate_scores
 from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning, with_script
@@ -120,10 +120,12 @@ def test_a_corpus_of_its_own_is_judged_whole_each_game_by_what_learned_from_othe
 
 def test_thresholds_of_a_fold_are_chosen_on_the_others(whole: EvaluationResult) -> None:
     table = whole.scores.filter(scorer="tfidf").join(
-        whole.statements.select("statement_id", y="label_role"), on="statement_id"
+        whole.statements.select("statement_id", "split", y="label_role"), on="statement_id"
     )
     held_out = pl.col("fold") == 0
-    chosen, flipped = (cut(one, None) for one in (table, table.with_columns(y=pl.col("y") ^ held_out)))
+    chosen, flipped = (
+        cut("tfidf", one, NO_THRESHOLDS, whole.plan) for one in (table, table.with_columns(y=pl.col("y") ^ held_out))
+    )
     names = [name for name in chosen.columns if name.startswith(CUT)]
     here, there = (one.select("fold", *names).unique() for one in (chosen, flipped))
     assert here.height == chosen["fold"].n_unique() > 2
