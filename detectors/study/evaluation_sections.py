@@ -58,8 +58,8 @@ BESIDE = {
         "Verdicts, and abstaining",
         "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
         "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not "
-        "called the other. Games count alike, however much is said in them. The promise is for games like those; a "
-        "detector gives no verdicts on others, as a note says.",
+        "called the other; a game counts as much as any other, however much is said in it. The promise is for games like "
+        "those; a detector gives no verdicts on others, as a note says.",
     ),
     "suspects": (
         "Suspects",
@@ -295,7 +295,7 @@ def _populations(
             f"{target}-{number}",
             _titled(where),
             (said, *missing),
-            caption=_SHORT_CAPTION,
+            caption=_SHORT_CAPTION + _SEAT_CAPTION * (_beside_players(rows, where)[0] == NAMES_MAFIOSO),
             table=in_short(rows, here, where, within),
             printed=True,
         )
@@ -307,8 +307,9 @@ def _populations(
 _SHORT_CAPTION = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
     "that it has here; withheld where that is more than twice the promise. A control knows one thing, and reads for no "
-    "lie. Beside the villager's vote stands how often the mafioso is named."
+    "lie."
 )
+_SEAT_CAPTION = " Beside the villager's vote stands how often the mafioso is named."
 _RATE, _FAR = LEVELS["5pct"], 2.0
 _PLAYERS = ("observers:villager_vote", "observers:suspicion")
 _BESIDE_PLAYERS = {
