@@ -58,8 +58,8 @@ BESIDE = {
         "Verdicts, and abstaining",
         "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
         "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not "
-        "called the other; a game counts as much as any other, however much is said in it. The promise is for games like "
-        "those; a detector gives no verdicts on others, as a note says.",
+        "called the other; every game counts alike, however much is said in it. The promise is for games like those; a "
+        "detector gives no verdicts on others, as a note says.",
     ),
     "suspects": (
         "Suspects",
