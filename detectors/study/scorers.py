@@ -136,7 +136,7 @@ def thresholds_of(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thre
     only tell a reader where they lie.
     """
     if detector in plan.frozen:
-        return plan.frozen[detector]
+        return {**NO_THRESHOLDS, **plan.frozen[detector]}
     if plan.threshold_split is None and not plan.crossed(detector):
         return NO_THRESHOLDS
     others = table if plan.threshold_split is None else table.filter(pl.col("split") == plan.threshold_split)
