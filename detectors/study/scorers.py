@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
-from liescope.common.text import TEXT
+from liescope.common.text import Units
 from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED
 from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
 from liescope.detectors.study.metrics import (
@@ -180,12 +180,12 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
     """By metric, why it is not defined on this table, where it is not."""
     if table.is_empty():
         return dict.fromkeys(HEADLINE, "no scored statement has this label")
-    why = {}
+    why, called = dict[str, str](), Units.of(table["game"].unique())
     if table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
         one_class = f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
         why = dict.fromkeys(HEADLINE, one_class)
-    elif in_pairs(table).is_empty() and set(table["game"].unique()) != {TEXT}:
+    elif in_pairs(table).is_empty() and called.statements != "texts":
         why[WITHIN] = (
             f"none of {table['game_id'].n_unique():,} games has both deceptive and honest statements, so that there is "
             "no AUROC within games; the pooled one also rewards knowing in which games many deceive"
@@ -199,7 +199,7 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
         purposes = (words_of(name) if name == DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking)
         words = f"{chosen}, so there is no threshold for {', '.join(purposes)}"
         why |= {metric: words for name in lacking for metric in NEEDS_THRESHOLD[name]}
-    return why
+    return {metric: called.say(words) for metric, words in why.items()}
 
 
 def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
