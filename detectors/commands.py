@@ -208,6 +208,7 @@ def audit(
 
     Example: liescope audit corpus/mini --out reports/audit
     """
-    from liescope.detectors.audit import auditing
+    from liescope.detectors.display import audit_lines
+    from liescope.detectors.study.audit import audit as audit_corpus
 
-    say(auditing.audit(corpus, out=out, progress=True, **given), as_json, auditing.show_audit)
+    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, audit_lines)

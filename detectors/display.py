@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import polars as pl
 
+from liescope.common.report.contents import Report
 from liescope.common.report.plain_text import terminal, terminal_table, wrapped
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.detector import ROLE
+from liescope.detectors.study.audit import AuditResult
 from liescope.detectors.study.evaluation_sections import in_short, place_words
 from liescope.detectors.study.metrics import HEADLINE
 from liescope.detectors.study.result import EvaluationResult
@@ -52,8 +55,19 @@ def evaluation_lines(result: EvaluationResult) -> Iterator[str]:
     """The report in short, and its files."""
     from liescope.detectors.study.evaluation_report import report
 
-    yield from terminal(result.told or report(result))
-    yield from (plain(str(path)) for path in result.files)
+    yield from _in_short(result.told or report(result), result.files)
+
+
+def audit_lines(result: AuditResult) -> Iterator[str]:
+    """The report in short, and its files."""
+    from liescope.detectors.study.audit_report import report
+
+    yield from _in_short(result.told or report(result), result.files)
+
+
+def _in_short(report: Report, files: Iterable[Path]) -> Iterator[str]:
+    yield from terminal(report)
+    yield from (plain(str(path)) for path in files)
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:

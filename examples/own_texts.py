@@ -25,6 +25,6 @@ print(f"ahead of length alone by {ahead['value']:.2f} ({ahead['lo']:.2f} to {ahe
 
 found = liescope.audit(messages, draws=50, shuffles=20)
 for finding in found.findings[:3]:
-    print(f"{finding.severity}: {finding.sentence}")
+    print(f"{finding.severity}: {finding.words}")
 
 print(liescope.score(out / "models" / "mine", ["I saw Bob at night. I am sure of it."]).select("score", "verdict"))

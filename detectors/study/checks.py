@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_
 from liescope.detectors.study.figures import Figure, describe
 from liescope.detectors.study.learned import quick
 from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
-from liescope.detectors.study.schemes import Part, Scheme, fold_numbers
+from liescope.detectors.study.schemes import Part, Probe, Scheme, fold_numbers
 from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, scored
 
 COPIES, SHUFFLES = "copies", "shuffled labels"
@@ -162,18 +162,11 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
     values = []
     for number in range(_TIMES):
         progress("shuffled labels", number, _TIMES)
-        y = scheme.y.copy()
-        y[known] = deal_to_other_games(scheme.y[known], groups[known], plan.seed + number)
-        found_scores = replace(scheme, y=y, repeats=[parts]).scores(probe)
-        there = np.isfinite(found_scores)
-        if there.any() and y[there].any() and not y[there].all():
-            found = Scored(y[there], found_scores[there], np.zeros(there.sum(), dtype=np.int64), 1)
-            values.append(float(pooled_auroc(found, np.ones((1, 1), dtype=np.float32))[0]))
+        values.append(reached(dealt(replace(scheme, repeats=[parts]), known, plan.seed + number), known, probe))
     progress("shuffled labels", _TIMES, _TIMES)
-    if len(values) < _TIMES:
+    if not np.isfinite(values).all():
         return None
-    mean, error = float(np.mean(values)), float(np.std(values)) / np.sqrt(len(values))
-    bad = bool(mean - 3 * error > 0.5 + 2 * _GAIN)
+    mean, bad = float(np.mean(values)), lets_through(values)
     counted = int(drawn.sum()), len(np.unique(groups[drawn]))
     figure = Figure(CONTROL + SHUFFLED, target, plan.split, OF_SHUFFLES, mean, min(values), max(values), *counted)
     words = (
@@ -181,6 +174,26 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
         f"({min(values):.2f} to {max(values):.2f}): the division itself lets labels through."
     )
     return Check(SHUFFLES, CONTROL + SHUFFLED, target, bad, (words,) if bad else (), (figure,))
+
+
+def dealt(scheme: Scheme, known: Bools, seed: int) -> Scheme:
+    """The scheme with the labels of those that have one, (n,) known, dealt to other games."""
+    y = scheme.y.copy()
+    y[known] = deal_to_other_games(scheme.y[known], scheme.groups[known], seed)
+    return replace(scheme, y=y)
+
+
+def reached(scheme: Scheme, known: Bools, probe: Probe) -> float:
+    """The AUROC of a probe on the labels from which it learned; not a number where a class is missing."""
+    score = scheme.scores(probe)
+    there = known & np.isfinite(score)
+    found = Scored(scheme.y[there], score[there], np.zeros(there.sum(), dtype=np.int64), 1)
+    return float(pooled_auroc(found, np.ones((1, 1), dtype=np.float32))[0])
+
+
+def lets_through(values: Sequence[float]) -> bool:
+    """Whether labels that mean nothing are found: what shuffles reach is certainly above chance."""
+    return bool(np.mean(values) - 3 * np.std(values) / np.sqrt(len(values)) > 0.5 + 2 * _GAIN)
 
 
 def _some(groups: np.ndarray, seed: int) -> Bools:

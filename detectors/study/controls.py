@@ -35,6 +35,14 @@ K_OF_N, ROLE_ORACLE, BEST_WORD, LENGTH, REASONING_LENGTH = (
     "length",
     "reasoning_length",
 )
+WORDS, WORDS_NAMED, WORDS_WITHOUT_ROLES, NAME_AND_WORDS, OPENINGS, OTHERS = (
+    "words",
+    "words_named",
+    "words_without_roles",
+    "name_and_words",
+    "openings",
+    "others",
+)
 OPENING, CONTEXT = 3, 10
 """How many words the control of openings reads, and how many earlier statements that of others' words."""
 _LAST_PLACE, _MOST_LISTENERS = 20, 20
@@ -214,8 +222,9 @@ def _listeners(table: pl.DataFrame) -> pl.DataFrame:
     return table.select(pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS))
 
 
-def _words(table: pl.DataFrame, seed: int) -> Probe:
-    return word_probe([textualize(one, TextConfig()) for one in make_examples(table, 0)], seed)
+def reading(config: TextConfig) -> Callable[[pl.DataFrame, int], Probe]:
+    """TF-IDF of statements in this form."""
+    return lambda table, seed: word_probe([textualize(one, config) for one in make_examples(table, 0)], seed)
 
 
 def _openings(table: pl.DataFrame, seed: int) -> Probe:
@@ -231,9 +240,14 @@ CONTROLS: dict[str, Control] = {
     LENGTH: Control("length", fitted_on(_length_of("text"))),
     "form": Control("capitals and marks", fitted_on(_form)),
     BEST_WORD: Control("one word or mark", _best_word_probe),
-    "openings": Control(f"first {OPENING} words", _openings),
-    "words": Control("words alone", _words),
-    "others": Control("what others said", _others, ("text", "position")),
+    OPENINGS: Control(f"first {OPENING} words", _openings),
+    WORDS: Control("words alone", reading(TextConfig())),
+    WORDS_NAMED: Control("words, names kept", reading(TextConfig(mask_names=False))),
+    WORDS_WITHOUT_ROLES: Control("words, role words masked too", reading(TextConfig(mask_role_words=True))),
+    NAME_AND_WORDS: Control(
+        "the speaker's name and words", reading(TextConfig(mask_names=False, speaker_tag=True)), ("text", "speaker")
+    ),
+    OTHERS: Control("what others said", _others, ("text", "position")),
     "position": Control("place in the talk", fitted_on(_position, one_hot=True), ("position",)),
     "round": Control(
         "day, phase and round", fitted_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")

@@ -229,7 +229,7 @@ def control_scores(
             continue
         for done, name in enumerate(known):
             progress(f"controls of {target}", done, len(known))
-            if name != K_OF_N or _has_shares(table, target):
+            if name != K_OF_N or has_shares(table, target):
                 tables.append(scheme_table(scheme, CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
         progress(f"controls of {target}", len(known), len(known))
         if reasoned and (thought := table.filter(keeps_reasoning())).height:
@@ -239,7 +239,7 @@ def control_scores(
     return tables, notes
 
 
-def _has_shares(table: pl.DataFrame, target: str) -> bool:
+def has_shares(table: pl.DataFrame, target: str) -> bool:
     """Whether knowing the share of lies in a game or task is not knowing the label."""
     label = pl.col(target_column(target))
     return target == ROLE or table.select((label.drop_nulls().n_unique().over(compared_in(table)) > 1).any()).item()

@@ -29,6 +29,7 @@ DECISION = "macro_f1"
 """The name of the threshold that parts deceptive from honest."""
 DIFFERENCE = "_difference"
 OF_SHUFFLES = "auroc_of_shuffles"
+SHARE, ASSOCIATION = "share", "cramers_v"
 WITHIN, POOLED = "auroc_within", "auroc"
 """The ranking within games, by which scorers are judged, and the one over statements of all games, which also rewards
 knowing in which games many deceive."""
@@ -85,6 +86,8 @@ METRICS = (
     Metric("calibration_error", "calibration error (debiased)", headline=True),
     Metric("offset", "offset of the score, in log-odds", span=REAL),
     Metric(OF_SHUFFLES, "AUROC of shuffled labels, mean and range"),
+    Metric(SHARE, "share"),
+    Metric(ASSOCIATION, "Cramér's V"),
     Metric("recall", "recall"),
     Metric("false_positive_rate", "false positive rate"),
     Metric("recall_at_players_fpr", "recall at the players' FPR", compared=True),

@@ -93,12 +93,19 @@ def fold_numbers(parts: Sequence[Part], n: int) -> Rows:
 
 
 def by_group(
-    ids: pl.Series, groups: NDArray[np.str_], y: Bools, known: Bools, seed: int, repeats: int = REPEATS
+    ids: pl.Series,
+    groups: NDArray[np.str_],
+    y: Bools,
+    known: Bools,
+    seed: int,
+    repeats: int = REPEATS,
+    folds: int = FOLDS,
 ) -> Scheme:
     """Every group held out in turn, together with others, and this several times. known: (n,), which have a label;
-    statements without one are scored with their group. groups: (n,) names.
+    statements without one are scored with their group. groups: (n,) names; folds: at most, fewer where there are
+    fewer groups with either label.
     """
-    most = min(FOLDS, *(len(np.unique(groups[known & (y == label)])) for label in (True, False)))
+    most = min(folds, *(len(np.unique(groups[known & (y == label)])) for label in (True, False)))
     names, group = np.unique(groups, return_inverse=True)
     made = []
     for number in range(repeats if most > 1 else 0):

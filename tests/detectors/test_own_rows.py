@@ -88,7 +88,7 @@ def test_data_at_hand_is_audited(tmp_path: Path) -> None:
     longer = [f"{text} {'and so on ' * 9}" if lie else text for text, lie in zip(TEXTS, LABELS, strict=True)]
     found = liescope.audit(longer, LABELS, groups=GROUPS, draws=20, shuffles=20)
     assert found.corpus == "own data"
-    assert any("length" in finding.name for finding in found.alarms)
+    assert any("knows only length" in finding.words for finding in found.alarms)
 
 
 def test_the_last_answer_of_a_conversation_is_scored_with_the_turns_before_it(tmp_path: Path) -> None:

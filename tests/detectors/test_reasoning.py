@@ -16,15 +16,16 @@ from sklearn.metrics import roc_auc_score
 
 import liescope
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.audit.audit_findings import PLAIN, SERIOUS, AuditResult, AuditRow
-from liescope.detectors.audit.reasoning import without_own_role
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
+from liescope.detectors.study.alarms import PLAIN, SERIOUS
+from liescope.detectors.study.audit import AuditResult
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
+from liescope.detectors.study.reasoning import without_own_role
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import SIDE_BY_SIDE
 from liescope.detectors.textualize import TextConfig, View, textualize
@@ -373,30 +374,33 @@ def test_sentences_that_name_the_own_role_are_told_from_others(thought: str, rol
     assert without_own_role(thought, role, team) == left
 
 
-def figures(audited: AuditResult) -> dict[str, AuditRow]:
-    return {row.name: row for row in audited.rows if row.check == "reasoning"}
+def about_reasoning(audited: AuditResult) -> dict[str, Figure]:
+    (part,) = (part for part in audited.parts if part.name == "reasoning")
+    named = [row for row in part.figures if row.against is None]
+    return {row.scorer.removeprefix("control:") + f":{row.where}" * (row.metric == "share"): row for row in named}
 
 
 def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus) -> None:
     corpus = make_corpus(games=100, change=thinking(restating, words=False))
     audited = liescope.audit(corpus, target="role", split="out-of-fold", draws=100)
-    found = figures(audited)
-    assert found["name the own role: all"].value == 1.0
+    found = about_reasoning(audited)
+    assert found["name the own role:all"].value == 1.0
     assert found["reasoning"].value == pytest.approx(1.0)
     bare = found["reasoning, sentences naming the own role removed"]
     assert (bare.lo or 1.0) < 0.5 < (bare.hi or 0.0)
-    (alarm,) = (one for one in audited.findings if one.name == "naming the own role")
+    (alarm,) = (one for one in audited.findings if "own role outright" in one.words)
     assert alarm.severity == SERIOUS
-    assert "only restates the role" in alarm.sentence
+    assert "only restates the role" in alarm.words
 
 
 def test_an_audit_does_not_blame_reasoning_that_gives_away_more_than_the_role(planted: dict[str, Path]) -> None:
     audited = liescope.audit(planted["told"], target="role", split="out-of-fold", draws=100)
-    found = figures(audited)
-    assert found["name the own role: all"].value == 0.0
+    found = about_reasoning(audited)
+    assert found["name the own role:all"].value == 0.0
     assert found["reasoning, all words for roles removed too"].value == pytest.approx(1.0)
     assert (found["words, where there is reasoning"].value or 1.0) < 0.6
-    assert not [one for one in audited.findings if one.check == "reasoning" and one.severity != PLAIN]
+    (own,) = (one for one in audited.findings if "own role outright" in one.words)
+    assert own.severity == PLAIN
     kept = read_statements(planted["told"])["reasoning"].count()
     assert found["reasoning"].statements == kept
 

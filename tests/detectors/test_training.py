@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors.audit import audit
+from liescope.detectors import audit
 from liescope.detectors.examples import corpus_id, labelled, make_examples, read_statements
 from liescope.detectors.folds import fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName

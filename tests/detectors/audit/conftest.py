@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST, Audited, Bench, read_audited
+from liescope.detectors.study.audited import Audited, AuditPlan, read_audited
 from tests.detectors.conftest import Rows
 
 Row = dict[str, Any]
@@ -61,11 +60,10 @@ def longer(row: Row, draw: random.Random) -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A corpus with something planted, read. bench: with 200 resamples."""
+    """A corpus with something planted, read, with 200 resamples."""
 
     folder: Path
     data: Audited
-    bench: Bench
 
 
 Plant = Callable[..., Planted]
@@ -83,8 +81,6 @@ def plant(make_corpus: Callable[..., Path]) -> Plant:
             change(rows)
 
         folder = make_corpus(games, change=planted)
-        data = read_audited(folder, target)
-        split = data.table["split"].to_numpy().astype(np.str_)
-        return Planted(folder, data, Bench(target, data.data, split, (OUT_OF_FOLD, TRAIN_TEST), 200, seed))
+        return Planted(folder, read_audited(folder, AuditPlan(target, "both", 20, 200, seed)))
 
     return make

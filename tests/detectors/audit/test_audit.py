@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +12,13 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.audit.audit_findings import SEVERITIES, AuditResult
+from liescope.common.report.plain_text import terminal
+from liescope.detectors.study.alarms import PLAIN, SEVERITIES
+from liescope.detectors.study.audit import AuditResult
+from liescope.detectors.study.audit_report import report
+from liescope.detectors.study.controls import K_OF_N, LENGTH
+from liescope.detectors.study.scores import CONTROL
+from liescope.detectors.study.shortcuts import SHORTCUTS
 from tests.detectors.audit.conftest import Plant, Rows, each, longer
 
 
@@ -23,23 +31,49 @@ def audited(plant: Plant) -> AuditResult:
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_clean_corpus_raises_no_alarm(seed: int, plant: Plant) -> None:
     result = liescope.audit(plant(seed=seed).folder, draws=200, seed=seed)
-    assert [found.sentence for found in result.alarms] == []
-    assert any("above all 20" in found.sentence for found in result.findings)
+    assert [found.words for found in result.alarms] == []
+    assert any("above all 20" in found.words for found in result.findings)
     # Who deceives is drawn for each player, so that their number differs between games: said, and no alarm.
-    (known,) = [found for found in result.findings if found.name == "k_of_n"]
-    assert "may know nothing within one" in known.sentence
+    (known,) = [found for found in result.findings[1:] if found.rests_on[0].scorer == CONTROL + K_OF_N]
+    assert "may know nothing within one" in known.words
 
 
 def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) -> None:
     order = [list(SEVERITIES).index(found.severity) for found in audited.findings]
     assert order == sorted(order)
-    assert audited.alarms[0].name == "length"
+    assert audited.alarms[0].rests_on[0].scorer == CONTROL + LENGTH
     # A detector that does as well need not have learned the same.
-    assert audited.alarms[0].sentence.endswith("may have learned nothing more.")
-    figures = audited.table.filter(pl.col("check") == "probe")
-    assert set(figures["scheme"]) == {"out-of-fold", "train-test"}
+    assert audited.alarms[0].words.endswith("may have learned nothing more.")
+    assert {row for found in audited.findings for row in found.rests_on} <= set(audited.rows)
+    figures = audited.table.filter(pl.col("scorer") == CONTROL + LENGTH)
+    assert figures["where"].to_list() == ["out-of-fold", "test"]
     assert figures.select((pl.col("lo") <= pl.col("value")) & (pl.col("value") <= pl.col("hi"))).to_series().all()
     assert figures["prevalence"].null_count() == 0
+
+
+@pytest.mark.parametrize("change", [lambda _: None, each(longer)])
+def test_no_first_sentence_contradicts_another_finding_or_a_figure(
+    change: Callable[[Rows], None], plant: Plant
+) -> None:
+    result = liescope.audit(plant(change, games=60).folder, draws=50, split="out-of-fold")
+    first = result.findings[0]
+    assert report(result).findings[0].endswith(first.words)
+    assert str(result).splitlines()[0] == f"{first.severity}: {first.words}"
+    assert first.words.startswith("No alarm") == (not result.alarms) == (first.severity == PLAIN)
+    if not result.alarms:
+        blind = [row for row in result.rows if row.where == "out-of-fold" and row.scorer.partition(":")[2] in SHORTCUTS]
+        assert first.rests_on == (max(blind, key=lambda row: row.value),)
+
+
+def test_texts_are_said_to_be_texts_of_groups_and_never_games(tmp_path: Path) -> None:
+    texts = [f"{'and so on ' * (number % 7)}{'abcdefgh'[number % 8]} is said {number % 5}" for number in range(120)]
+    labels = [number % 7 > 3 for number in range(120)]
+    for groups in (None, [f"author {number // 4}" for number in range(120)]):
+        result = liescope.audit(texts, labels, groups=groups, draws=20)
+        page = report(result)
+        said = "\n".join([*terminal(page), page.meta, *(section.caption for section in page.sections)])
+        assert "reaches AUROC" in said
+        assert not re.search(r"\bgames?\b|\bstatements?\b", said)
 
 
 def test_the_command_prints_a_table_and_sentences_in_80_columns(
@@ -48,13 +82,14 @@ def test_the_command_prints_a_table_and_sentences_in_80_columns(
     words = ["audit", str(plant(each(longer), games=40).folder), "--draws", "20", "--split", "train-test"]
     assert cli.main(words) == 0
     said = capsys.readouterr().out
-    assert "Length alone reaches" in said
+    assert "knows only length reaches AUROC" in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 80
 
 
 def test_a_test_split_of_few_games_is_not_scored(plant: Plant) -> None:
     folder = plant(games=24).folder
-    assert {row.scheme for row in liescope.audit(folder, draws=20).rows} == {"out-of-fold", ""}
+    scored = [row for row in liescope.audit(folder, draws=20).rows if row.scorer == CONTROL + LENGTH]
+    assert [row.where for row in scored] == ["out-of-fold"]
     with pytest.raises(UsageError, match="5 games or more"):
         liescope.audit(folder, draws=20, split="train-test")
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from liescope.detectors.audit.audit_checks import associations, by_statement, held_out, missing, units_of
-from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
-from liescope.detectors.audit.probes import MASKED, TAGGED, copies, texts_of, without_copies, word_probe
+from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, Checked
+from liescope.detectors.study.associations import associations, missing
+from liescope.detectors.study.leaks import copies, division, units_of
 from liescope.generate.corpus.read import silent_turns
-from tests.detectors.audit.conftest import Plant, Planted, Row, Rows
+from tests.detectors.audit.conftest import Plant, Row, Rows
 
 
-def alarms(part: tuple[Any, ...]) -> list[str]:
-    return [found.name for found in part[1] if found.severity != PLAIN]
-
-
-def probes(planted: Planted) -> dict[str, Any]:
-    texts = dict(texts_of(planted.bench.data.examples))
-    return {name: word_probe(texts[name], 0) for name in (MASKED, TAGGED)}
+def alarms(part: Checked) -> list[str]:
+    return [found.words for found in part.findings if found.severity != PLAIN]
 
 
 def repeated(change: Callable[[str], str], share: float) -> Callable[[Rows], None]:
@@ -45,14 +39,14 @@ def test_statements_repeated_across_splits_are_found_word_for_word_and_nearly(
     change: Callable[[str], str], plant: Plant
 ) -> None:
     planted = plant(repeated(change, 0.3))
-    rows, found, near = copies(planted.data, planted.bench)
-    (sentence,) = [one.sentence for one in found]
+    found = copies(planted.data)
+    (sentence,) = [one.words for one in found.findings if "learned by heart." in one.words]
     assert "of test" in sentence
     assert "of validation" not in sentence
-    shares = {row.name: row.value or 0 for row in rows}
-    assert 0.2 < shares["test: at least nearly in train"] < 0.4
-    assert (shares["test: word for word in train"] > 0.2) == (change is str.upper)
-    assert near.mean() < 0.1
+    shares = {row.where: row.value or 0 for row in found.figures}
+    assert 0.2 < shares["test:at least nearly"] < 0.4
+    assert (shares["test:word for word"] > 0.2) == (change is str.upper)
+    assert shares["validation:at least nearly"] < 0.1
 
 
 def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> None:
@@ -65,10 +59,9 @@ def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> Non
             row["text"] = f"{row['text']} {row['text']}"
         repeated(str, 0.5)(rows)
 
-    planted = plant(by_heart)
-    copied = copies(planted.data, planted.bench)[2]
-    score = planted.bench.on_test(probes(planted)[MASKED])
-    assert alarms(without_copies(planted.bench, score, copied)) == ["gain from copies"]
+    assert any(
+        "copies, learned by heart or just easier, add" in words for words in alarms(copies(plant(by_heart).data))
+    )
 
 
 def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> None:
@@ -82,10 +75,21 @@ def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> N
         for row, other in zip(test, train, strict=True):
             row["text"] = other["text"]
 
-    planted = plant(twice)
-    found = [one for one in copies(planted.data, planted.bench)[1] if "game" in one.name]
-    assert [one.name for one in found] == ["copied games: test"]
-    assert sum(game in found[0].sentence for game in said) == 2
+    (words,) = alarms(copies(plant(twice).data))
+    assert words.startswith("In test, 1 of ")
+    assert sum(game in words for game in said) == 2
+
+
+def test_players_with_stock_phrases_repeat_no_game(plant: Plant) -> None:
+    def of_phrases(rows: Rows) -> None:
+        draw = random.Random(8)
+        stock = [" ".join(draw.choices("abcdefghijklmnop", k=7)) for _ in range(6)]
+        for row in rows["statements"]:
+            row["text"] = draw.choice(stock)
+
+    found = alarms(copies(plant(of_phrases).data))
+    assert found
+    assert not [words for words in found if "repeat a game" in words]
 
 
 @pytest.mark.parametrize("unit", ["batch", "prompt_version", "run"])
@@ -108,9 +112,9 @@ def test_what_belongs_to_a_batch_a_prompt_or_a_run_is_lost_when_it_is_held_out(u
 
     planted = plant(its_own_words)
     assert units_of(planted.data) == [unit]
-    found = held_out(planted.data, planted.bench, probes(planted)[MASKED], unit)
-    assert alarms(found) == [unit.replace("_", " ")]
-    assert "100% of the test statements" in found[1][0].sentence
+    (words,) = [one for one in alarms(division(planted.data)) if one.startswith("With whole")]
+    assert f"that part belongs to the {unit.replace('_', ' ')}" in words
+    assert "100% of the test statements" in words
 
 
 def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: Plant) -> None:
@@ -121,10 +125,8 @@ def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: 
         for row in rows["statements"]:
             row["label_role"] = lying[row["game_id"]]
 
-    planted = plant(split_by_label, games=40)
-    rows, (found,) = held_out(planted.data, planted.bench, probes(planted)[MASKED], "run")
-    assert rows == []
-    assert (found.severity, found.sentence) == (
+    *_, found = division(plant(split_by_label, games=40).data).findings
+    assert (found.severity, found.words) == (
         NOTABLE,
         "Whole runs cannot be held out: what is left then has labels of one class alone.",
     )
@@ -136,10 +138,8 @@ def test_a_split_by_statement_gains_where_names_tell_games_apart(plant: Plant) -
             row["speaker"] = f"{row['speaker']}{row['game_id'][-5:]}"
             row["text"] = row["text"].replace("lime", "item").replace("gate", "item")
 
-    planted = plant(own_names)
-    found = by_statement(planted.bench, probes(planted))
-    assert alarms(found) == ["random split"]
-    assert TAGGED in found[1][0].sentence
+    (words,) = alarms(division(plant(own_names).data))
+    assert words.startswith("Divided by statement, not by game, speaker's name and words reach")
 
 
 def test_labels_texts_and_turns_that_are_missing_for_one_model_or_role_are_found(plant: Plant) -> None:
@@ -160,13 +160,12 @@ def test_labels_texts_and_turns_that_are_missing_for_one_model_or_role_are_found
             game["silences"] = silent.get(game["game_id"], 0)
 
     planted = plant(gone, target="claim")
-    found = missing(planted.data, 200, 0)
-    assert alarms(found) == [
-        "no claim label: by model",
-        "a lost text: by model",
-        "silence instead of a statement: by role",
-    ]
-    assert "model-a" in found[1][0].sentence
+    found = alarms(missing(planted.data))
+    for words, said in zip(found, ("no claim label", "a lost text", "silence instead of a statement"), strict=True):
+        assert said in words
+    assert "same share for every model" in found[0]
+    assert "model-a" in found[0]
+    assert "same share for every role" in found[2]
     turns = silent_turns(planted.data.spoken, planted.data.games)
     assert turns["silent"].sum() == planted.data.games["silences"].sum()
 
@@ -189,13 +188,11 @@ def test_what_should_not_go_together_is_found(plant: Plant) -> None:
             row["label_role"] = row["speaker_model"] == "model-a"
             row["speaker_role"] = "mafioso" if row["position"] in (1, 4) else "villager"
 
-    planted = plant(tied)
-    found = associations(planted.data, 200, 0)[1]
-    assert {one.name for one in found if one.severity == SERIOUS} == {
+    found = {one.rests_on[0].scorer: one for one in associations(plant(tied).data).findings}
+    assert {name for name, one in found.items() if one.severity == SERIOUS} == {
         "label and speaking model",
         "role and name",
         "role and model",
         "role and position",
     }
-    (told,) = [one.sentence for one in found if one.name == "role and name"]
-    assert "Diana is mafioso in 100%" in told
+    assert "Diana is mafioso in 100%" in found["role and name"].words

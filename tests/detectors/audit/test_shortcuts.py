@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS, Figure
-from liescope.detectors.audit.probes import (
-    MASKED,
-    NAMED,
+from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS
+from liescope.detectors.study.checks import dealt, lets_through, reached
+from liescope.detectors.study.controls import (
+    K_OF_N,
     OPENINGS,
-    ROLES_MASKED,
-    about_words,
-    shortcut,
-    shuffled,
-    table_probes,
-    texts_of,
+    OTHERS,
+    ROLE_ORACLE,
+    WORDS,
+    WORDS_NAMED,
+    WORDS_WITHOUT_ROLES,
     word_probe,
 )
+from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.leaks import shuffled
+from liescope.detectors.study.scores import CONTROL
+from liescope.detectors.study.shortcuts import known, scorers
 from tests.detectors.audit.conftest import Plant, Planted, Row, Rows, each, longer, words
+
+
+def about(planted: Planted) -> dict[str, Finding]:
+    """What is said of scorers, by the scorer that it is about."""
+    return {found.rests_on[0].scorer.removeprefix(CONTROL): found for found in scorers(planted.data).findings}
 
 
 def early(row: Row, draw: random.Random) -> None:
@@ -70,30 +79,19 @@ def lies_follow_roles(row: Row, draw: random.Random) -> None:
         ("position", each(early), "role"),
         ("round", each(in_the_first_round), "role"),
         ("audience", each(in_private), "role"),
-        ("model", each(of_one_model), "role"),
+        ("model_identity", each(of_one_model), "role"),
         ("name", each(of_one_name), "role"),
         ("game", under_one_condition, "role"),
-        ("others' words", accused_before, "role"),
-        ("role oracle", each(lies_follow_roles), "claim"),
+        (OTHERS, accused_before, "role"),
+        (ROLE_ORACLE, each(lies_follow_roles), "claim"),
     ],
 )
 def test_a_planted_shortcut_is_found_and_named(
     name: str, change: Callable[[Rows], None], target: str, plant: Plant
 ) -> None:
-    planted = plant(change, target)
-    probes = table_probes(planted.data)
-    if name not in probes:
-        probes[name] = word_probe(dict(texts_of(planted.bench.data.examples))[name], 0)
-    (found,) = shortcut(name, planted.bench.grouped(probes[name], planted.bench.folds))
-    assert found.name == name
+    found = about(plant(change, target))[name]
     assert found.severity in (NOTABLE, SERIOUS)
-    assert "AUROC 0." in found.sentence
-
-
-def reached(planted: Planted) -> dict[str, Figure]:
-    texts = dict(texts_of(planted.bench.data.examples))
-    wanted = {name: word_probe(texts[name], 0) for name in (NAMED, MASKED, ROLES_MASKED, OPENINGS)}
-    return {name: planted.bench.grouped(probe, planted.bench.folds) for name, probe in wanted.items()}
+    assert "AUROC 0." in found.words
 
 
 def named(row: Row, _draw: random.Random) -> None:
@@ -109,12 +107,15 @@ def begun(row: Row, draw: random.Random) -> None:
     row["text"] = f"{first} {words(draw, row['label_role'], tell=0)}"
 
 
-@pytest.mark.parametrize(("name", "change"), [(NAMED, named), (ROLES_MASKED, role_words), (OPENINGS, begun)])
+@pytest.mark.parametrize(
+    ("name", "change"), [(WORDS_NAMED, named), (WORDS_WITHOUT_ROLES, role_words), (OPENINGS, begun)]
+)
 def test_words_that_give_the_role_away_are_named(
     name: str, change: Callable[[Row, random.Random], None], plant: Plant
 ) -> None:
-    alarms = [found for found in about_words(reached(plant(each(change)))) if found.severity != PLAIN]
-    assert [found.name for found in alarms] == [name]
+    found = about(plant(each(change)))
+    of_words = (WORDS, WORDS_NAMED, WORDS_WITHOUT_ROLES, OPENINGS)
+    assert [one for one in of_words if one in found and found[one].severity != PLAIN] == [name]
 
 
 def test_real_labels_lie_above_all_shuffles_of_them_and_meaningless_ones_among_them(plant: Plant) -> None:
@@ -122,10 +123,8 @@ def test_real_labels_lie_above_all_shuffles_of_them_and_meaningless_ones_among_t
         row["text"] = words(draw, row["label_role"], tell=0)
 
     for change, where in ((lambda _: None, "above all 20"), (each(dull), "of the 20")):
-        planted = plant(change)
-        probe = word_probe(dict(texts_of(planted.bench.data.examples))[MASKED], 0)
-        (found,) = shuffled(planted.bench, probe, 20)[1]
-        assert where in found.sentence
+        (found,) = shuffled(plant(change).data).findings
+        assert where in found.words
         assert found.severity == PLAIN
 
 
@@ -135,11 +134,9 @@ def test_shuffles_that_deal_every_lie_to_one_half_are_left_out(plant: Plant) -> 
         for row in rows["statements"]:
             row["label_role"] = row["game_id"] in liars
 
-    planted = plant(rare, games=12)
-    (real, row), (found,) = shuffled(planted.bench, lambda _, score, y: np.linspace(0, 1, len(score)), 20)
-    assert None not in (real.value, row.value)
-    assert 0 < int(row.name.split()[0]) < 20
-    assert found.sentence.startswith(row.name)
+    found = shuffled(plant(rare, games=12).data)
+    assert None not in {figure.value for figure in found.figures}
+    assert 0 < int(found.findings[0].words.split()[0]) < 20
 
 
 def test_a_protocol_that_leaks_finds_shuffled_labels(plant: Plant) -> None:
@@ -150,13 +147,11 @@ def test_a_protocol_that_leaks_finds_shuffled_labels(plant: Plant) -> None:
             row["label_role"] = lies.setdefault(row["game_id"], draw.random() < 0.5)
             row["text"] = f"{row['game_id'].replace('-', '')} {row['text']}"
 
-    planted = plant(a_word_a_game)
-    bench = planted.bench
-    bench.fold = np.arange(len(bench.fold)) % bench.folds  # by statement, as no fold of the audit is
-    probe = word_probe([example.text for example in bench.data.examples], 0)
-    (found,) = shuffled(bench, probe, 20)[1]
-    assert found.severity == SERIOUS
-    assert "protocol itself leaks" in found.sentence
+    data = plant(a_word_a_game).data
+    probe, known = word_probe(data.texts["text"].to_list(), 0), data.known
+    by_statement = replace(data.held_out(data.texts["statement_id"].to_numpy().astype(np.str_)), groups=data.groups)
+    assert lets_through([reached(dealt(by_statement, known, seed), known, probe) for seed in range(10)])
+    assert not lets_through([reached(dealt(data.by_game, known, seed), known, probe) for seed in range(10)])
 
 
 def test_what_is_known_between_games_is_said_of_players_for_the_role_and_of_statements_for_other_targets(
@@ -168,9 +163,15 @@ def test_what_is_known_between_games_is_said_of_players_for_the_role_and_of_stat
         for row in rows["statements"]:
             row["label_claim"] = draw.random() < (0.8 if lying[row["game_id"]] else 0.2)
 
-    planted = plant(lies_in_some_games, "claim", games=60)
-    name = "share in the game"
-    (found,) = shortcut(name, planted.bench.grouped(table_probes(planted.data)[name], planted.bench.folds))
-    assert found.sentence.startswith("Knowing what share of a game's labelled statements is deceptive")
+    found = about(plant(lies_in_some_games, "claim", games=60))[K_OF_N]
+    assert "knows only what share of a game's labelled statements is deceptive" in found.words
     assert found.severity == PLAIN
-    assert name not in table_probes(plant(games=40).data)
+
+
+def test_texts_that_stand_alone_have_no_share_of_lies_to_know(plant: Plant) -> None:
+    def one_a_game(rows: Rows) -> None:
+        rows["statements"] = [row for row in rows["statements"] if row["position"] == 1]
+        for row in rows["statements"]:
+            row["label_claim"] = row["label_role"]
+
+    assert K_OF_N not in known(plant(one_a_game, "claim", games=60).data)

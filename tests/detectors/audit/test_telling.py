@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import liescope
-from liescope.detectors.audit.audit_findings import NOTABLE, PLAIN, SERIOUS
-from liescope.detectors.audit.bench import read_audited
-from liescope.detectors.audit.telling import exact, passing, telling, tokens_of
+from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS
+from liescope.detectors.study.audited import AuditPlan, read_audited
 from liescope.detectors.study.controls import deal_to_other_games
+from liescope.detectors.study.scores import CONTROL
+from liescope.detectors.study.telling import exact, passing, telling
+from liescope.detectors.study.tokens import tokens_of
 from tests.detectors.audit.conftest import Plant, Row, Rows, each
 
 
@@ -46,48 +48,41 @@ def on_lies(change: Callable[[str], str], share: float = 1.0) -> Callable[[Rows]
 def test_what_stands_on_every_lie_is_serious_and_named_with_its_counts(
     change: Callable[[str], str], name: str, plant: Plant
 ) -> None:
-    planted = plant(on_lies(change), games=60)
-    rows, found = telling(planted.data, planted.bench)
-    worst = [one for one in found if one.severity == SERIOUS]
-    assert name in [one.name for one in worst]
-    y, split = planted.bench.data.y, planted.bench.split
-    for part in ("train", "test"):
-        lies = int((y & (split == part)).sum())
-        said = next(one.sentence for one in worst if one.name == name)
-        assert re.search(rf"{lies:,} of {lies:,} deceptive and \d+ of [\d,]+ honest ones in {part}", said)
-        shares = {row.name: row.value for row in rows if row.metric == "share"}
-        assert shares[f"{name}: {part}, deceptive"] == 1.0
+    data = plant(on_lies(change), games=60).data
+    worst = [one for one in telling(data).findings if one.severity == SERIOUS]
+    (said,) = (one.words for one in worst if one.rests_on[0].scorer == CONTROL + name)
+    lies = int(data.y.sum())
+    assert re.search(rf"in {lies:,} of {lies:,} deceptive and \d+ of [\d,]+ honest ones", said)
 
 
 def test_a_mark_on_some_lies_is_named_too_and_a_rare_odd_character_is_an_alarm(plant: Plant) -> None:
     planted = plant(on_lies(lambda text: f"{text}\u200d", share=0.2))
-    (found,) = [one for one in telling(planted.data, planted.bench)[1] if "ZERO WIDTH JOINER" in one.name]
+    (found,) = [one for one in telling(planted.data).findings if "ZERO WIDTH JOINER" in one.words]
     assert found.severity in (NOTABLE, SERIOUS)
-    assert "AUROC 0." in found.sentence
+    assert "AUROC 0." in found.words
 
 
 def test_words_that_tell_by_meaning_are_described_and_no_alarm(plant: Plant) -> None:
-    planted = plant()
-    (found,) = telling(planted.data, planted.bench)[1]
+    (found,) = telling(plant().data).findings
     assert found.severity == PLAIN
-    assert any(f'"{word}"' in found.name for word in ("lime", "rust", "dome", "gate", "clay", "path"))
-    assert "leak" not in found.sentence
+    assert any(f'"{word}"' in found.words for word in ("lime", "rust", "dome", "gate", "clay", "path"))
+    assert "leak" not in found.words
 
 
 def test_random_labels_of_real_statements_name_nothing(shared_data: Path, tmp_path: Path) -> None:
     liescope.import_games("avalon-nlu", shared_data / "avalon_nlu" / "games.jsonl.gz", out=tmp_path / "run")
     liescope.build(tmp_path / "run", out=tmp_path / "corpus")
-    data = read_audited(tmp_path / "corpus", "role")
-    real = data.data
-    presence, tokens = tokens_of(data.table["text"].to_list())
+    data = read_audited(tmp_path / "corpus", AuditPlan("role", "out-of-fold", 20, 20, 0))
+    y_real, groups = data.y[data.known], data.groups[data.known]
+    presence, tokens = tokens_of(data.labelled["text"].to_list())
     assert len(tokens) > 5000
     draw = np.random.default_rng(0)
-    seats = list(zip(real.groups, data.table["speaker"], strict=True))
+    seats = list(zip(groups, data.labelled["speaker"], strict=True))
     for number in range(16):
         side = {seat: draw.random() < 0.3 for seat in dict.fromkeys(seats)}
         of_players = np.array([side[seat] for seat in seats])
-        for y in (deal_to_other_games(real, number), of_players, draw.permutation(real.y)):
-            assert passing(presence, y, real.groups, number).tolist() == []
+        for y in (deal_to_other_games(y_real, groups, number), of_players, draw.permutation(y_real)):
+            assert passing(presence, y, groups, number).tolist() == []
 
 
 def test_the_exact_test_errs_as_seldom_as_it_says() -> None:

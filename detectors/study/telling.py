@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.statistics import Floats
-from liescope.detectors.audit import audit_findings as f
-from liescope.detectors.audit.audit_findings import AuditRow, Figure, Finding, graded
-from liescope.detectors.audit.bench import Audited, Bench, Bools
+from liescope.common.statistics import Bools
+from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Checked, Drawn, graded
+from liescope.detectors.study.audited import Audited
+from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.metrics import POOLED
+from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.tokens import LETTERS, MARKS, WORDS, Token, tokens_of
 
+TELLING = "telling"
 ERROR = 0.001
 """The probability that anything at all is named where nothing tells."""
 GIVEN_AWAY = 0.35
 """A word with an AUROC that is certainly this far above chance gives the label away."""
 _SENTENCES, _MOST = 5, 6  # of one family, in the table
 _SAME = 0.5  # the share of their statements from which two tokens tell the same
-_SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,52 +38,42 @@ class Told:
 
     token: Token
     there: Bools
-    reached: Figure
+    reached: Drawn
 
     @property
     def severity(self) -> str:
-        beyond = self.reached.certain - f.CHANCE
+        beyond = self.reached.certain - CHANCE
         if self.token.family != MARKS:
-            return graded(beyond, f.LARGE, GIVEN_AWAY)
-        found = graded(beyond, f.MARGIN, f.LARGE)
-        return f.NOTABLE if found == f.PLAIN and self.token.unusual else found
+            return graded(beyond, (BEYOND_CHANCE[1], GIVEN_AWAY))
+        found = graded(beyond, BEYOND_CHANCE)
+        return NOTABLE if found == PLAIN and self.token.unusual else found
 
 
-def telling(data: Audited, bench: Bench) -> tuple[list[AuditRow], list[Finding]]:
-    """Rows with the counts of what alone tells most, and sentences: the most telling word, the most telling mark, and
-    whatever else is an alarm.
-    """
-    table, y = data.table, bench.data.y
-    presence, tokens = tokens_of(table["text"].to_list())
+def telling(data: Audited) -> Checked:
+    """The most telling word, the most telling mark, and whatever else is an alarm."""
+    presence, tokens = tokens_of(data.labelled["text"].to_list())
     if not tokens:
-        return [], []
-    passed = passing(presence, y, table["siblings"].to_numpy().astype(np.str_), bench.seed)
-    named = _chosen(presence, tokens, passed, bench)
-    split = table["split"].to_numpy().astype(np.str_)
-    rows = [row for told in named for row in _rows(told, table["game_id"].to_numpy(), split, y)]
+        return Checked(TELLING)
+    y, target = data.y[data.known], data.plan.target
+    named = _chosen(presence, tokens, passing(presence, y, data.groups[data.known], data.plan.seed), data)
     first = {told.token.family: told for told in reversed(named)}
-    worst = [told for told in named if told.severity == f.SERIOUS or told.token.unusual][:_SENTENCES]
+    worst = [told for told in named if told.severity == SERIOUS or told.token.unusual][:_SENTENCES]
+    figures = {id(told): told.reached.figure(CONTROL + told.token.words, target, "all", POOLED) for told in named}
     said = dict.fromkeys([*worst, *(first[family] for family in (WORDS, MARKS) if family in first)])
-    return rows, [
-        Finding("telling", told.token.words, told.severity, _sentence(told, split, y, len(tokens))) for told in said
-    ]
+    found = [Finding(_sentence(told, y, len(tokens)), (figures[id(told)],), told.severity) for told in said]
+    return Checked(TELLING, list(figures.values()), found)
 
 
 def passing(presence: Any, y: Bools, groups: NDArray[np.str_], seed: int) -> NDArray[np.int64]:
     """The columns of a sparse matrix (statements, tokens) that pass `exact` on one statement of each class and group,
     drawn by chance.
     """
-    drawn = _one_of_each(y, groups, seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    _, first = np.unique(np.char.add(groups[order], np.where(y[order], "+", "-")), return_index=True)
+    drawn = np.sort(order[first])
     rows = presence.tocsr()
     lies, others = (np.asarray(rows[drawn[y[drawn] == side]].sum(axis=0)).ravel() for side in (True, False))
     return np.flatnonzero(exact(lies, int(y[drawn].sum()), others, int((~y[drawn]).sum())))
-
-
-def _one_of_each(y: Bools, groups: NDArray[np.str_], seed: int) -> NDArray[np.int64]:
-    """One statement of each class of each group, drawn by chance."""
-    order = np.random.default_rng(seed).permutation(len(y))
-    _, first = np.unique(np.char.add(groups[order], np.where(y[order], "+", "-")), return_index=True)
-    return np.sort(order[first])
 
 
 def exact(lies: NDArray[np.int64], all_lies: int, others: NDArray[np.int64], all_others: int) -> Bools:
@@ -103,16 +95,15 @@ def exact(lies: NDArray[np.int64], all_lies: int, others: NDArray[np.int64], all
     return np.asarray(p <= ERROR / correction)
 
 
-def _chosen(presence: Any, tokens: list[Token], passed: NDArray[np.int64], bench: Bench) -> list[Told]:
+def _chosen(presence: Any, tokens: list[Token], passed: NDArray[np.int64], data: Audited) -> list[Told]:
     """The most telling first, none that tells the same as one before it; of each family, no more than are shown."""
-    y = bench.data.y
+    y = data.y[data.known]
     lies, others = (np.asarray(presence[rows].sum(axis=0)).ravel() for rows in (y, ~y))
     lean = lies / y.sum() - others / (~y).sum()
     parts = np.array([token.family == LETTERS for token in tokens])[passed]
-    order = passed[np.lexsort((passed, parts, -np.abs(lean[passed]).round(6)))]
     found: list[Told] = []
     kept: dict[str, list[Bools]] = {WORDS: [], MARKS: [], LETTERS: []}
-    for at in order:
+    for at in passed[np.lexsort((passed, parts, -np.abs(lean[passed]).round(6)))]:
         token = tokens[at]
         mine = kept[token.family]
         if len(mine) == _MOST or (token.family == LETTERS and abs(lean[at]) / 2 <= GIVEN_AWAY):
@@ -121,9 +112,10 @@ def _chosen(presence: Any, tokens: list[Token], passed: NDArray[np.int64], bench
         there[presence.indices[presence.indptr[at] : presence.indptr[at + 1]]] = True
         if any(_alike(there, known) or _alike(~there, known) for every in kept.values() for known in every):
             continue
-        score: Floats = there.astype(np.float64) if lean[at] > 0 else 1.0 - there
+        score = np.full(len(data.y), np.nan)
+        score[data.known] = there if lean[at] > 0 else ~there
         mine.append(there)
-        found.append(Told(token, there, bench.auroc(score)))
+        found.append(Told(token, there, data.auroc(score)))
     return found
 
 
@@ -131,35 +123,13 @@ def _alike(one: Bools, other: Bools) -> bool:
     return bool((one & other).sum() > _SAME * (one | other).sum())
 
 
-def _rows(told: Told, game: NDArray[Any], split: NDArray[np.str_], y: Bools) -> list[AuditRow]:
-    """The AUROC, and the shares of deceptive and honest statements that have it, in train and in test."""
-    rows = [told.reached.row("telling", told.token.words, "", "auroc")]
-    for part in _SPLITS:
-        for side, words in ((y, "deceptive"), (~y, "honest")):
-            here = side & (split == part)
-            if here.any():
-                name, share = f"{told.token.words}: {part}, {words}", float(told.there[here].mean())
-                counted = int(here.sum()), len(np.unique(game[here]))
-                rows.append(AuditRow("telling", name, "", "share", share, None, None, *counted))
-    return rows
-
-
-def _sentence(told: Told, split: NDArray[np.str_], y: Bools, looked_at: int) -> str:
-    counted = []
-    for name in _SPLITS:
-        have, every = ([int((there & (split == name)).sum()) for there in pair] for pair in _pairs(told.there, y))
-        if sum(every):
-            lies, others = (f"{one:,} of {all_:,}" for one, all_ in zip(have, every, strict=True))
-            counted.append(f"{lies} deceptive and {others} honest ones in {name}")
+def _sentence(told: Told, y: Bools, looked_at: int) -> str:
     what = f"{told.token.words[0].upper()}{told.token.words[1:]}"
-    words = f"{what} alone {told.token.verb} AUROC {told.reached:.3f}: in {' and '.join(counted)}"
+    lies, others = (f"{told.there[side].sum():,} of {side.sum():,}" for side in (y, ~y))
+    words = f"{what} alone {told.token.verb} AUROC {told.reached:.3f}: in {lies} deceptive and {others} honest ones"
     if told.token.unusual:
         return f"{words}. Nobody types such a character: what wrote or changed these statements put it there."
-    if told.severity == f.SERIOUS:
+    if told.severity == SERIOUS:
         return f"{words}. Whether the speakers or the making of the corpus put it there is for a reader to find out."
     kind = {WORDS: "word or sequence of words", MARKS: "mark"}[told.token.family]
     return f"{words}. Of {looked_at:,} candidates, no other {kind} that passes an exact test tells more."
-
-
-def _pairs(there: Bools, y: Bools) -> tuple[tuple[Bools, Bools], tuple[Bools, Bools]]:
-    return (there & y, there & ~y), (y, ~y)

@@ -1,0 +1,100 @@
+"""When a figure is an alarm, and what an audit's checks find.
+
+An audit makes dozens of comparisons, and the lower end of one 95% interval in forty lies above the truth by chance. So
+a figure must pass its limit by three standard errors to be an alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from liescope.common.statistics import (
+    CHANGE,
+    PROPORTION,
+    Bools,
+    Floats,
+    Scale,
+    codes,
+    estimate,
+    game_weights,
+    resampled,
+    share,
+)
+from liescope.detectors.study.figures import Figure, Finding
+
+SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
+SEVERITIES = {
+    SERIOUS: "large enough to pass for a detector, or to make one look better than it is",
+    NOTABLE: "to be reported beside every figure on this corpus",
+    PLAIN: "no alarm, for comparison",
+}
+"""The severities and what each asks of the reader, worst first."""
+CHANCE, ERRORS = 0.5, 3
+Limits = tuple[float, float]
+"""Beyond what something is notable, and beyond what serious."""
+BEYOND_CHANCE: Limits = (0.02, 0.15)
+GAIN: Limits = (0.01, 0.05)
+COPIED: Limits = (0.02, 0.3)
+ASSOCIATED: Limits = (0.1, 0.3)
+
+
+def graded(certain: float, limits: Limits) -> str:
+    """The severity of what is certainly so large."""
+    notable, serious = limits
+    return SERIOUS if certain > serious else NOTABLE if certain > notable else PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure over the rows of `game_weights`. span: the values that it can have."""
+
+    draws: Floats
+    statements: int
+    games: int
+    prevalence: float | None = None
+    span: Scale = PROPORTION
+
+    def __sub__(self, other: Drawn) -> Drawn:
+        """The difference, paired: both were resampled alike."""
+        return Drawn(self.draws - other.draws, self.statements, self.games, self.prevalence, CHANGE)
+
+    @property
+    def value(self) -> float:
+        return float(self.draws[0])
+
+    @property
+    def certain(self) -> float:
+        """The value less three standard errors; minus infinity if it is not defined, so that it passes no limit."""
+        drawn = resampled(self.draws)
+        return self.value - ERRORS * float(drawn.std()) if len(drawn) > 1 and np.isfinite(self.value) else -np.inf
+
+    def figure(self, scorer: str, target: str, where: str, metric: str, against: str | None = None) -> Figure:
+        found = estimate(self.draws, self.games, self.span)
+        return Figure(scorer, target, where, metric, *found, self.statements, self.games, self.prevalence, against)
+
+    def __format__(self, form: str) -> str:
+        """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
+        value, lo, hi = estimate(self.draws, self.games, self.span)
+        if value is None:
+            return "not defined"
+        return format(value, form) if lo is None or hi is None else f"{value:{form}} ({lo:{form}} to {hi:{form}})"
+
+
+def share_of(table: pl.DataFrame, found: Bools, draws: int, seed: int) -> Drawn:
+    """The share of the rows of a table with `game_id` for which `found`, (n,), holds."""
+    game, games = codes(table["game_id"].to_numpy().astype(np.str_))
+    values = share(found.astype(float), np.ones(len(found)), game, game_weights(games, draws, seed))
+    return Drawn(values, table.height, games)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one check found. name: of the check, by which a report has it."""
+
+    name: str
+    figures: Sequence[Figure] = ()
+    findings: Sequence[Finding] = ()
