@@ -7,7 +7,8 @@ from liescope.detectors.detector_registry import DETECTORS, make
 from liescope.detectors.examples import TARGETS, Example, Labelled
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.scoring import ScoredFile, score, score_file
-from liescope.detectors.study.audit import AuditResult, audit
+from liescope.detectors.study.audit import audit
+from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.textualize import TextConfig, textualize

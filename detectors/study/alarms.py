@@ -10,20 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from liescope.common.statistics import (
-    CHANGE,
-    PROPORTION,
-    Bools,
-    Floats,
-    Scale,
-    codes,
-    estimate,
-    game_weights,
-    resampled,
-    share,
-)
+from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, estimate, resampled
 from liescope.detectors.study.figures import Figure, Finding
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
@@ -82,13 +70,6 @@ class Drawn:
         if value is None:
             return "not defined"
         return format(value, form) if lo is None or hi is None else f"{value:{form}} ({lo:{form}} to {hi:{form}})"
-
-
-def share_of(table: pl.DataFrame, found: Bools, draws: int, seed: int) -> Drawn:
-    """The share of the rows of a table with `game_id` for which `found`, (n,), holds."""
-    game, games = codes(table["game_id"].to_numpy().astype(np.str_))
-    values = share(found.astype(float), np.ones(len(found)), game, game_weights(games, draws, seed))
-    return Drawn(values, table.height, games)
 
 
 @dataclass(frozen=True, slots=True)

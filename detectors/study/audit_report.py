@@ -10,7 +10,7 @@ from liescope.common.report.contents import Report, Section, Table, with_interva
 from liescope.detectors.examples import REASONING
 from liescope.detectors.study.alarms import CHANCE, PLAIN, SEVERITIES
 from liescope.detectors.study.associations import ASSOCIATIONS, MISSING
-from liescope.detectors.study.audit import AuditResult
+from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.audited import TEST
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.figures import Figure, Finding

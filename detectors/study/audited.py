@@ -12,10 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.common.statistics import Bools, Floats, Weights, codes, game_weights
+from liescope.common.statistics import Bools, Floats, Weights, codes, game_weights, share
 from liescope.common.text import Units
 from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
-from liescope.detectors.study.alarms import Drawn, share_of
+from liescope.detectors.study.alarms import Drawn
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
 from liescope.detectors.study.metrics import Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Part, Probe, Scheme, by_group
@@ -143,7 +143,9 @@ class Audited:
 
     def share_of(self, table: pl.DataFrame, found: Bools) -> Drawn:
         """The share of the rows of a table with `game_id` for which `found`, (n,), holds."""
-        return share_of(table, found, self.plan.draws, self.plan.seed)
+        game, games = codes(table["game_id"].to_numpy().astype(np.str_))
+        weights = game_weights(games, self.plan.draws, self.plan.seed)
+        return Drawn(share(found.astype(float), np.ones(len(found)), game, weights), table.height, games)
 
     @cached_property
     def _resamples(self) -> tuple[NDArray[np.int64], Weights]:

@@ -16,7 +16,7 @@ from liescope.detectors.study.checks import dealt, lets_through, reached
 from liescope.detectors.study.controls import NAME_AND_WORDS, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, Finding
 from liescope.detectors.study.metrics import DIFFERENCE, OF_SHUFFLES, POOLED, SHARE
-from liescope.detectors.study.schemes import Part, Scheme
+from liescope.detectors.study.schemes import Part
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
 
 COPIES, DIVISION, SHUFFLES = "copies", "division", "shuffled"
@@ -127,33 +127,29 @@ def _held_out(data: Audited, unit: str) -> Checked:
 
 
 def _by_statement(data: Audited) -> Checked:
-    """The AUROC of words when statements, not games, are held out; nothing where each is on its own. The sentence is
-    about the reading that gains most.
+    """What the speaker's name and words reach when statements, not games, are held out; nothing where each is on its
+    own.
     """
     at = np.flatnonzero(data.known)
     if len(np.unique(data.groups[at])) == len(at):
         return Checked(DIVISION)
-    target, y = data.plan.target, data.y[at]
-    dealing = StratifiedKFold(len(data.by_game.repeats[0]), shuffle=True, random_state=data.plan.seed)
-    folds = [Part(at[learn], at[score], number) for number, (learn, score) in enumerate(dealing.split(y, y))]
-    scheme = Scheme(data.texts["statement_id"], data.groups, data.y, [folds])
-    figures: list[Figure] = []
-    found: list[tuple[float, Finding]] = []
-    for control, name in ((WORDS, "words, names masked"), (NAME_AND_WORDS, "speaker's name and words")):
-        random, grouped = data.auroc(data.scores(control, scheme)), data.reached(control)
-        gain = random - grouped
-        where = f"{OUT_OF_FOLD}:divided by statement"
-        rests = (
-            random.figure(CONTROL + control, target, where, POOLED),
-            gain.figure(CONTROL + control, target, f"{where} less by game", POOLED + DIFFERENCE, CONTROL + control),
-        )
-        figures += rests
-        severity = graded(gain.certain, GAIN)
-        words = f"Divided by statement, not by game, {name} reach AUROC {random:.3f} instead of {grouped.value:.3f}"
-        if severity != PLAIN:
-            words += f", {gain:.3f} from leakage alone: statements of one game give each other away"
-        found.append((gain.value, Finding(data.units.say(f"{words}."), rests, severity)))
-    return Checked(DIVISION, figures, [max(found, key=lambda pair: pair[0])[1]])
+    y, folds = data.y[at], StratifiedKFold(len(data.by_game.repeats[0]), shuffle=True, random_state=data.plan.seed)
+    parts = [Part(at[learn], at[score], number) for number, (learn, score) in enumerate(folds.split(y, y))]
+    random = data.auroc(data.scores(NAME_AND_WORDS, replace(data.by_game, repeats=[parts])))
+    grouped, scorer, where = data.reached(NAME_AND_WORDS), CONTROL + NAME_AND_WORDS, f"{OUT_OF_FOLD}:by statement"
+    gain = random - grouped
+    figures = (
+        random.figure(scorer, data.plan.target, where, POOLED),
+        gain.figure(scorer, data.plan.target, f"{where} less by game", POOLED + DIFFERENCE, scorer),
+    )
+    severity = graded(gain.certain, GAIN)
+    words = (
+        f"Divided by statement, not by game, the speaker's name and words reach AUROC {random:.3f} instead of "
+        f"{grouped.value:.3f}"
+    )
+    if severity != PLAIN:
+        words += f", {gain:.3f} from leakage alone: statements of one game give each other away"
+    return Checked(DIVISION, figures, [Finding(data.units.say(f"{words}."), figures, severity)])
 
 
 def shuffled(data: Audited) -> Checked:

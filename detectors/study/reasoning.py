@@ -98,7 +98,7 @@ def reasoning(data: Audited) -> Checked:
     drawn = {name: _reached(probe, table, kept, data) for name, probe in probes.items()}
     figures = [one.figure(CONTROL + name, target, _WHERE, POOLED) for name, one in drawn.items()]
     share = data.share_of(data.labelled, keeps[data.known])
-    figures.append(share.figure("labelled statements", target, "that keep reasoning", SHARE))
+    figures.append(share.figure(f"labelled {data.units.statements}", target, "that keep reasoning", SHARE))
     words, thought, length, *cut = drawn.values()
     said = (
         f"{share.value:.1%} of the labelled statements keep what their speaker thought. On these, reasoning reaches "

@@ -14,8 +14,8 @@ from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.plain_text import terminal
 from liescope.detectors.study.alarms import PLAIN, SEVERITIES
-from liescope.detectors.study.audit import AuditResult
 from liescope.detectors.study.audit_report import report
+from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.shortcuts import SHORTCUTS
