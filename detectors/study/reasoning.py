@@ -84,7 +84,7 @@ def reasoning(data: Audited) -> Checked:
     roles = table.select(pl.when(hidden).then(pl.col("speaker_role", "speaker_team")).fill_null("")).rows()
     bare = [without_own_role(text, *who) for text, who in zip(table["reasoning"], roles, strict=True)]
     stripped = table.with_columns(reasoning=pl.Series(bare, dtype=pl.String))
-    thoughts = TextConfig(view=REASONING)
+    thoughts = TextConfig(view="reasoning")
     probes: dict[str, Probe] = {
         "words, where there is reasoning": reading(TextConfig())(table, seed),
         "reasoning": reading(thoughts)(table, seed),
@@ -104,7 +104,7 @@ def reasoning(data: Audited) -> Checked:
         f"{share.value:.1%} of the labelled statements keep what their speaker thought. On these, reasoning reaches "
         f"AUROC {thought:.3f}, its length alone {length:.3f}, the words {words:.3f}."
     )
-    plain = Finding(said, tuple(figures), PLAIN)
+    plain = Finding(data.units.say(said), tuple(figures), PLAIN)
     if not cut:
         return Checked(REASONING, figures, [plain])
     restates = np.array([one != was for one, was in zip(bare, table["reasoning"], strict=True)], dtype=bool)
@@ -115,9 +115,8 @@ def reasoning(data: Audited) -> Checked:
         if among.any()
     }
     figures += [one.figure("name the own role", target, who, SHARE) for who, one in shares.items()]
-    lost = thought - cut[0]
-    names = list(probes)
-    figures.append(lost.figure(CONTROL + names[1], target, _WHERE, POOLED + DIFFERENCE, CONTROL + names[3]))
+    lost, whole, stripped_of = thought - cut[0], figures[1].scorer, figures[3].scorer
+    figures.append(lost.figure(whole, target, _WHERE, POOLED + DIFFERENCE, stripped_of))
     split = ", ".join(f"{one.value:.1%} of the {who}" for who, one in shares.items() if who != "all")
     severity = graded(lost.certain, GAIN)
     sentence = (
