@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.text import CHAT, TEXT
+from liescope.common.text import CHAT, OF_GAMES, TEXT, Units
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
@@ -284,8 +284,12 @@ def labels_there_are(counts: Mapping[str, int]) -> str:
     return "labels there are: " + ", ".join(f"{target} {count:,}" for target, count in counts.items())
 
 
-def check_trainable(data: Labelled, target: str, folds: int, where: str = "the training split") -> None:
-    """Raises UsageError if these statements have only one class, or too few games for the folds. where: they stand."""
+def check_trainable(
+    data: Labelled, target: str, folds: int, where: str = "the training split", called: Units = OF_GAMES
+) -> None:
+    """Raises UsageError if these statements have only one class, or too few games for the folds, or for any comparison
+    where there are none. where: they stand; called: what they and their games are called.
+    """
     where = f"{where}, target {target!r}"
     if not len(data.y) and data.unread:
         raise UsageError(
@@ -299,14 +303,15 @@ def check_trainable(data: Labelled, target: str, folds: int, where: str = "the t
         )
     if data.y.all() or not data.y.any():
         label = "deceptive" if data.y[0] else "honest"
-        raise UsageError(f"{where}: all {len(data.y)} statements are {label}; a detector needs both classes")
+        raise UsageError(f"{where}: all {len(data.y)} {called.statements} are {label}; a detector needs both classes")
     need = max(folds, 2)
     for label, rows in (("deceptive", data.y), ("honest", ~data.y)):
         games = len(np.unique(data.groups[rows]))
         if games < need:
+            have = f"{games} {called.games[:-1]} has" if games == 1 else f"{games} {called.games} have"
+            advice = f"{need} folds need {need} such games; build a larger corpus, or lower --folds"
             raise UsageError(
-                f"{where}: {games} games have {label} statements, and {need} folds need {need} such games; build a "
-                "larger corpus, or lower --folds"
+                f"{where}: {have} {label} {called.statements}, and {called.say(advice) if folds else '2 are needed'}"
             )
 
 

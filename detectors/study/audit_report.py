@@ -81,7 +81,7 @@ def _sections(audit: AuditResult) -> Iterator[Section]:
             yield Section(part.name, title, caption=caption, table=table, file="report.csv", printed=True)
         elif part.figures:
             values = [
-                (_name(row), row.where, _value(row), words_of(row.metric, ""), row.statements, row.games)
+                (_name(row), _where(row), _value(row), words_of(row.metric, ""), row.statements, row.games)
                 for row in part.figures
             ]
             table = Table(("what", "where", "value (95%)", "figure", "rows", audit.units.games), values)
@@ -99,6 +99,11 @@ def _scorers(figures: Sequence[Figure]) -> Table:
 
 def _value(row: Figure) -> str:
     return with_interval(row.value, row.lo, row.hi, 3)
+
+
+def _where(row: Figure) -> str:
+    """Where it was measured; the names of models stay as they are."""
+    return row.where if "=" in row.where else row.where.replace(":", ", ")
 
 
 def _name(row: Figure) -> str:

@@ -60,7 +60,7 @@ class Audited:
         known = self.known
         dropped = int((~known).sum())
         data = Labelled((), self.y[known], self.groups[known], dropped, label_counts(self.texts))
-        check_trainable(data, self.plan.target, 2, "the corpus")
+        check_trainable(data, self.plan.target, 0, "the corpus", self.units)
         if not self.places:
             raise UsageError(
                 self.units.say("train and test must each hold deceptive and honest statements, and test those of ")

@@ -76,6 +76,11 @@ def test_texts_are_said_to_be_texts_of_groups_and_never_games(tmp_path: Path) ->
         assert not re.search(r"\bgames?\b|\bstatements?\b", said)
 
 
+def test_too_few_texts_are_refused_as_texts() -> None:
+    with pytest.raises(UsageError, match="1 group has deceptive texts, and 2 are needed"):
+        liescope.audit(["It was late.", "It was early.", "It was noon."], [True, False, False])
+
+
 def test_the_command_prints_a_table_and_sentences_in_80_columns(
     plant: Plant, capsys: pytest.CaptureFixture[str]
 ) -> None:
