@@ -11,9 +11,10 @@ from liescope.detectors.study.audit import audit
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.transfer import transfer
+from liescope.detectors.study.transfer_result import TransferResult
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.training import TrainResult, train
-from liescope.detectors.transfer import TransferResult, transfer
 
 if TYPE_CHECKING:
     from liescope.detectors.classifier import LieDetector

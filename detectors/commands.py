@@ -159,10 +159,10 @@ def evaluate(
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
-    from liescope.detectors.display import evaluation_lines
+    from liescope.detectors.display import report_lines
     from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
-    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, evaluation_lines)
+    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, report_lines)
 
 
 @app.command()
@@ -187,10 +187,10 @@ def transfer(
 
     Example: liescope transfer --suite games --data downloads --detector linear --out reports/across
     """
-    from liescope.detectors.transfer.transfer_report import transfer_lines
-    from liescope.detectors.transfer.transferring import transfer as run
+    from liescope.detectors.display import report_lines
+    from liescope.detectors.study.transfer import transfer as run
 
-    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, transfer_lines)
+    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, report_lines)
 
 
 @app.command()

@@ -162,10 +162,6 @@ class TransferSettings(TypedDict, total=False):
         str | Sequence[int],
         Setting("Learn from so many games of a unit that is left out too: 30,100,300.", "", metavar="N,…"),
     ]
-    ablate: Annotated[
-        bool,
-        Setting("Also without each field that a detector reads, and without votes.", False, flag="--ablate"),
-    ]
     draws: Draws
     seed: Seed
 

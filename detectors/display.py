@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import polars as pl
 
@@ -14,7 +16,6 @@ from liescope.detectors.detector import ROLE
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.evaluation_sections import in_short, place_words
 from liescope.detectors.study.metrics import HEADLINE
-from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import scripted_warning
 from liescope.detectors.training import TrainResult
 
@@ -51,23 +52,26 @@ def training_lines(result: TrainResult) -> Iterator[str]:
     yield f"model: {plain(str(result.model))}"
 
 
-def evaluation_lines(result: EvaluationResult) -> Iterator[str]:
-    """The report in short, and its files."""
-    from liescope.detectors.study.evaluation_report import report
+class Written(Protocol):
+    """A result of which a report was written."""
 
-    yield from _in_short(result.told or report(result), result.files)
+    @property
+    def told(self) -> Report | None: ...
+    @property
+    def files(self) -> tuple[Path, ...]: ...
+
+
+def report_lines(result: Written) -> Iterator[str]:
+    """The report in short, and its files."""
+    yield from terminal(result.told) if result.told else ()
+    yield from (plain(str(path)) for path in result.files)
 
 
 def audit_lines(result: AuditResult) -> Iterator[str]:
-    """The report in short, and its files."""
+    """The same of an audit, which needs no folder for its report."""
     from liescope.detectors.study.audit_report import report
 
-    yield from _in_short(result.told or report(result), result.files)
-
-
-def _in_short(report: Report, files: Iterable[Path]) -> Iterator[str]:
-    yield from terminal(report)
-    yield from (plain(str(path)) for path in files)
+    yield from report_lines(result if result.told else replace(result, told=report(result)))
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:

@@ -20,6 +20,7 @@ from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.examples import Example
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
+from liescope.detectors.study.across import AFTER, MEAN, SLICES, WORST
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import CONTROL
@@ -74,62 +75,22 @@ class Evaluated(BaseModel):
         return self.model_copy(update={"figures": rows})
 
 
-class Headline(BaseModel):
-    """The worst and the mean AUROC of detectors of one kind, tested where they were not trained. metric: within games,
-    or pooled over them, as reports of older versions have it alone.
-    """
-
-    model_config = _READ
-
-    by: str
-    protocol: str
-    detector: str
-    kind: str = "online"
-    metric: str = POOLED
-    train: str | None
-    test: str | None
-    worst: float | None
-    worst_lo: float | None
-    worst_hi: float | None
-    mean: float | None
-    mean_lo: float | None
-    mean_hi: float | None
-
-
-class Slice(BaseModel):
-    """AUROC in a part of the games of a unit that was left out."""
-
-    model_config = _READ
-
-    by: str
-    test: str
-    detector: str
-    slice: str
-    kind: str = "online"
-    metric: str = POOLED
-    value: float | None
-    lo: float | None
-    hi: float | None
-    statements: int
-
-
 class Transferred(BaseModel):
     """What report.json of a transfer says. It is about a kind of detector, trained anew for every unit."""
 
     model_config = _READ
 
     targets: dict[str, Any]
-    headline: list[Headline]
-    slices: list[Slice]
+    figures: list[Figure]
 
     def of(self, model: ModelFile) -> Transferred:
-        """The figures of this model's kind. Raises UsageError if the report has none."""
-        headline = [row for row in self.headline if row.detector == model.kind and row.worst is not None]
-        headline = [row for row in headline if row.metric in METRIC]
-        if not headline:
+        """The worst and mean figures of this model's kind, and those of slices. Raises UsageError if there are none."""
+        rows = [row for row in self.figures if row.scorer == model.kind and row.against is None]
+        rows = [row for row in rows if row.value is not None and row.metric in METRIC]
+        parts = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
+        if not any(part == WORST for _, part in parts):
             raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
-        slices = [row for row in self.slices if row.detector == model.kind and row.value is not None]
-        return self.model_copy(update={"headline": headline, "slices": slices})
+        return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN, *SLICES)]})
 
 
 def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evaluated], list[Transferred]]:
@@ -142,7 +103,7 @@ def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evalua
     for folder in folders:
         data = _report(folder)
         try:
-            if "headline" in data:
+            if "targets" in data:
                 transferred.append(Transferred.model_validate(data).of(model))
             else:
                 evaluated.append(Evaluated.model_validate(data).of(model))
@@ -207,11 +168,7 @@ def model_card(
                 {"corpus": report.corpus, "rows": [_row(row) for row in report.figures]} for report in evaluated
             ],
             "transferred": [
-                {
-                    "corpora": list(report.targets),
-                    "headline": [row.model_dump() | {"metric": words_of(row.metric)} for row in report.headline],
-                    "slices": [row.model_dump() | {"metric": words_of(row.metric)} for row in report.slices],
-                }
+                {"corpora": list(report.targets), "rows": [_row(row) for row in report.figures]}
                 for report in transferred
             ],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},

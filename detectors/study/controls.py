@@ -105,11 +105,15 @@ def deal_to_other_games(y: Bools, groups: NDArray[Any], seed: int) -> Bools:
 
 def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
     """The statements with `k_of_n`, from `read_statements`: for the role, the share of their game's players that
-    deceive; for other targets, that of its labelled statements, or of its task's; the mean share where it is not known.
+    deceive; for other targets, that of its labelled statements, or of its task's; the mean share where it is not known,
+    and .5 for all where knowing the share is knowing the label.
     """
     label = pl.col(target_column(target))
     statements = with_tasks(statements, label)
-    share = pl.col("deceiving") if target == ROLE else label.mean().over(compared_in(statements))
+    within = compared_in(statements)
+    share = pl.col("deceiving") if target == ROLE else label.mean().over(within)
+    if target != ROLE and not statements.select((label.drop_nulls().n_unique().over(within) > 1).any()).item():
+        share = pl.lit(0.5)
     found = statements.with_columns(k_of_n=share.cast(pl.Float64))
     return found.with_columns(k_of_n=pl.col("k_of_n").fill_null(pl.col("k_of_n").mean()).fill_null(0.5))
 

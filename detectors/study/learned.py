@@ -20,13 +20,12 @@ from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.study.controls import (
     BESIDE_DETECTORS,
     CONTROLS,
-    K_OF_N,
     REASONING_LENGTH,
     ROLE_ORACLE,
     with_k_of_n,
 )
 from liescope.detectors.study.schemes import FOLDS, REPEATS, Part, Probe, Scheme, by_group
-from liescope.detectors.study.scores import ALL, CONTROL, OUT_OF_FOLD, ScoringPlan, compared_in, score_table
+from liescope.detectors.study.scores import ALL, CONTROL, OUT_OF_FOLD, ScoringPlan, score_table
 from liescope.detectors.view.transcript import Transcript
 
 Model = str | os.PathLike[str] | LoadedDetector
@@ -229,17 +228,10 @@ def control_scores(
             continue
         for done, name in enumerate(known):
             progress(f"controls of {target}", done, len(known))
-            if name != K_OF_N or has_shares(table, target):
-                tables.append(scheme_table(scheme, CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
+            tables.append(scheme_table(scheme, CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
         progress(f"controls of {target}", len(known), len(known))
         if reasoned and (thought := table.filter(keeps_reasoning())).height:
             probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
             own = scheme.among(thought["statement_id"])
             tables.append(scheme_table(own, probe, CONTROL + REASONING_LENGTH, target))
     return tables, notes
-
-
-def has_shares(table: pl.DataFrame, target: str) -> bool:
-    """Whether knowing the share of lies in a game or task is not knowing the label."""
-    label = pl.col(target_column(target))
-    return target == ROLE or table.select((label.drop_nulls().n_unique().over(compared_in(table)) > 1).any()).item()

@@ -106,6 +106,13 @@ METRICS = (
     Metric("answered_accuracy", "right where it answers"),
     Metric("top1", "most suspect deceives"),
     Metric("names_mafioso", "names the mafioso", compared=True),
+    Metric("player_auroc_within", "AUROC of players within games", paired=True),
+    Metric("player_auroc", "AUROC of players, pooled"),
+    Metric("names_deceiver", "most suspect deceives"),
+    Metric("names_deceiver_half", "the surer half"),
+    Metric("names_deceiver_villager", "in a villager's seat"),
+    Metric("names_deceiver_villager_half", "its surer half"),
+    Metric("auroc_main", "AUROC by which each is judged"),
 )
 METRIC = {metric.name: metric for metric in METRICS}
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)

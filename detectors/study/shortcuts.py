@@ -21,7 +21,6 @@ from liescope.detectors.study.controls import (
     WORDS_WITHOUT_ROLES,
 )
 from liescope.detectors.study.figures import Figure, Finding
-from liescope.detectors.study.learned import has_shares
 from liescope.detectors.study.metrics import POOLED
 from liescope.detectors.study.scores import CONTROL
 
@@ -47,8 +46,7 @@ def known(data: Audited) -> list[str]:
     """The controls that can differ between statements here."""
     target = data.plan.target
     found = [name for name in (*SHORTCUTS, *READINGS) if CONTROLS[name].knows(data.labelled)]
-    found = [name for name in found if (name, target) != (ROLE_ORACLE, ROLE)]
-    return [name for name in found if name != K_OF_N or has_shares(data.texts, target)]
+    return [name for name in found if (name, target) != (ROLE_ORACLE, ROLE)]
 
 
 def scorers(data: Audited) -> Checked:

@@ -6,14 +6,32 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from liescope.detectors.detector_registry import DETECTORS
+from liescope.detectors.study.across import Place
+from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.transfer_result import TransferResult
 from tests.detectors.conftest import NAMES, Corpus, Rows, elsewhere, sentence
 from tests.detectors.transfer.recording import RecordingDetector
 
 Planted = Callable[..., Path]
+
+
+def rows_of(
+    found: TransferResult, protocol: str, metric: str, scorer: str = "", **place: Any
+) -> list[tuple[Place, Figure]]:
+    """The figures of one metric with their places; of a detector, unless a scorer is named. place: what else holds."""
+    wanted = {"part": "", "after": False, **place}
+    own = [scorer] if scorer else found.settings["detectors"]
+    rows = [(found.places[row.where], row) for row in found.rows if row.metric == metric and row.against is None]
+    return [
+        (at, row)
+        for at, row in rows
+        if at.protocol == protocol and row.scorer in own and all(getattr(at, k) == v for k, v in wanted.items())
+    ]
 
 
 def self_play(rows: Rows, models: Sequence[str]) -> None:

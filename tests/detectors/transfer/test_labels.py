@@ -1,4 +1,4 @@
-"""A few labelled games of what is left out; detectors without one of their fields."""
+"""A few labelled games of what is left out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from liescope import cli
-from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.matrix import LEFT_OUT, PAIR, TransferTable, plan, read_table, with_labels
-from tests.detectors.transfer.conftest import Planted, reverse
+from liescope.detectors.study.corpora import TransferTable, read_table
+from liescope.detectors.study.plans import LEFT_OUT, PAIR, plan, with_labels
+from liescope.detectors.study.transfer import transfer
+from tests.detectors.transfer.conftest import Planted, reverse, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -41,27 +42,23 @@ def test_labels_of_a_reversed_signal_bring_it_to_light_and_too_many_are_an_empty
     corpora: list[Path],
 ) -> None:
     found = transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", labels=(12, 30), draws=10)
-    main = (pl.col("metric") == "auroc") & (pl.col("score") == "statement") & (pl.col("test") == "south")
-    cells = {row["protocol"]: row for row in found.cells.filter(main).to_dicts()}
-    assert cells[with_labels(12)]["value"] > cells[with_labels(0)]["value"] + 0.05
-    assert cells[with_labels(12)]["games"] == cells[with_labels(0)]["games"] == 12
-    mine = found.scores.filter((pl.col("unit") == "south") & (pl.col("corpus") == "south")).drop("by", "unit")
-    parts = {key[0]: part.drop("protocol") for key, part in mine.partition_by("protocol", as_dict=True).items()}
-    scored = parts[with_labels(12)]["statement_id"].implode()
-    assert parts[with_labels(0)].equals(parts[LEFT_OUT].filter(pl.col("statement_id").is_in(scored)))
-    assert cells[with_labels(30)]["why"] == "south: 24 games are too few to learn from 30 and score the others"
+    some, none, many = (rows_of(found, with_labels(games), "auroc", test="south")[0][1] for games in (12, 0, 30))
+    assert some.value is not None
+    assert none.value is not None
+    assert some.value > none.value + 0.05
+    assert some.games == none.games == 12
+    mine = found.scores.filter(pl.col("where").str.ends_with("=south") & (pl.col("corpus") == "south"))
+    parts = {key[0]: part.drop("where") for key, part in mine.partition_by("where", as_dict=True).items()}
+    few, zero, whole = (f"{name}:corpus=south" for name in (with_labels(12), with_labels(0), LEFT_OUT))
+    games = parts[few]["game_id"].implode()
+    assert parts[zero].equals(parts[whole].filter(pl.col("game_id").is_in(games)))
+    assert many.why == "south: 24 games are too few to learn from 30 and score the others"
 
 
-def test_a_detector_with_fields_is_also_run_without_each_of_them(
-    corpora: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings = ["--by", "corpus", "--detector", "linear", "--only", "left-out", "--strength", "1", "--draws", "10"]
-    reads = ["--fields", "own,about", "--claim-weight", "0.3", "--moments", "0", "--min-count", "1"]
-    asked = [*map(str, corpora), *settings, *reads, "--ablate", "--labels", "6", "--out", str(tmp_path / "report")]
+def test_the_command_shows_what_labelled_games_bring(corpora: list[Path], tmp_path: Path) -> None:
+    settings = ["--by", "corpus", "--only", "left-out", "--strength", "1", "--context", "0", "--draws", "10"]
+    asked = [*map(str, corpora), *settings, "--labels", "6", "--out", str(tmp_path / "report")]
     assert cli.main(["transfer", *asked]) == 0
-    assert "by corpus, linear\n" in capsys.readouterr().out
     words = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    for name in ("own", "about", "votes"):
-        assert f"| linear without {name} |" in words
-    assert "a few of its games labelled" in words
-    assert words.count("## By ") == 1
+    table = words.partition("a few of its games labelled")[2]
+    assert [f"| {unit} | {games} |" in table for unit in ("north", "south") for games in (0, 6)] == [True] * 4

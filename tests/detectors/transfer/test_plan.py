@@ -14,13 +14,13 @@ from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.material import canaries
+from liescope.detectors.study.corpora import UNITS, TransferTable, read_table
+from liescope.detectors.study.fits import CellRecipe, _first_of_the_best, fit_all, recipes_of
+from liescope.detectors.study.plans import LEFT_OUT, PAIR, plan
+from liescope.detectors.study.transfer import transfer
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.cell_fits import CellRecipe, _first_of_the_best, fit_all
-from liescope.detectors.transfer.matrix import LEFT_OUT, UNITS, TransferTable, plan, read_table
-from liescope.detectors.transfer.transferring import _recipes
 from tests.detectors.conftest import Corpus, Rows
-from tests.detectors.transfer.conftest import Planted, mixed
+from tests.detectors.transfer.conftest import Planted, mixed, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
 
@@ -56,7 +56,7 @@ def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
 
 def test_nothing_is_chosen_that_what_was_given_settles() -> None:
     """A fixed number of steps leaves no choice of epochs, each of which would cost trainings."""
-    (free,), (settled,) = (_recipes(["encoder"], None, False, 0, given) for given in ({}, {"max_steps": 5}))
+    (free,), (settled,) = (recipes_of(["encoder"], None, False, 0, given) for given in ({}, {"max_steps": 5}))
     assert {setting["epochs"] for setting in free.settings()} == {1.0, 3.0}
     assert len(settled.settings()) == 1
 
@@ -69,7 +69,7 @@ def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where
     for fit in [fit for fit in plan(table, "model", seed=0) if fit.protocol == LEFT_OUT]:
         recording.seen.clear()
         (scores,) = fit_all(table, [fit], [recipe], None, silent)
-        ((choice, learned_from),) = scores.choices
+        ((choice, learned_from, _),) = scores.choices
         assert choice.left_out == "model"
         assert learned_from == len(fit.learn)
         assert len(choice.tried) == 4
@@ -92,7 +92,6 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
     game, who, ids = (table.column(name) for name in ("game_id", "speaker_model", "statement_id"))
     recording.seen.clear()
     found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0, draws=10)
-    cells = {(row["test"], row["score"], row["metric"]): row for row in found.cells.to_dicts()}
     for model in ("ada", "bo", "cy"):
         own = who == model
         tables = np.isin(game, game[own])
@@ -100,25 +99,26 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
         (fit,) = (fit for fit in plan(table, "model", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, model))
         assert not tables[fit.learn].any()
         assert sorted(ids[fit.score]) == sorted(ids[tables])
-        pooled, within = cells[model, "statement", "auroc"], cells[model, "statement", "auroc_within"]
-        assert pooled["statements"] == own.sum() < tables.sum()
+        ((_, pooled),) = rows_of(found, LEFT_OUT, "auroc", test=model)
+        ((_, within),) = rows_of(found, LEFT_OUT, "auroc_within", test=model)
+        assert pooled.statements == own.sum() < tables.sum()
         both = [name for name in set(game[own]) if len(set(table.y[own & (game == name)])) == 2]
-        assert within["games"] == len(both) < pooled["games"]
-        assert within["statements"] == np.isin(game[own], both).sum()
-        beside = found.slices.filter((pl.col("test") == model) & (pl.col("slice") == "unheard"))
-        assert beside["games"].max() == 0  # at each of its tables sits a model that was heard
+        assert within.games == len(both) < pooled.games
+        assert within.statements == np.isin(game[own], both).sum()
+        # at each of its tables sits a model that was heard
+        assert not rows_of(found, LEFT_OUT, "auroc", test=model, part="unheard")
 
 
 def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     corpus: Path, recording: type[RecordingDetector]
 ) -> None:
     found = transfer(corpus, by="model", detector=recording.kind, draws=10, context=0, smoothing=1.0)
-    empty = found.cells.filter(pl.col("protocol") == LEFT_OUT)
-    assert empty["value"].null_count() == empty.height == 6
-    assert empty["why"].unique(maintain_order=True).to_list() == [
+    empty = [row for _, row in rows_of(found, LEFT_OUT, "auroc")]
+    assert [row.value for row in empty] == [None, None]
+    assert [row.why for row in empty] == [
         f"{m} speaks everywhere, so that nothing is left to learn from" for m in ("model-a", "model-b")
     ]
-    assert found.cells.filter(pl.col("protocol") == "pair")["value"].null_count() == 0
+    assert all(row.value is not None for _, row in rows_of(found, PAIR, "auroc"))
 
 
 def test_people_are_one_source_and_models_another_whether_played_here_or_imported(
@@ -134,8 +134,8 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
 
     corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
     found = transfer(corpora, by="source", detector=recording.kind, draws=10, context=0, smoothing=1.0)
-    assert set(found.cells["test"]) == {"human", "model"}
-    assert found.cells["value"].null_count() == 0
+    assert {place.test for place in found.places.values()} == {"human", "model", ""}
+    assert found.metrics["value"].null_count() == 0
 
 
 @pytest.mark.parametrize(
@@ -177,15 +177,14 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
     settings = {"detector": recording.kind, "draws": 10, "context": 0, "smoothing": 1.0}
     found = transfer(corpora, by="corpus", target=["role", "unasked=self"], **settings)
     assert found.targets == {"lies": "role", "honest": "role", "unasked": "self"}
-    pairs = found.cells.filter((pl.col("protocol") == "pair") & (pl.col("metric") == "auroc"))
-    why = {(train, test): words for train, test, words in pairs.select("train", "test", "why").iter_rows()}
+    why = {(place.train, place.test): row.why for place, row in rows_of(found, PAIR, "auroc")}
     assert why["lies", "lies"] == ""
     assert why["lies", "honest"] == "honest: all 144 statements are honest"
     assert why["lies", "unasked"] == "unasked: no statement has a label"
     assert why["honest", "lies"] == "honest: all 144 statements are honest"
     assert why["unasked", "lies"] == "unasked: no statement has a label"
-    ranked = (pl.col("protocol") == "pair") & pl.col("metric").is_in(["auroc_within", "auroc"])
-    assert found.headline.filter(ranked)["empty"].to_list() == [6, 6, 6, 6]
+    ((mean, row),) = rows_of(found, PAIR, "auroc_within", part="mean")
+    assert (mean.cells, row.value) == (0, None)
     assert "unasked: 144 of 144 statements have no self label; labels there are: role 144, claim 70" in found.notes
 
 
@@ -218,12 +217,11 @@ def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
     learned = {statement.rpartition(":")[0] for fit in recording.fits() for statement in fit}
     assert learned
     assert not learned & marked
-    across = found.cells.filter((pl.col("metric") == "auroc") & (pl.col("kind") == "online"))
-    cells = {(row["train"], row["test"]): row for row in across.filter(pl.col("protocol") == "pair").to_dicts()}
-    assert cells["open", "marked"]["statements"] == 144
-    assert cells["half", "open"]["value"] is not None
-    assert cells["marked", "open"]["value"] is None
-    assert cells["marked", "open"]["why"] == "marked: all of it carries a canary, so that nothing is learned from it"
+    cells = {(place.train, place.test): row for place, row in rows_of(found, PAIR, "auroc")}
+    assert cells["open", "marked"].statements == 144
+    assert cells["half", "open"].value is not None
+    assert cells["marked", "open"].value is None
+    assert cells["marked", "open"].why == "marked: all of it carries a canary, so that nothing is learned from it"
 
 
 def test_where_everything_carries_a_canary_transfer_is_refused_as_training_is(planted: Planted, tmp_path: Path) -> None:
@@ -241,7 +239,7 @@ def test_the_label_of_the_source_is_learned_where_there_is_no_other(tmp_path: Pa
         assert cli.main(["import", "text", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
     found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", draws=10, context=0, strength=1.0)
     assert found.targets == {"one": "gold", "two": "gold"}
-    assert found.cells["value"].count()
+    assert found.metrics["value"].count()
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,19 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from liescope.common.statistics import game_weights
+from liescope.common.statistics import at_share, game_weights
 from liescope.detectors.detector import player_posteriors, silent
 from liescope.detectors.detector_registry import DETECTORS
+from liescope.detectors.study.across import named, named_by_villagers
+from liescope.detectors.study.corpora import TransferTable, read_table
+from liescope.detectors.study.fits import CellRecipe, Keys, fit_all
+from liescope.detectors.study.plans import LEFT_OUT, plan
+from liescope.detectors.study.transfer import transfer
+from liescope.detectors.study.transfer_result import TransferResult
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.transfer import TransferResult, transfer
-from liescope.detectors.transfer.cell_fits import CellRecipe, Keys, fit_all
-from liescope.detectors.transfer.cells import Resamples
-from liescope.detectors.transfer.matrix import LEFT_OUT, TransferTable, named, named_by_villagers, plan, read_table
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import Rows
-from tests.detectors.transfer.conftest import Planted
+from tests.detectors.transfer.conftest import Planted, rows_of
 from tests.detectors.transfer.recording import RecordingDetector, RecordingTables
 
 
@@ -93,33 +95,29 @@ def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Tran
 
 
 def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: TransferTable) -> None:
-    mine = found.players.filter(pl.col("unit") == "south")
+    mine = found.scores.filter(pl.col("where").str.ends_with("=south")).drop_nulls("player")
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
-    values = dict(found.cells.filter(pl.col("test") == "south").select("metric", "value").iter_rows())
+    rows = {row.metric: row for row in found.of("tfidf", "corpus", LEFT_OUT, after=True) if "south" in row.where}
+    values = {metric: row.value for metric, row in rows.items()}
     assert values["player_auroc"] == pytest.approx(roc_auc_score(seats["deceives"], seats["score"]))
     top = seats.group_by("game_id").agg(pl.col("deceives").sort_by("score").last())["deceives"]
     assert values["names_deceiver"] == pytest.approx(top.mean())
-    assert values["names_deceiver_villager"] >= values["names_deceiver"]
-    chance = dict(found.cells.filter(pl.col("test") == "south").select("metric", "prevalence").iter_rows())
-    assert chance["names_deceiver"] == pytest.approx(1 / 3)
-    assert chance["names_deceiver_villager"] == pytest.approx(1 / 2)
+    assert (values["names_deceiver_villager"] or 0) >= (values["names_deceiver"] or 1)
+    assert rows["names_deceiver"].prevalence == pytest.approx(1 / 3)
+    assert rows["names_deceiver_villager"].prevalence == pytest.approx(1 / 2)
 
 
-def test_after_the_whole_game_is_a_kind_of_its_own_beside_online_and_the_pairs_can_be_left_out(
+def test_after_the_whole_game_figures_have_places_of_their_own_and_the_pairs_can_be_left_out(
     found: TransferResult,
 ) -> None:
-    assert set(found.cells["protocol"]) == {LEFT_OUT}
-    ranked = found.headline.filter(pl.col("metric") == "auroc_within")
-    assert ranked["kind"].to_list() == ["online", "retrospective"]
-    online, afterwards = ranked["worst"].to_list()
-    assert afterwards > online
-    assert {tuple(row) for row in found.slices.select("kind", "score").iter_rows()} == {
-        ("online", "statement"),
-        ("retrospective", "whole game"),
-    }
+    assert {place.protocol for place in found.places.values()} == {LEFT_OUT}
+    ((_, online),) = rows_of(found, LEFT_OUT, "auroc_within", part="worst")
+    ((_, afterwards),) = rows_of(found, LEFT_OUT, "auroc_within", part="worst", after=True)
+    assert afterwards.where == f"{online.where}:after the game"
+    assert (afterwards.value or 0) > (online.value or 1)
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
-    assert "; of scores that use the whole game, " in words
+    assert "scores that use the whole game have an AUROC" in words
     assert "a detector in a villager's seat names a deceiver" in words
 
 
@@ -132,8 +130,8 @@ def seats(*rows: tuple[int, str, bool | None, bool, float]) -> pl.DataFrame:
         "killed": pl.Boolean,
         "score": pl.Float64,
     }
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.with_columns(game_id=pl.col("number").cast(pl.String), villager=pl.col("player") == "Vi")
+    frame = pl.DataFrame(rows, schema=schema, orient="row").with_columns(game_id=pl.col("number").cast(pl.String))
+    return frame.with_columns(siblings="game_id", villager=pl.col("player") == "Vi")
 
 
 def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself() -> None:
@@ -151,9 +149,7 @@ def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself
     assert seat["right"].to_list() == [0.5, 1.0]
     assert seat["sure"].to_list() == pytest.approx([0.5, 2 / 3])
     weights = game_weights(2, 10, 0)
-    measure = Resamples(np.zeros(0, bool), *(np.zeros(0, int),) * 4, weights)
-    columns = (seat["right"].to_numpy(), seat["sure"].to_numpy(), seat["number"].to_numpy())
-    assert measure.surest(*columns, 0.5)[0] == 1.0
+    assert at_share(seat["sure"].to_numpy(), seat["right"].to_numpy(), 0.5, weights)[0] == 1.0
 
 
 def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_in_every_process(

@@ -10,7 +10,8 @@ import pytest
 from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.detectors.progress import remaining
-from liescope.detectors.transfer import TransferResult, transfer
+from liescope.detectors.study.transfer import transfer
+from liescope.detectors.study.transfer_result import TransferResult
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
 from tests.detectors.transfer.recording import RecordingDetector
@@ -39,8 +40,8 @@ def test_a_killed_run_goes_on_and_only_what_depends_on_a_change_or_was_damaged_i
     monkeypatch.setattr(recording, "patience", -1)
     again, rest = fits_of(north, south, east, out=out)
     assert rest == needed[2:]
-    assert again.cells.equals(whole.cells)
-    assert again.choices.equals(whole.choices)
+    assert again.metrics.equals(whole.metrics)
+    assert again.choices.drop("cpu_seconds").equals(whole.choices.drop("cpu_seconds"))
 
     kept = set((out / "fits").iterdir())
     _, anew = fits_of(north, south, east, out=out, smoothing=2.0)
@@ -68,12 +69,12 @@ def test_the_command_prints_in_80_columns_and_its_report_shows_what_is_known_onl
     assert cli.main(["transfer", *corpora, *settings, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
-    assert "by corpus, tfidf" in said
+    assert "What was found by model: tfidf" in said
+    assert "control: length" in said
     assert "has an AUROC within games of 0." in " ".join(said.split())
     words = (out / "report.md").read_text(encoding="utf-8")
-    retrospective = [line for line in words.splitlines() if "retrospective: " in line and line.startswith("|")]
-    assert len(retrospective) == 4  # for either unit, those left out and their slices
-    assert not any("online: " in line for line in retrospective)
+    tables = [line for line in words.splitlines() if "AUROC within games, after the game" in line]
+    assert len(tables) == 4  # for either unit, those left out and their slices
 
 
 def test_a_report_without_any_figure_says_why(

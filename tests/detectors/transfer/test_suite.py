@@ -6,16 +6,16 @@ import json
 import random
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from liescope.cli import main
 from liescope.common.errors import UsageError
-from liescope.detectors.transfer import TransferResult, transfer
-from liescope.detectors.transfer.cells import MAIN_FIGURE, ONLINE, RETROSPECTIVE
-from liescope.detectors.transfer.floors import BEST_WORD, FLOORS, LENGTH
-from liescope.detectors.transfer.matrix import TableCorpus, read_table
-from tests.detectors.transfer.conftest import Planted
+from liescope.detectors.study.across import MAIN, MEAN
+from liescope.detectors.study.corpora import TableCorpus, read_table
+from liescope.detectors.study.plans import LEFT_OUT
+from liescope.detectors.study.transfer import transfer
+from liescope.detectors.study.transfer_result import TransferResult
+from tests.detectors.transfer.conftest import Planted, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
 DATA = '[[data]]\nname = "{0}"\nfile = "{0}"\nlicence = "MIT"\nfamily = "games"\n'
@@ -58,33 +58,51 @@ def found(suite: Path) -> TransferResult:
     return transfer(suite=suite, detector="tfidf", context=0, strength=1.0, draws=20, out=suite.parent / "out")
 
 
-def main_figures(found: TransferResult, kind: str) -> dict[tuple[str, str], float]:
-    chosen = found.cells.filter((pl.col("metric") == MAIN_FIGURE) & (pl.col("kind") == kind))
-    return {(row["detector"], row["test"]): row["value"] for row in chosen.to_dicts()}
+def online(found: TransferResult, scorer: str) -> dict[str, float | None]:
+    """By unit; the chats of a task have no game with both classes, and no games are parted by task."""
+    metrics = {"chats": "auroc", "games": "auroc_within"}
+    return {
+        place.test: row.value
+        for family, metric in metrics.items()
+        for place, row in rows_of(found, LEFT_OUT, metric, scorer, family=family)
+    }
 
 
 def test_each_task_of_chats_and_each_corpus_of_games_is_left_out(found: TransferResult) -> None:
-    assert {test for _, test in main_figures(found, ONLINE)} == {"north", "south", "tested", "trade", "report", "exam"}
-    assert set(found.cells["protocol"]) == {"left out"}
+    assert set(online(found, "tfidf")) == {"north", "south", "tested", "trade", "report", "exam"}
+    assert {place.protocol for place in found.places.values()} == {LEFT_OUT}
 
 
-def test_floors_and_judges_stand_beside_detectors_and_what_tells_is_seen(found: TransferResult) -> None:
-    chat = {test: {name for name, unit in main_figures(found, ONLINE) if unit == test} for test in ("exam", "north")}
-    assert chat["exam"] == {"tfidf", *FLOORS, "judge: wise"}
-    assert chat["north"] == {"tfidf", *FLOORS}
-    values = main_figures(found, ONLINE)
-    assert values["judge: wise", "exam"] == values[BEST_WORD, "exam"] == 1.0
-    assert values["tfidf", "exam"] > 0.95
-    assert 0.3 < values[LENGTH, "exam"] < 0.7
+def test_controls_and_judges_stand_beside_detectors_and_what_tells_is_seen(found: TransferResult) -> None:
+    scorers = {test: {row.scorer for row in found.rows if f"={test}" in row.where} for test in ("exam", "north")}
+    controls = {f"control:{name}" for name in ("length", "position", "best_word", "others")}
+    assert scorers["exam"] >= {"tfidf", *controls, "judge: wise"}
+    assert scorers["north"] == scorers["exam"] - {"judge: wise"}
+    assert online(found, "judge: wise")["exam"] == online(found, "control:best_word")["exam"] == 1.0
+    assert (online(found, "tfidf")["exam"] or 0) > 0.95
+    assert 0.3 < (online(found, "control:length")["exam"] or 0) < 0.7
+
+
+def test_the_first_sentence_knows_what_a_single_word_reaches(found: TransferResult) -> None:
+    first, second, *_ = found.findings
+    assert "tfidf does better than chance" in first.words + second.words
+    (said,) = (one for one in (first, second) if "task of chats" in one.words)
+    assert "not shown to do better than control: one word or mark, 0.00" in said.words
+    assert {row.against for row in said.rests_on} == {None, "control:best_word"}
 
 
 def test_the_means_of_a_family_leave_out_what_is_only_tested(found: TransferResult) -> None:
-    rows = found.headline.filter((pl.col("metric") == MAIN_FIGURE) & (pl.col("detector") == "tfidf"))
-    cells = {(row["family"], row["kind"]): row["cells"] for row in rows.to_dicts()}
-    assert cells == {(name, kind): n for name, n in (("chats", 3), ("games", 2)) for kind in (ONLINE, RETROSPECTIVE)}
-    values = main_figures(found, RETROSPECTIVE)
-    mean = rows.filter((pl.col("family") == "games") & (pl.col("kind") == RETROSPECTIVE))["mean"].item()
-    assert mean == pytest.approx((values["tfidf", "north"] + values["tfidf", "south"]) / 2, abs=1e-9)
+    means = {
+        (place.family, place.after): (place.cells, row.value)
+        for after in (False, True)
+        for place, row in rows_of(found, LEFT_OUT, MAIN, part=MEAN, after=after)
+    }
+    assert {key: cells for key, (cells, _) in means.items()} == {
+        (name, after): n for name, n in (("chats", 3), ("games", 2)) for after in (False, True)
+    }
+    values = {place.test: row.value for place, row in rows_of(found, LEFT_OUT, "player_auroc_within", after=True)}
+    mean = ((values["north"] or 0) + (values["south"] or 0)) / 2
+    assert means["games", True][1] == pytest.approx(mean, abs=1e-9)
 
 
 def test_what_is_not_at_hand_is_named_with_where_to_get_it(found: TransferResult) -> None:
@@ -100,8 +118,8 @@ def test_a_family_learns_from_its_own_and_never_from_what_is_only_tested(
     assert learned
     assert not any("tested" in names for names in learned)
     assert not any("chat" in names and names & {"north", "south"} for names in learned)
-    last = found.cells.filter((pl.col("test") == "tested") & (pl.col("metric") == MAIN_FIGURE))
-    assert last["value"].null_count() == 0
+    ((_, last),) = rows_of(found, LEFT_OUT, "auroc_within", test="tested")
+    assert last.value is not None
 
 
 def test_so_many_games_are_drawn_the_same_each_time_and_none_from_others(planted: Planted) -> None:
@@ -139,6 +157,6 @@ def test_the_report_shows_the_methods_side_by_side(found: TransferResult) -> Non
     page = next(file for file in found.files if file.name == "report.md").read_text()
     table = page.partition("## Each task of games left out, side by side: after the whole game")[2].partition("\n##")[0]
     assert "| tfidf |" in table
-    assert "| best word |" in table
+    assert "| control: one word or mark |" in table
     assert "tested: detectors are only tested on it, so that no mean and no worst case counts it" in page
-    assert page.count("## Each task of chats left out, side by side") == 1
+    assert page.count("## Each task of chats left out, side by side") == 2  # in short, and each task

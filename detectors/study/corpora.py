@@ -1,21 +1,12 @@
-"""The statements and players of several corpora, each with the target of its corpus and the units it belongs to.
-
-Which detectors are fitted: two protocols, and a third on demand. `pair`: learn from one unit, score every unit; a
-statement of a game in which the unit speaks is scored by a detector that learned from the unit's other games
-(cross-validation by game). `left out`: learn from every game in which a unit does not speak, score the games in which
-it does. So no statement is ever scored by a detector that has seen its game, and a unit that is left out is unheard of
-in training: no statement of it, and nothing said to it. `left out, N labelled games`: learn from N games of the unit
-too, drawn at random; whatever N, the same games are scored, those that are never drawn.
-"""
+"""The statements and players of several corpora, each with the target of its corpus and the units it belongs to."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import polars as pl
@@ -23,7 +14,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
-from liescope.common.text import OF_GAMES, Units
+from liescope.common.text import Units
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import (
     Example,
@@ -35,8 +26,9 @@ from liescope.detectors.examples import (
     target_column,
     usual_target,
 )
-from liescope.detectors.folds import fold_of
+from liescope.detectors.folds import Rows
 from liescope.detectors.material import NOBODY_TRAINS, NOT_TO_BE_LEARNED, canaries, carry_a_canary
+from liescope.detectors.study.controls import K_OF_N, with_k_of_n
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
 from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
@@ -71,39 +63,6 @@ def read_players(folder: Path, name: str) -> pl.DataFrame:
     ).with_columns(who_spoke("source"))
 
 
-def named(players: pl.DataFrame) -> pl.DataFrame:
-    """Whom each table names, where it is known who deceives, and somebody does: the most suspect of those who were not
-    killed. players: with `number` of the game and `score`. One row a game: number, right (the share of those who
-    deceive among the equally most suspect), sure (the probability of the most suspect, those of the candidates taken
-    together as who deceives), chance (that of naming at random) and candidates (how many).
-    """
-    known = players.filter(pl.col("deceives").is_null().any().over("game_id").not_())
-    return _named(known.filter(~pl.col("killed")).with_columns(by=pl.col("game_id")))
-
-
-def named_by_villagers(players: pl.DataFrame) -> pl.DataFrame:
-    """The same from the seat of each villager who was not killed, who does not name itself: one row a villager."""
-    alive = players.filter(~pl.col("killed"))
-    seats = alive.filter("villager").select("game_id", by="player")
-    others = alive.join(seats, on="game_id", maintain_order="left").filter(pl.col("player") != pl.col("by"))
-    known = others.filter(pl.col("deceives").is_null().any().over("game_id").not_())
-    return _named(known)
-
-
-def _named(candidates: pl.DataFrame) -> pl.DataFrame:
-    score, lies = pl.col("score"), pl.col("deceives").cast(pl.Float64)
-    found = candidates.group_by("game_id", "by", maintain_order=True).agg(
-        number=pl.col("number").first(),
-        right=lies.filter(score == score.max()).mean(),
-        sure=(score.max() * lies.sum() / score.sum()).fill_nan(0.0),
-        chance=lies.mean(),
-        candidates=pl.len(),
-    )
-    return found.filter((pl.col("chance") > 0) & (pl.col("chance") < 1)).drop("game_id", "by")
-
-
-Rows = NDArray[np.int64]
-
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
 """The units that can be left out: the column of the table that names each statement's unit. The task is that of a text
@@ -134,10 +93,10 @@ class TransferTable:
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
     label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
-    task, family and learn (of its corpus), position (in its game), seat (the speaker's row in players), and, of its
-    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
-    not defined).
-    players: those of the games whose target is the role, game after game; see `read_players`.
+    task, family and learn (of its corpus), position (in its game), k_of_n, seat (the speaker's row in players), and, of
+    its game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they
+    are not defined).
+    players: those of the games whose target is the role, game after game, with siblings; see `read_players`.
     judges: the ratings of language models that came with the corpora, which sat in no game: corpus, statement_id,
     judge, score. transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
@@ -248,6 +207,8 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
     table, players = table.with_columns(named, each), players.with_columns(named)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
     table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
+    alike = table.select("game_id", "siblings").unique("game_id")
+    players = players.join(alike, on="game_id", how="left", maintain_order="left")
     return TransferTable(table, players, pl.concat(judges), transcripts, targets, tuple(notes))
 
 
@@ -284,7 +245,9 @@ def _read(folder: Path, one: TableCorpus, target: str, marked: pl.DataFrame) -> 
     corpus = pl.lit(one.name)
     game_id = pl.concat_str(corpus, pl.lit("/"), "game_id")
     games = _games(folder)
-    statements = read_statements(folder).join(games, on="game_id", how="left", maintain_order="left")
+    statements = with_k_of_n(read_statements(folder), target).join(
+        games, on="game_id", how="left", maintain_order="left"
+    )
     return statements.select(
         corpus.alias("corpus"),
         "statement_id",
@@ -292,7 +255,7 @@ def _read(folder: Path, one: TableCorpus, target: str, marked: pl.DataFrame) -> 
         pl.concat_str(corpus, pl.lit("/"), "siblings").alias("siblings"),
         *("game", "speaker", "speaker_model"),
         who_spoke("source"),
-        *("text", "names", "audience", "label_role", "position"),
+        *("text", "names", "audience", "label_role", "position", K_OF_N),
         task=pl.coalesce("task", corpus),
         family=pl.lit(one.family),
         learn=pl.lit(one.learn),
@@ -346,115 +309,3 @@ def _check_apart(table: pl.DataFrame) -> None:
                 f"the game {own!r} is in {seen[key]} and in {corpus}, so that a detector trained on one would have "
                 "seen the other; give corpora without games in common"
             )
-
-
-ONLY_TESTED = "the suite says that detectors are only tested on it"
-PAIR, LEFT_OUT = "pair", "left out"
-PROTOCOLS = (PAIR, LEFT_OUT)
-_LABELLED = "left out, {} labelled games"
-FOLDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """One detector to fit. unit: what it learns from (`pair`) or what is left out; learn, score: rows of the table;
-    reason: why it cannot be fitted, else empty.
-    """
-
-    by: str
-    protocol: str
-    unit: str
-    learn: Rows
-    score: Rows
-    reason: str = ""
-
-
-def with_labels(games: int) -> str:
-    """The protocol that learns from so many games of the unit; 0 for those games scored without."""
-    return _LABELLED.format(games)
-
-
-def plan(table: TransferTable, by: str, seed: int, labels: Sequence[int] = ()) -> Iterator[Fit]:
-    """Every fit that the cells of one kind of unit need. labels: how many games of a unit that is left out to learn
-    from, each time.
-    """
-    units, games, known, families = table.column(UNITS[by]), table.games, table.labelled, table.column("family")
-    for unit in names_of(units):
-        yield from _from_one(table, by, unit, np.flatnonzero((units == unit) & known), seed)
-    for unit in names_of(units):
-        its_games = np.isin(games, np.unique(games[units == unit]))
-        kin = np.isin(families, np.unique(families[units == unit]))
-        rest = np.flatnonzero(~its_games & kin & known)
-        yield _fit(table, by, LEFT_OUT, unit, rest, np.flatnonzero(its_games))
-        if labels:
-            yield from _with_labels(table, by, unit, rest, its_games, labels, seed)
-
-
-def names_of(units: NDArray[np.str_]) -> list[str]:
-    """The units, in alphabetical order."""
-    return [str(unit) for unit in np.unique(units)]
-
-
-def why_one_class(y: NDArray[np.bool_], what: str, things: str = "statements") -> str:
-    """Why nothing that compares two classes is defined on these things, or "" if it is."""
-    if not len(y):
-        return f"{what}: no statement has a label"
-    if y.all() or not y.any():
-        return f"{what}: all {len(y):,} {things} are {'deceptive' if y[0] else 'honest'}"
-    return ""
-
-
-def no_pairs(what: str, things: str = "statements", units: Units = OF_GAMES) -> str:
-    """Why nothing is said within games."""
-    said = units.say(f"no game has both deceptive and honest {things}, so that there is no AUROC within games")
-    return f"{what}: {said}"
-
-
-def _from_one(table: TransferTable, by: str, unit: str, known: Rows, seed: int) -> Iterator[Fit]:
-    learn = known[table.learnable[known]]
-    games, y = table.games, table.y[learn]
-    inside = np.isin(games, np.unique(games[learn]))
-    if not inside.all():
-        yield _fit(table, by, PAIR, unit, known, np.flatnonzero(~inside))
-    if not inside.any():
-        return
-    folds = min(FOLDS, *(len(np.unique(games[learn][y == label])) for label in (True, False)))
-    if folds < 2:
-        why = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"
-        yield Fit(by, PAIR, unit, learn, np.flatnonzero(inside), why_one_class(y, unit) or why)
-        return
-    fold = fold_of(y, games[learn], folds, seed)
-    for number in range(folds):
-        held_out = np.isin(games, games[learn][fold == number])
-        yield _fit(table, by, PAIR, unit, learn[fold != number], np.flatnonzero(held_out))
-
-
-def _with_labels(
-    table: TransferTable, by: str, unit: str, rest: Rows, its_games: NDArray[np.bool_], labels: Sequence[int], seed: int
-) -> Iterator[Fit]:
-    """No more than half of the unit's games are drawn, and fewer are among those drawn where more are."""
-    games = table.games
-    drawn = np.unique(games[its_games & table.learnable]).tolist()
-    Random(f"{seed}:{unit}").shuffle(drawn)
-    possible = [n for n in labels if 2 * n <= len(drawn)]
-    score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible, default=0)]))
-    for n in labels:
-        if n not in possible:
-            why = f"{unit}: {len(drawn):,} games are too few to learn from {n:,} and score the others"
-            yield Fit(by, with_labels(n), unit, rest, score[:0], why)
-        else:
-            own = np.flatnonzero(np.isin(games, drawn[:n]) & table.learnable)
-            yield _fit(table, by, with_labels(n), unit, np.sort(np.concatenate([rest, own])), score)
-
-
-def _fit(table: TransferTable, by: str, protocol: str, unit: str, known: Rows, score: Rows) -> Fit:
-    """known: the labelled rows to learn from, as far as a detector may."""
-    learn = known[table.learnable[known]]
-    what = unit if protocol == PAIR else f"what is left without {unit}"
-    why = why_one_class(table.y[learn], what)
-    if len(known) and not len(learn):
-        marked = table.frame[known]["canary"].all()
-        why = f"{what}: {'all of it carries a canary, so that nothing is learned from it' if marked else ONLY_TESTED}"
-    elif protocol == LEFT_OUT and len(score) == table.frame.height:
-        why = f"{unit} speaks everywhere, so that nothing is left to learn from"
-    return Fit(by, protocol, unit, learn, score, why)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import groupby, product
@@ -21,17 +23,21 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
+from liescope.common.folders import take_lock
 from liescope.common.reading import regular
+from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_scores
-from liescope.detectors.detector_registry import versions_of
+from liescope.detectors.detector_registry import detector_class, versions_of
 from liescope.detectors.examples import Example
-from liescope.detectors.folds import by_game, by_unit
+from liescope.detectors.folds import Rows, by_game, by_unit
+from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGTH, ROLE_ORACLE
+from liescope.detectors.study.corpora import UNITS, TransferTable
 from liescope.detectors.study.metrics import Scored, pairs_within, pooled_auroc
+from liescope.detectors.study.plans import LEFT_OUT, PROTOCOLS, Fit, with_labels
+from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.transfer.matrix import LEFT_OUT, PROTOCOLS, UNITS, Fit, Rows, TransferTable, with_labels
 from liescope.detectors.view.transcript import GameMoment
 from liescope.labeling import claims
 
@@ -44,8 +50,8 @@ class Fitted:
     options; reason: why there are no scores, else empty; cpu_seconds: of choosing, learning and scoring.
     """
 
-    score: NDArray[np.float64]
-    players: NDArray[np.float64]
+    score: Floats
+    players: Floats
     choice: Choice
     reason: str = ""
     cpu_seconds: float = 0.0
@@ -88,6 +94,25 @@ class Store:
         partial.replace(self.folder / f"{key}.parquet")
 
 
+@contextmanager
+def open_store(out: Path) -> Iterator[Store]:
+    """The scores of fits inside a report's folder, for one process at a time. Raises UsageError if `out` holds anything
+    else, cannot be written, or is in use.
+    """
+    fits = out / "fits"
+    if out.exists() and not fits.is_dir() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of transfer; choose another --out")
+    try:
+        fits.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror or error}); choose another --out") from error
+    lock = take_lock(fits)
+    try:
+        yield Store(fits)
+    finally:
+        os.close(lock)
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
     """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, units and their
@@ -96,7 +121,7 @@ class Keys:
     """
 
     rows: tuple[bytes, ...]
-    y: NDArray[np.bool_]
+    y: Bools
     recipe: str
 
     @classmethod
@@ -136,8 +161,8 @@ Setting = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CellRecipe:
-    """A kind of detector and its settings. variant: what sets it apart from the kind, if anything; fixed: options that
-    are given; grid: values to choose among, by option; `context`, in either, is that of the text.
+    """A kind of detector and its settings. fixed: options that are given; grid: values to choose among, by option;
+    `context`, in either, is that of the text.
     """
 
     detector: type[Detector]
@@ -145,11 +170,6 @@ class CellRecipe:
     fixed: Setting
     grid: Mapping[str, Sequence[Any]]
     seed: int
-    variant: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.detector.kind}{self.variant}"
 
     def settings(self) -> list[Setting]:
         """Every combination of the grid, those with equal context next to each other."""
@@ -162,9 +182,35 @@ class CellRecipe:
         text = self.text.model_copy(update={"context": chosen.pop("context", self.text.context)})
         return self.detector(text, self.detector.options_type.of(self.detector.kind, chosen))
 
+    def to_json(self) -> dict[str, Any]:
+        return {"fixed": dict(self.fixed), "grid": {name: list(values) for name, values in self.grid.items()}}
+
     @property
     def most_context(self) -> int:
         return max((self.made(setting).text.context for setting in self.settings()), default=0)
+
+
+def recipes_of(
+    kinds: Sequence[str], context: int | None, mask_role_words: bool, seed: int, options: Mapping[str, Any]
+) -> list[CellRecipe]:
+    """How each kind is made. An option goes to every kind that has it, and is then not chosen."""
+    classes = [detector_class(kind) for kind in kinds]
+    takes = {kind: set(chosen.options_type.model_fields) for kind, chosen in zip(kinds, classes, strict=True)}
+    if odd := sorted(set(options) - set().union(*takes.values())):
+        raise UsageError(f"none of {', '.join(kinds)} has the option --{odd[0].replace('_', '-')}")
+    recipes = []
+    for kind, chosen in zip(kinds, classes, strict=True):
+        versions_of(kind)
+        fixed = {name: value for name, value in options.items() if name in takes[kind]}
+        if context is not None:
+            fixed["context"] = context
+        settled = {*fixed, "epochs"} if fixed.get("max_steps") else {*fixed}  # so many steps, whatever the epochs
+        grid = {name: values for name, values in chosen.grid.items() if name not in settled}
+        recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
+        made = [recipe.made(setting) for setting in recipe.settings()]
+        made[0].prepare()
+        recipes.append(recipe)
+    return recipes
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +246,7 @@ def choose(table: TransferTable, learn: Rows, by: str, recipe: CellRecipe) -> Ch
     return Choice(settings[_first_of_the_best(each)], left_out, tuple(tried))
 
 
-def _first_of_the_best(each: NDArray[np.float64]) -> int:
+def _first_of_the_best(each: Floats) -> int:
     """each: (folds, settings), NaN where a setting could not be fitted; the first where none could."""
     found = each.mean(axis=0)
     if not np.isfinite(found).any():
@@ -221,9 +267,7 @@ def inner_folds(table: TransferTable, learn: Rows, by: str, seed: int) -> tuple[
     return _BY_GAME, by_game(table.games, table.y, learn, seed)
 
 
-def _try(
-    table: TransferTable, recipe: CellRecipe, settings: Sequence[Setting], rest: Rows, out: Rows
-) -> NDArray[np.float64]:
+def _try(table: TransferTable, recipe: CellRecipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> Floats:
     """(settings,): the AUROC of each on the rows left out, NaN where it cannot be fitted."""
     found: list[float] = []
     for _, group in groupby(settings, key=lambda setting: setting.get("context")):
@@ -239,15 +283,12 @@ def _try(
     return np.array(found)
 
 
-def _auroc(table: TransferTable, out: Rows, score: NDArray[np.float64]) -> float:
+def _auroc(table: TransferTable, out: Rows, score: Floats) -> float:
     """Within games, as detectors are judged; over all games where none has both classes."""
     own = table.frame["game_id"].gather(out).rank("dense").to_numpy().astype(np.int64)
     data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
     (right,), (pairs,) = pairs_within(data)
     return float(right / pairs if pairs else pooled_auroc(data, np.ones((1, 1), np.float32))[0])
-
-
-NOTHING_CHOSEN = Choice({}, "", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,21 +297,18 @@ class Scores:
 
     score: (n,), NaN where there is none; players: of every player of the table, after the whole game; unheard: (n,),
     whether no model of the statement's table spoke in a game that the detector learned from; reasons: why statements
-    have no score; choices: of each fit, with how many statements it learned from; cpu_seconds: of all fits, None of
-    floors and judges; is_detector: False of floors and judges.
+    have no score; choices: of each fit of a detector, with how many statements it learned from, and its CPU seconds.
     """
 
     by: str
     protocol: str
     unit: str
-    detector: str
-    score: NDArray[np.float64]
-    players: NDArray[np.float64]
-    unheard: NDArray[np.bool_]
+    scorer: str
+    score: Floats
+    players: Floats
+    unheard: Bools
     reasons: tuple[str, ...]
-    choices: tuple[tuple[Choice, int], ...]
-    cpu_seconds: float | None = None
-    is_detector: bool = True
+    choices: tuple[tuple[Choice, int, float], ...]
 
 
 def fit_all(
@@ -279,7 +317,7 @@ def fit_all(
     """Scores by unit, protocol and detector, in the order of the plan. Fits that the store has are read from it."""
     found: list[Scores] = []
     for recipe in recipes:
-        what = f"{recipe.name}: statements learned from"
+        what = f"{recipe.detector.kind}: statements learned from"
         named = Keys.of(table, recipe)
         keys = ["" if fit.reason else named.key(fit) for fit in fits]
         known = {
@@ -297,9 +335,9 @@ def fit_all(
             progress(what, learned, todo)
         grouped: dict[tuple[str, str, str], list[tuple[Fit, Fitted]]] = {}
         for key, fit in zip(keys, fits, strict=True):
-            done = known[key] or Fitted(np.empty(0), np.empty(0), NOTHING_CHOSEN, fit.reason)
+            done = known[key] or Fitted(np.empty(0), np.empty(0), Choice({}, "", ()), fit.reason)
             grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
-        found += [_scores(table, recipe.name, *where, parts) for where, parts in grouped.items()]
+        found += [_scores(table, recipe.detector.kind, *where, parts) for where, parts in grouped.items()]
     return found
 
 
@@ -333,9 +371,7 @@ def _fit(table: TransferTable, fit: Fit, recipe: CellRecipe) -> Fitted:
     return Fitted(scores, players, choice, cpu_seconds=time.process_time() - began)
 
 
-def players_of(
-    examples: Sequence[Example], scores: NDArray[np.float64], detector: Detector | None = None
-) -> NDArray[np.float64]:
+def players_of(examples: Sequence[Example], scores: Floats, detector: Detector | None = None) -> Floats:
     """The posterior of the players of scored games at their end, game after game; of those whose target is the role.
     Where it follows from the scores of statements, nothing is predicted again. detector: what gave the scores, if it is
     one.
@@ -356,7 +392,7 @@ def players_of(
 
 
 def _scores(
-    table: TransferTable, detector: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
+    table: TransferTable, scorer: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
 ) -> Scores:
     score, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
     unheard = np.zeros(table.frame.height, bool)
@@ -370,8 +406,46 @@ def _scores(
         heard = set(speakers[learned_in])
         unheard[fit.score] = [heard.isdisjoint(models[i] or ()) for i in fit.score]
     return Scores(
-        *(by, protocol, unit, detector, score, players, unheard),
+        *(by, protocol, unit, scorer, score, players, unheard),
         tuple(dict.fromkeys(done.reason for _, done in parts if done.reason)),
-        tuple((done.choice, len(fit.learn)) for fit, done in parts if not done.reason),
-        sum(done.cpu_seconds for _, done in parts),
+        tuple((done.choice, len(fit.learn), done.cpu_seconds) for fit, done in parts if not done.reason),
     )
+
+
+FLOORS = (LENGTH, "position", BEST_WORD, "others", K_OF_N, ROLE_ORACLE)
+"""The controls that stand beside what is left out; the last where no target is the role itself."""
+JUDGED = "judge: "
+"""The prefix of the names of judges that came with the corpora."""
+
+
+def beside(table: TransferTable, fits: Sequence[Fit], seed: int, progress: Progress) -> list[Scores]:
+    """The scores of controls, which learn what a detector learns from, and of judges, of each unit that is left out."""
+    out = [fit for fit in fits if fit.protocol == LEFT_OUT]
+    learned = [fit for fit in out if not fit.reason]
+    found: list[Scores] = []
+    names = FLOORS[: -1 if ROLE in table.targets.values() else None]
+    for done, name in enumerate(names):
+        progress("controls", done, len(names))
+        if learned and CONTROLS[name].knows(table.frame):
+            probe = CONTROLS[name].made(table.frame, seed)
+            found += [_beside(table, fit, CONTROL + name, probe(fit.learn, fit.score, table.y)) for fit in learned]
+    progress("controls", len(names), len(names))
+    said = table.frame.select("corpus", "statement_id").with_row_index("row")
+    for name in table.judges["judge"].unique().sort():
+        rated = said.join(table.judges.filter(pl.col("judge") == name), on=["corpus", "statement_id"], how="inner")
+        every = np.full(table.frame.height, np.nan)
+        every[rated["row"].to_numpy()] = rated["score"].to_numpy()
+        rows = [fit for fit in out if np.isfinite(every[fit.score]).any()]
+        found += [_beside(table, fit, JUDGED + name, every[fit.score]) for fit in rows]
+    return found
+
+
+def _beside(table: TransferTable, fit: Fit, name: str, score: Floats) -> Scores:
+    """score: (rows of the fit,)."""
+    scores, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
+    scores[fit.score] = score
+    if np.isfinite(score).all():
+        every = table.examples(0)
+        players[table.seats(fit.score)] = players_of([every[row] for row in fit.score], score)
+    unheard = np.zeros(table.frame.height, bool)
+    return Scores(fit.by, fit.protocol, fit.unit, name, scores, players, unheard, (), ())

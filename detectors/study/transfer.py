@@ -1,0 +1,162 @@
+"""`transfer`: what a detector is worth on models, games, corpora and sources that it has not learned from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.common.report.files import write
+from liescope.common.settings import split, takes
+from liescope.detectors.detector import Progress
+from liescope.detectors.detector_settings import TransferSettings
+from liescope.detectors.progress import shown
+from liescope.detectors.study.across import figures
+from liescope.detectors.study.corpora import TASK, UNITS, TableCorpus, read_table
+from liescope.detectors.study.fits import beside, fit_all, open_store, recipes_of, without_labels
+from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, plan
+from liescope.detectors.study.transfer_result import TransferResult, choices_of, scores_of
+from liescope.detectors.suite import NotHad, Suite, opened, read_suite
+
+
+@takes(TransferSettings, others="options")
+def transfer(
+    corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] = (),
+    *,
+    by: str | Sequence[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> TransferResult:
+    """Train here, test there: every pair of units, and each unit left out of training.
+
+    All splits of the corpora are used, and no statement is scored by a detector that learned from its game. What of
+    `context` and the detectors' options is not given is chosen from each kind's `grid`, on inner folds that leave units
+    out too.
+
+    Parameters
+    ----------
+    corpora : path, or several
+        Corpus folders, corpora on the Hub, or runs; none with a suite.
+    by : str, or several
+        The units: "model" (who speaks), "game" (the rules), "corpus", "source", "task" (of a conversation or text; a
+        corpus where it names none). With a suite, "task" if none is given.
+    out : str or path, optional
+        A folder for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
+    progress : bool
+        Show bars on standard error.
+    **settings
+    **options
+        Those of the detectors, as `liescope transfer --help` lists them.
+
+    Raises
+    ------
+    UnknownName
+        For a unit, detector, target or protocol.
+    UsageError
+        For options, corpora that share a game, units of which there is only one, an `out` that holds something else, or
+        a suite of which too little is at hand.
+    BadData
+        For a damaged corpus.
+    MissingExtra
+        If a kind needs a package that is not installed.
+
+    Examples
+    --------
+    >>> liescope.transfer("corpus/mini", by="model").metrics
+    """
+    own, options = split(TransferSettings, settings)
+    draws, seed = own["draws"], own["seed"]
+    suite = None
+    if own["suite"] is not None:
+        suite = read_suite(os.fspath(own["suite"]), Path(own["data"]) if own["data"] else None)
+    given = [corpora] if isinstance(corpora, str | os.PathLike) else list(corpora)
+    if bool(given) == bool(suite):
+        raise UsageError("name corpora, or a --suite in their place")
+    if not by and not suite:
+        raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
+    kinds = _listed(by or TASK, "unit", UNITS)
+    recipes = recipes_of(_listed(own["detector"]), own["context"], own["mask_role_words"], seed, options)
+    asked = [name.replace("-", " ") for name in _listed(own["protocols"])]
+    only = _listed(asked or ((LEFT_OUT,) if suite else PROTOCOLS), "protocol", PROTOCOLS)
+    few = sorted(set(_numbers(own["labels"])))
+    if few and (few[0] < 1 or LEFT_OUT not in only):
+        raise UsageError("--labels takes numbers of games from 1, for units that are left out")
+    with ExitStack() as stack:
+        store = None if out is None else stack.enter_context(open_store(Path(out)))
+        show = stack.enter_context(shown(progress))
+        parts, missing = _at_hand(suite, stack, show) if suite else (given, ())
+        table = read_table(parts, own["target"])
+        for kind in kinds:
+            if len(found := sorted(set(table.column(UNITS[kind])))) < 2:
+                only_one = f"there is only one {kind}, {found[0]}" if found else "there are no statements"
+                raise UsageError(f"--by {kind}: {only_one}; give more corpora, or another unit")
+        every = [fit for kind in kinds for fit in plan(table, kind, seed, few)]
+        fits = [fit for fit in every if (PAIR if fit.protocol == PAIR else LEFT_OUT) in only]
+        scores = fit_all(table, fits, recipes, store, show)
+        scores += [*without_labels(table, fits, scores), *beside(table, fits, seed, show)]
+        rows, places = figures(table, scores, draws, seed, show)
+        result = TransferResult(
+            tuple(rows),
+            places,
+            choices_of(scores),
+            scores_of(table, scores),
+            table.targets,
+            tuple(sorted(table.frame["source"].unique())),
+            table.units,
+            (*missing, *table.notes),
+            {
+                "by": kinds,
+                "detectors": {one.detector.kind: one.to_json() for one in recipes},
+                "protocols": only,
+                "labels": few,
+                **{name: own[name] for name in ("mask_role_words", "draws", "seed")},
+            },
+        )
+        if out is None:
+            return result
+        from liescope.detectors.study.transfer_report import report
+
+        told = report(result)
+        return replace(result, told=told, files=tuple(write(told, Path(out), within=True)))
+
+
+def _at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
+    """The data sets of a suite as corpora, until the stack is closed, and why others cannot be had here."""
+    found, missing = list[TableCorpus](), list[str]()
+    for number, data in enumerate(suite.data):
+        progress(f"data sets of {suite.name}", number, len(suite.data))
+        try:
+            corpus = stack.enter_context(opened(data, suite.folder)).corpus
+        except NotHad as error:
+            missing.append(f"{data.name} is left out: {error}")
+            continue
+        found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
+    progress(f"data sets of {suite.name}", len(suite.data), len(suite.data))
+    if not found:
+        raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
+    return found, missing
+
+
+def _listed(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:
+    """Names, each once; several may stand in one text, separated by commas. known: the names that there are, if that is
+    checked.
+    """
+    named = [given] if isinstance(given, str) else given
+    found = list(dict.fromkeys(name.strip() for words in named for name in words.split(",")))
+    for name in found if what else ():
+        if name not in known:
+            raise UnknownName(what, name, known)
+    return found
+
+
+def _numbers(given: str | Sequence[int]) -> list[int]:
+    """Numbers of games; they may stand in one text, separated by commas."""
+    try:
+        return [int(number) for number in given.split(",") if number] if isinstance(given, str) else list(given)
+    except ValueError as error:
+        raise UsageError(f"--labels must be numbers of games, such as 30,100,300, got {given!r}") from error
