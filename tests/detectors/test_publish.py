@@ -174,10 +174,10 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
 ) -> None:
     report = tmp_path / "report" / "report.json"
     evaluate(mine, corpus, split="test", draws=20, out=report.parent)
-    row = {"by": "model", "protocol": "left-out", "detector": "tfidf", "train": "all others", "test": "model-b"}
-    worst = {"worst": 0.61, "worst_lo": 0.5, "worst_hi": 0.7, "mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9}
-    part = {"slice": "silent games", "value": 0.55, "lo": 0.4, "hi": 0.6, "statements": 99}
-    moved = {"targets": {"small": "role"}, "headline": [{**row, **worst}], "slices": [{**row, **part}]}
+    shared = {"scorer": "tfidf", "target": "role", "metric": "auroc_within", "statements": 99, "games": 9}
+    places = {"left out:model=model-b:worst": 0.61, "left out:model:mean": 0.8, "left out:model=model-b:silence": 0.55}
+    rows = [{**shared, "where": where, "value": at, "lo": at - 0.1, "hi": at + 0.1} for where, at in places.items()]
+    moved = {"targets": {"small": "role"}, "figures": rows}
     (tmp_path / "moved").mkdir()
     (tmp_path / "moved" / "report.json").write_text(json.dumps(moved), encoding="utf-8")
     card = publish(mine, REPO, reports=[tmp_path / "report", tmp_path / "moved"], dry_run=True).card
@@ -190,7 +190,7 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     assert auroc["small, test"] == pytest.approx(value, abs=1e-4)
     for words in (
         "control:length",
-        "silent games",
+        "left out:model=model-b:silence",
         "0.610",
         f"| this model | test | AUROC within games | {value:.3f} |",
         "me/detector",
