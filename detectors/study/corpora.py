@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
 from liescope.common.text import Units
-from liescope.detectors.detector import ROLE
+from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.examples import (
     Example,
     corpus_name,
@@ -29,6 +30,7 @@ from liescope.detectors.examples import (
 from liescope.detectors.folds import Rows
 from liescope.detectors.material import NOBODY_TRAINS, NOT_TO_BE_LEARNED, canaries, carry_a_canary
 from liescope.detectors.study.controls import K_OF_N, with_k_of_n
+from liescope.detectors.suite import NotHad, Suite, opened
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
 from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
@@ -83,6 +85,25 @@ class TableCorpus:
     family: str = ""
     learn: bool = True
     games: int = 0
+
+
+def at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
+    """The data sets of a suite as corpora, until the stack is closed, and why others cannot be had here. Raises
+    UsageError if none can.
+    """
+    found, missing = list[TableCorpus](), list[str]()
+    for number, data in enumerate(suite.data):
+        progress(f"data sets of {suite.name}", number, len(suite.data))
+        try:
+            corpus = stack.enter_context(opened(data, suite.folder)).corpus
+        except NotHad as error:
+            missing.append(f"{data.name} is left out: {error}")
+            continue
+        found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
+    progress(f"data sets of {suite.name}", len(suite.data), len(suite.data))
+    if not found:
+        raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
+    return found, missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,14 @@ from typing import Any
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import write
 from liescope.common.settings import split, takes
-from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.study.across import figures
-from liescope.detectors.study.corpora import TASK, UNITS, TableCorpus, read_table
+from liescope.detectors.study.corpora import TASK, UNITS, at_hand, read_table
 from liescope.detectors.study.fits import beside, fit_all, open_store, recipes_of, without_labels
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, plan
 from liescope.detectors.study.transfer_result import TransferResult, choices_of, scores_of
-from liescope.detectors.suite import NotHad, Suite, opened, read_suite
+from liescope.detectors.suite import read_suite
 
 
 @takes(TransferSettings, others="options")
@@ -89,7 +88,7 @@ def transfer(
     with ExitStack() as stack:
         store = None if out is None else stack.enter_context(open_store(Path(out)))
         show = stack.enter_context(shown(progress))
-        parts, missing = _at_hand(suite, stack, show) if suite else (given, ())
+        parts, missing = at_hand(suite, stack, show) if suite else (given, ())
         table = read_table(parts, own["target"])
         for kind in kinds:
             if len(found := sorted(set(table.column(UNITS[kind])))) < 2:
@@ -123,23 +122,6 @@ def transfer(
 
         told = report(result)
         return replace(result, told=told, files=tuple(write(told, Path(out), within=True)))
-
-
-def _at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
-    """The data sets of a suite as corpora, until the stack is closed, and why others cannot be had here."""
-    found, missing = list[TableCorpus](), list[str]()
-    for number, data in enumerate(suite.data):
-        progress(f"data sets of {suite.name}", number, len(suite.data))
-        try:
-            corpus = stack.enter_context(opened(data, suite.folder)).corpus
-        except NotHad as error:
-            missing.append(f"{data.name} is left out: {error}")
-            continue
-        found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
-    progress(f"data sets of {suite.name}", len(suite.data), len(suite.data))
-    if not found:
-        raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
-    return found, missing
 
 
 def _listed(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:

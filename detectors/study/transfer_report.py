@@ -26,9 +26,9 @@ _MATRIX = (
 _LEFT_OUT = (
     "Trained on every game in which the unit does not speak, tested on what it says. After the game: by the "
     "probability that the speaker deceives, of all at the table. AUROC of players: over those of the unit. Who is "
-    "named: the most suspect of the table, or of all but the villager in whose seat the detector is put, in games whose "
-    "number of deceivers is known. Who was killed at night is not counted; equals share. The surer half: the games where the "
-    "suspicion is most concentrated."
+    "named: the most suspect of the table, or of all but the villager in whose seat the detector is put, in games "
+    "whose number of deceivers is known. Who was killed at night is not counted; equals share. The surer half: the "
+    "games where the suspicion is most concentrated."
 )
 _LABELS = (
     "Trained on every game in which the unit does not speak, and on that many labelled games of the unit, drawn at "
