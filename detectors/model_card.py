@@ -87,7 +87,8 @@ class Transferred(BaseModel):
         """The worst and mean figures of this model's kind, and those of slices. Raises UsageError if there are none."""
         rows = [row for row in self.figures if row.scorer == model.kind and row.against is None]
         rows = [row for row in rows if row.value is not None and row.metric in METRIC]
-        parts = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
+        last = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
+        parts = [(row, part if part in SLICES else part.partition(" of ")[0]) for row, part in last]
         if not any(part == WORST for _, part in parts):
             raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
         return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN, *SLICES)]})

@@ -56,10 +56,11 @@ class Place:
 
     @property
     def where(self) -> str:
-        """As a figure names it: "left out:model=NAME", "pair:model=A > B:worst", "left out:task of games:mean"."""
+        """As figures name it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task of games:mean of 5"."""
         unit = f"{self.by}={f'{self.train} > ' * bool(self.train)}{self.test}"
         several = f"{self.by} of {self.family}" if self.family else self.by
-        return ":".join(filter(None, (self.protocol, unit if self.test else several, self.part, AFTER * self.after)))
+        part = f"{self.part} of {self.cells}" if self.part in (WORST, MEAN) else self.part
+        return ":".join(filter(None, (self.protocol, unit if self.test else several, part, AFTER * self.after)))
 
 
 @dataclass(frozen=True, slots=True)

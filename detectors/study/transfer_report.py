@@ -141,7 +141,7 @@ def _side_by_side(result: TransferResult, by: str) -> Iterator[Section]:
             table = Table(["scorer", "mean", "worst", "the worst"], short)
             yield Section(name, title, (_MAIN[after],), _BESIDE, table=table, printed=True, file="report.csv")
             every = Table(["scorer", *units], rows)
-            yield Section(f"{name}-each", f"{title}, each", caption=_BESIDE, table=every, file="report.csv")
+            yield Section(f"{name}-each", f"{title}, each", table=every, folded=True, file="report.csv")
 
 
 def _of_unit(

@@ -42,7 +42,8 @@ class TransferResult:
 
     rows: every figure. `where` is "pair:UNIT=A > B" (learned from A, tested on B; where they are the same, by
     cross-validation) or "left out:UNIT=A" (learned from all games without A); behind a colon a part of its games,
-    "worst" or "mean" of the places off the diagonal, and "after the game" for what uses all of it. places: by `where`.
+    "worst of N" or "mean of N" places off the diagonal, and "after the game" for what uses all of it. places: by
+    `where`.
     choices: each setting tried, and the chosen one. scores: of statements, and of players after the game: scorer, where
     (what was learned from, or left out), corpus, game_id, statement_id, player, score. targets: by corpus. sources:
     where the words come from. units: what statements and games are called. notes: what was left out. told, files: the

@@ -175,7 +175,11 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     report = tmp_path / "report" / "report.json"
     evaluate(mine, corpus, split="test", draws=20, out=report.parent)
     shared = {"scorer": "tfidf", "target": "role", "metric": "auroc_within", "statements": 99, "games": 9}
-    places = {"left out:model=model-b:worst": 0.61, "left out:model:mean": 0.8, "left out:model=model-b:silence": 0.55}
+    places = {
+        "left out:model=model-b:worst of 2": 0.61,
+        "left out:model:mean of 2": 0.8,
+        "left out:model=model-b:silence": 0.55,
+    }
     rows = [{**shared, "where": where, "value": at, "lo": at - 0.1, "hi": at + 0.1} for where, at in places.items()]
     moved = {"targets": {"small": "role"}, "figures": rows}
     (tmp_path / "moved").mkdir()

@@ -36,7 +36,7 @@ def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(fo
     ((at, worst),), ((_, mean),) = (rows_of(found, PAIR, WITHIN, part=part) for part in (WORST, MEAN))
     off = {cell: value for cell, value in auroc.items() if cell[0] != cell[1]}
     assert (at.train, at.test) == min(off, key=lambda cell: off[cell])
-    assert worst.where == f"pair:corpus={at.train} > {at.test}:worst"
+    assert worst.where == f"pair:corpus={at.train} > {at.test}:worst of 6"
     assert worst.value == min(off.values())
     assert mean.value == pytest.approx(np.mean(list(off.values())))
     assert (mean.lo or 1) < mean.value < (mean.hi or 0)  # type: ignore[operator]
