@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from liescope.common.figures import MatrixCell, matrix, svg
@@ -49,8 +50,9 @@ _WHEN = {True: "after the whole game", False: "while it is played"}
 
 def report(result: TransferResult) -> Report:
     """The report: the first unit and detector on top, sections for each."""
-    drawn = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.parts}
-    drawn = {name: figure for name, figure in drawn.items() if figure is not None}
+    drawn = {
+        f"matrix_{by}_{kind}": figure for by, kind in result.parts if (figure := _matrix(result, by, kind)) is not None
+    }
     by, kind = result.parts[0]
     first = f"matrix_{by}_{kind}"
     sections = [section for by in result.settings["by"] for section in _side_by_side(result, by)]
@@ -178,55 +180,47 @@ def _sections(result: TransferResult, by: str, kind: str, drawn: dict[str, Figur
             file="report.csv",
             chapter=chapter,
         )
-    parts = [(LEFT_OUT, ("",), f"Each {by} left out", _LEFT_OUT)]
-    parts += [(LEFT_OUT, tuple(SLICES), f"Parts of the games of each {by} left out", "")]
-    for number, (protocol, slices, title, reading) in enumerate(parts):
-        table = _wide(result, by, kind, [protocol], slices)
+    slices = {(LEFT_OUT, name): words for name, words in SLICES.items()}
+    labels = {(with_labels(games), ""): games for games in (0, *result.settings["labels"])}
+    for name, title, reading, table in (
+        ("left-out", f"Each {by} left out", _LEFT_OUT, _wide(result, by, kind, {(LEFT_OUT, ""): ""})),
+        ("slices", f"Parts of the games of each {by} left out", "", _wide(result, by, kind, slices, "part")),
+        (
+            "labels",
+            f"Each {by} left out: a few of its games labelled",
+            _LABELS,
+            _wide(result, by, kind, labels, "labelled games"),
+        ),
+    ):
         if table.rows():
+            said = (say(reading),) if reading else ()
             yield Section(
-                f"{by}-{kind}-{number}",
-                f"{title} ({kind})",
-                (say(reading),) * bool(reading),
-                table=table,
-                folded=True,
-                file="report.csv",
-                chapter=chapter,
+                f"{by}-{kind}-{name}", f"{title} ({kind})", said, table=table, file="report.csv", chapter=chapter
             )
-    protocols = [with_labels(games) for games in (0, *result.settings["labels"])]
-    table = _wide(result, by, kind, protocols, ("",))
-    if table.rows():
-        title = f"Each {by} left out: a few of its games labelled ({kind})"
-        yield Section(f"{by}-{kind}-labels", title, (say(_LABELS),), table=table, file="report.csv", chapter=chapter)
 
 
-def _wide(result: TransferResult, by: str, kind: str, protocols: Sequence[str], slices: Sequence[str]) -> Table:
-    """A row for each place that has a figure, a column for each metric, so far and after the game."""
-    found: dict[tuple[object, ...], dict[tuple[bool, str], Row]] = {}
-    for protocol in protocols:
-        for part in slices:
-            for after in (False, True):
-                for row in result.of(kind, by, protocol, part, after):
-                    key = (result.places[row.where].test, protocol, part)
-                    found.setdefault(key, {})[after, row.metric] = row
-    kept = {key: rows for key, rows in sorted(found.items()) if any(row.value is not None for row in rows.values())}
+def _wide(
+    result: TransferResult, by: str, kind: str, parts: Mapping[tuple[str, str], object], column: str = ""
+) -> Table:
+    """A row for each place that has a figure, a column for each metric, so far and after the game. parts: what the
+    column says of a protocol and a part of the games; no column where it has no name.
+    """
+    found: dict[tuple[str, object], dict[tuple[bool, str], Row]] = {}
+    for ((protocol, part), words), after in product(parts.items(), (False, True)):
+        for row in result.of(kind, by, protocol, part, after):
+            found.setdefault((result.places[row.where].test, words), {})[after, row.metric] = row
+    ordered = sorted(found.items(), key=lambda item: item[0][0])
+    kept = [(key, rows) for key, rows in ordered if any(row.value is not None for row in rows.values())]
     metrics = [(after, one.name) for after in (False, True) for one in METRICS]
-    metrics = [one for one in metrics if any(one in rows for rows in kept.values())]
-    called = result.units
-    columns = [
-        "left out",
-        *(["labelled games"] if len(protocols) > 1 else []),
-        *(["part"] if len(slices) > 1 else []),
-        *called,
-        "deceptive",
-        *(called.say(words_of(name)) + (f", {AFTER}" if after else "") for after, name in metrics),
-    ]
+    metrics = [one for one in metrics if any(one in rows for _, rows in kept)]
+    say = result.units.say
+    named = [say(words_of(name)) + (f", {AFTER}" if after else "") for after, name in metrics]
+    columns = ["left out", *([column] if column else []), *result.units, "deceptive", *named]
     values = []
-    for (test, protocol, part), rows in kept.items():
+    for (test, words), rows in kept:
         whole = rows.get((False, POOLED)) or next(iter(rows.values()))
-        labelled = [str(protocol).removeprefix(f"{LEFT_OUT}, ").partition(" ")[0]] if len(protocols) > 1 else []
-        named = [SLICES[str(part)]] if len(slices) > 1 else []
         counts = [whole.statements, whole.games, whole.prevalence]
-        values.append([test, *labelled, *named, *counts, *(_cell(rows.get(one)) for one in metrics)])
+        values.append([test, *([words] if column else []), *counts, *(_cell(rows.get(one)) for one in metrics)])
     return Table(columns, values)
 
 
