@@ -6,6 +6,7 @@ resamples by game, adds the other figures of a group, sorts, and says how lo, hi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -232,7 +233,8 @@ def in_one_order(declared: Declared, table: pl.DataFrame) -> pl.DataFrame:
 
 def _alike(declared: Means | Shares, figure: str) -> tuple[Correction, ...]:
     within = tuple(key for key in declared.by if key not in (*GAME, "model"))
-    return (Alike(within, figure),) if declared.alike else ()
+    limits = isinstance(declared, Shares) or math.isfinite(declared.scale[1] - declared.scale[0])
+    return (Alike(within, figure, limits=limits),) if declared.alike else ()
 
 
 Need = Callable[[Frames], str]

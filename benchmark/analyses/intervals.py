@@ -26,6 +26,7 @@ from liescope.common.statistics import (
     Floats,
     Rows,
     Scale,
+    agreed,
     difference,
     equal_weights,
     holm,
@@ -62,7 +63,7 @@ class Interval(Enum):
 
 RULE = (
     "Games that share a beginning (forks, recordings played again) count as one draw. No interval stands where fewer "
-    "than two draws count, where one outweighs all others, or where they do not differ."
+    "than two draws count or where one outweighs all others. Where all agree, it is what their number leaves open."
 )
 """What holds for the intervals of every table."""
 
@@ -148,7 +149,7 @@ def adjusted_difference(
     the families that count.
 
     fact: a column of 0 and 1; scale: the least and the greatest value of the outcome, which bound the difference. The
-    difference is None where no stratum compares, the bounds where too few families do, or where they show no variance.
+    difference is None where no stratum compares, the bounds where too few families do.
     """
     x, y = pl.col(fact).cast(pl.Float64), pl.col(outcome).cast(pl.Float64)
     sums = rows.group_by("family", stratum=pl.struct(strata)).agg(n=pl.len(), x=x.sum(), y=y.sum(), xy=(x * y).sum())
@@ -160,6 +161,8 @@ def adjusted_difference(
         together=(share**2).sum().over("stratum"),
         above=pl.col("xy") - mean_x * pl.col("y") - mean_y * pl.col("x") + pl.col("n") * mean_x * mean_y,
         below=pl.col("x") - 2 * mean_x * pl.col("x") + pl.col("n") * mean_x**2,
+        with_fact=pl.col("x") > 0,
+        without=pl.col("x") < pl.col("n"),
     ).filter(pl.col("below") > 1e-12)
     compared = float(parts["below"].to_numpy().sum())
     if not compared:
@@ -171,6 +174,9 @@ def adjusted_difference(
     families = parts.select("family", "below", score=score).group_by("family").agg(pl.col("score", "below").sum())
     error = float(np.linalg.norm(families["score"].to_numpy())) / compared
     width = scale[1] - scale[0]
+    if error < 1e-9:
+        rarer = min(parts.filter(side)["family"].n_unique() for side in ("with_fact", "without"))
+        return difference, *agreed(difference, rarer, (-width, width)), families.height
     alike = equal_weights(families["below"].to_numpy())
     return difference, *student(difference, error, alike, (-width, width)), families.height
 
@@ -249,12 +255,14 @@ class Zero:
 @dataclass(frozen=True, slots=True)
 class Alike:
     """Rows of one panel are read against each other. within: the columns that make a panel, whose rows differ in the
-    model; figure: the column compared; draws: as in `Zero`.
+    model; figure: the column compared; draws: as in `Zero`. limits: whether the figure has two, so that a few games may
+    have Wilson's interval, whose reach is the normal quantile and not Student's.
     """
 
     within: tuple[str, ...]
     figure: str = "mean"
     draws: tuple[str, ...] = ("games",)
+    limits: bool = True
 
     def added(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with the column p_equal: of panels as uneven if their rows were equal, corrected for all panels."""
@@ -263,7 +271,8 @@ class Alike:
         panels, found = [], []
         for key, part in read.drop_nulls([self.figure, "lo", "hi"]).group_by(keys, maintain_order=True):
             panels.append(key)
-            found.append(_welch(*(part[name].to_numpy().astype(float) for name in (self.figure, "lo", "hi", "_draws"))))
+            figures = (part[name].to_numpy().astype(float) for name in (self.figure, "lo", "hi", "_draws"))
+            found.append(_welch(self.limits, *figures))
         schema = {name: table.schema[name] for name in keys}
         equal = pl.DataFrame(panels, schema, orient="row").with_columns(_printed("p_equal", holm(found)))
         joined = table.join(equal, on=keys, how="left", nulls_equal=True, maintain_order="left")
@@ -282,14 +291,15 @@ class Alike:
 Correction = Zero | Alike
 
 
-def _welch(values: Floats, lo: Floats, hi: Floats, draws: Floats) -> float | None:
-    """The p of Welch's test that several independent figures are equal, their errors read off their intervals; None for
-    fewer than two.
+def _welch(limits: bool, values: Floats, lo: Floats, hi: Floats, draws: Floats) -> float | None:
+    """The p of Welch's test that several independent figures are equal, their errors read off the sides of their
+    intervals that face the others, or half of these if that is wider; None for fewer than two. limits: as in `Alike`.
     """
     rows = len(values)
     if rows < 2 or (draws < 2).any() or (hi <= lo).any():
         return None
-    weights = (2 * stdtrit(draws - 1, 0.5 + LEVEL / 2) / (hi - lo)) ** 2
+    sides = np.maximum(np.where(values > values.mean(), values - lo, hi - values), (hi - lo) / 2)
+    weights = (stdtrit(np.inf if limits else draws - 1, 0.5 + LEVEL / 2) / sides) ** 2
     middle = float(weights @ values / weights.sum())
     spread = float(weights @ (values - middle) ** 2) / (rows - 1)
     uneven = float(((1 - weights / weights.sum()) ** 2 / (draws - 1)).sum()) / (rows**2 - 1)

@@ -41,6 +41,7 @@ POSITIVE: Scale = (0.0, math.inf)
 REAL: Scale = (-math.inf, math.inf)
 
 _TINY = 1e-12
+_ERROR = 1e-9  # a smaller standard error is rounding
 
 
 def wilson(successes: float, n: float, level: float = LEVEL) -> Bounds:
@@ -94,7 +95,7 @@ def student(value: float, error: float, groups: float, scale: Scale = REAL, leve
     above one limit the error is that of the logarithm. (None, None) below two groups, and without an error.
     """
     low, high = scale
-    if groups < 2 - _TINY or error < 1e-9 * max(1.0, abs(value)) or not low < value < high:
+    if groups < 2 - _TINY or error < _ERROR * max(1.0, abs(value)) or not low < value < high:
         return None, None
     reach = float(stdtrit(groups - 1, 0.5 + level / 2))
     if math.isfinite(low) and math.isfinite(high):
@@ -139,9 +140,8 @@ class Rows:
 
 def mean(rows: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
     """Interval of the mean over all rows. Wilson's where every row is a group of its own and has the least or the
-    greatest value; else Student's with an error from a jackknife over groups. At a limit of the scale it is Wilson's
-    of as many trials as groups; where all groups agree on a figure between the limits there is none, since they do not
-    show how groups differ. Raises ValueError for a mean outside the scale.
+    greatest value; else Student's with an error from a jackknife over groups. Where all groups agree it is that of
+    `agreed`. Raises ValueError for a mean outside the scale.
     """
     there = rows.counts > 0
     counts, low, high = rows.counts[there], *scale
@@ -153,11 +153,22 @@ def mean(rows: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
     middle = min(max(middle, low), high)
     if scale == PROPORTION and (counts == 1).all() and abs(float(rows.squares.sum()) - middle * total) < 1e-9:
         return wilson(middle * total, total, level)
-    groups = equal_weights(counts)
-    if middle in scale and groups >= 2:
-        lo, hi = _score((middle - low) / (high - low), groups, _normal(level))
-        return low + (high - low) * lo, low + (high - low) * hi
-    return student(middle, math.sqrt(_jackknifed(rows.without_each()[there])), groups, scale, level)
+    groups, error = equal_weights(counts), math.sqrt(_jackknifed(rows.without_each()[there]))
+    if error < _ERROR:
+        return agreed(middle, groups, scale, level)
+    return student(middle, error, groups, scale, level)
+
+
+def agreed(value: float, groups: float, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:
+    """Interval of a figure on which so many groups of equal weight all agree: as large a part of others as Wilson's
+    interval of none in so many leaves open may lie at either limit of the scale. (None, None) below two groups, and
+    without two limits.
+    """
+    low, high = scale
+    if groups < 2 or not math.isfinite(high - low):
+        return None, None
+    others = _score(0.0, groups, _normal(level))[1]
+    return value - others * (value - low), value + others * (high - value)
 
 
 def difference(one: Rows, two: Rows, scale: Scale = PROPORTION, level: float = LEVEL) -> Bounds:

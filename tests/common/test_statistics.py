@@ -64,16 +64,23 @@ def test_rows_that_are_groups_of_their_own_have_the_classical_intervals() -> Non
     assert mean(Rows.of(numbers), REAL) == pytest.approx((known.low, known.high))
 
 
-def test_groups_that_do_not_differ_show_no_error() -> None:
-    assert mean(Rows(np.full(6, 10.0), np.full(6, 5.0), np.full(6, 5.0))) == (None, None)
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("value", [0.0, 0.5, 0.9, 1.0])
 def test_groups_that_all_agree_have_an_interval_with_a_width(value: float) -> None:
-    rows = Rows(np.full(6, 10.0), np.full(6, 10 * value), np.full(6, 10 * value**2))
-    lo, hi = mean(rows)
+    def agreeing(groups: int) -> tuple[float | None, float | None]:
+        return mean(Rows(np.full(groups, 10.0), np.full(groups, 10 * value), np.full(groups, 10 * value**2)))
+
+    lo, hi = agreeing(6)
     assert 0 <= lo <= value <= hi <= 1
     assert hi - lo > 0.3  # six games, however long, do not show that the seventh is alike
+    if value in (0.0, 1.0):
+        assert (lo, hi) == pytest.approx(wilson(6 * value, 6))
+    assert agreeing(160) == pytest.approx((value, value), abs=0.025)  # and 160 do not leave it open
+
+
+def test_without_limits_groups_that_agree_show_no_error() -> None:
+    for scale in (REAL, POSITIVE):
+        assert mean(Rows.of([0.5] * 6), scale) == (None, None)
+    assert mean(Rows.of([0.0] * 6), POSITIVE) == (None, None)
 
 
 @pytest.mark.parametrize(

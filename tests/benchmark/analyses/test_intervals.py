@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import f_oneway
+from scipy.stats import f_oneway, fisher_exact
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.conditions_of_play import POOLED
@@ -159,7 +159,14 @@ def test_a_stratum_without_a_comparison_counts_nothing() -> None:
     assert more == pytest.approx(compared)
     assert adjusted_difference(rows((5, 9, 0, 0), (0, 0, 1, 9)), "fact", "won", ["stratum"]) == (None, None, None, 0)
     assert adjusted_difference(rows().cast(pl.Int64), "fact", "won", ["stratum"])[0] is None
-    assert adjusted_difference(rows((5, 5, 0, 5)), "fact", "won", ["stratum"]) == (1.0, None, None, 10)
+
+
+@pytest.mark.parametrize(("games", "settled"), [(2, False), (3, False), (40, True)])
+def test_a_fact_that_decides_every_game_is_certain_once_there_are_some(games: int, settled: bool) -> None:
+    found, lo, hi, counted = adjusted_difference(rows((games, games, 0, games)), "fact", "won", ["stratum"])
+    assert (found, hi, counted) == (1.0, 1.0, 2 * games)
+    assert lo is not None
+    assert (lo > 0) is settled
 
 
 def test_what_comes_with_the_stratum_is_not_taken_for_the_fact() -> None:
@@ -232,9 +239,23 @@ def test_a_planted_effect_among_many_rows_is_still_found() -> None:
 def test_rows_of_a_panel_are_compared_as_by_an_analysis_of_variance() -> None:
     random = np.random.default_rng(4)
     drawn = {name: random.normal(at / 8, 1, 60) for at, name in enumerate("abc")}
-    table = Alike(("role",)).added(means(drawn))
+    table = Alike(("role",), limits=False).added(means(drawn))
     known = f_oneway(*drawn.values(), equal_var=False).pvalue
     assert table["p_equal"].unique().to_list() == pytest.approx([known], rel=1e-6)
+
+
+@pytest.mark.parametrize(("one", "other", "games"), [(2, 0, 2), (2, 1, 2), (3, 1, 3), (3, 3, 3), (5, 0, 5)])
+def test_shares_of_few_games_are_told_apart_no_sooner_than_by_an_exact_test(one: int, other: int, games: int) -> None:
+    """Wilson's interval of 2 in 2 and of 0 in 2, read as if it were Student's, had a p of .007."""
+    won = {"a": one, "b": other}
+    rows = [
+        {"game": "g", "condition": "", "model": model, "role": "r", "family": f"{model}{at}", "won": at < wins}
+        for model, wins in won.items()
+        for at in range(games)
+    ]
+    table = Alike(("role",), "rate").added(shares(pl.DataFrame(rows), ["game", "condition", "model", "role"], "won"))
+    exact = fisher_exact([[one, games - one], [other, games - other]]).pvalue
+    assert (table["p_equal"][0] < 0.05) is bool(exact < 0.05)
 
 
 def test_rows_over_all_models_take_no_part_in_comparing_them() -> None:
