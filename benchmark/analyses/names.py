@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis, Means
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, WINNERS, Analysis, Means, Shares
 from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME
 from liescope.benchmark.analyses.frames import Frames
@@ -17,7 +17,6 @@ from liescope.benchmark.analyses.intervals import (
     Zero,
     adjusted_difference,
     adjusted_omnibus,
-    shares,
 )
 from liescope.common.statistics import holm
 
@@ -37,16 +36,6 @@ RARE = 0.02
 _DRAWN = 24  # names that a figure has room for
 _SIDE_WON = "share of games that the name's side won"
 _ALIKE = (*GAME, "learning", "lineup", "role")
-
-
-def name_wins(frames: Frames) -> pl.DataFrame:
-    """How often the side of each name wins, over games in which it lived to speak (section 4.1).
-
-    Columns: game, condition, name, wins, games, rate (Laplace's rule of succession, as in the paper: (wins + 1) /
-    (games + 2)), lo, hi (Wilson's interval over games).
-    """
-    table = shares(spoke(frames), [*GAME, "name"], "won")
-    return table.with_columns(rate=(pl.col("wins") + 1) / (pl.col("games") + 2))
 
 
 def name_effect(frames: Frames) -> pl.DataFrame:
@@ -157,15 +146,14 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
     Analysis(
         "name_wins",
         "Win rates by name",
-        name_wins,
+        Shares(spoke, "won", (*GAME, "name"), "wins"),
         plot_name_wins,
         needs=(WINNERS,),
         otherwise="no name recurs",
-        interval=Interval.SHARES,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
-        "beside whom, is not taken into account here.",
+        "beside whom, is not taken into account here. Whether names differ at all, one test says below.",
     ),
     Analysis(
         "name_effect",

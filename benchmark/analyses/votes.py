@@ -20,13 +20,11 @@ from liescope.benchmark.analyses.analysis import (
     Means,
     Shares,
     dealt,
-    in_order,
     long,
 )
 from liescope.benchmark.analyses.analysis_figures import SHARE, Curves, Dots, cell_names, of_game, spelt
 from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, MODEL, RATER, chosen, last_ballots, united_roles
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.common.colours import COLOURS
 from liescope.games.core import Phase
 from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
@@ -234,42 +232,6 @@ ANALYSES_OF_ACCURACY: tuple[Analysis, ...] = (
 )
 
 
-LAST, NOT_LAST, ALL = "last", "not last", "all games"
-GAIN, ADVANTAGE = "last - not last", "last - all games"
-_MEASURES = (LAST, NOT_LAST, ALL, GAIN, ADVANTAGE)
-
-
-def last_word(frames: Frames) -> pl.DataFrame:
-    """How often a role's side wins where the role spoke last before the last ballot of the game (section 4.2).
-
-    A role counts in the games in which it has a voter in that ballot. Columns: game, condition, role, measure ("last",
-    "not last", "all games", "last - not last", and "last - all games", the advantage of the paper), wins, games, rate,
-    lo, hi (Wilson's interval; of a difference Newcombe's). The second difference is the first times the share of games
-    in which the role was not last, and so are its bounds.
-    """
-    keys = [*GAME, "role"]
-    sides = last_words(frames)
-    each_way = ((LAST, pl.col("last")), (NOT_LAST, ~pl.col("last")), (ALL, pl.lit(True)))
-    parts = [sides.filter(where).with_columns(measure=pl.lit(name)) for name, where in each_way]
-    rates = shares(pl.concat(parts), [*keys, "measure"], "won")
-    gains = Differences(last_words, "won", keys, "last", LAST, "not_last")(frames)
-    rest = pl.col("games_not_last") / (pl.col("games_last") + pl.col("games_not_last"))
-    nothing = pl.lit(None, pl.Int64)
-    differences = [
-        gains.select(
-            *keys,
-            measure=pl.lit(name),
-            wins=nothing,
-            games=nothing,
-            rate=pl.col("difference") * of,
-            lo=pl.col("lo") * of,
-            hi=pl.col("hi") * of,
-        )
-        for name, of in ((GAIN, pl.lit(1.0)), (ADVANTAGE, rest))
-    ]
-    return pl.concat([rates, *differences]).sort(*keys, in_order("measure", _MEASURES))
-
-
 def last_words(frames: Frames) -> pl.DataFrame:
     """One row for each role with a voter in the last ballot of a game with a known winner: game_id, family, game,
     condition, role, won (the role's side), last (the role had the last word).
@@ -304,21 +266,24 @@ ANALYSES_OF_LAST_WORD: tuple[Analysis, ...] = (
     Analysis(
         "last_word",
         "The last word before the vote",
-        last_word,
-        Dots(
-            "share of games that the role's side won",
-            "role",
-            series="measure",
-            colours={LAST: COLOURS["orange"], NOT_LAST: COLOURS["blue"]},
-            where=pl.col("measure").is_in([LAST, NOT_LAST]),
+        # advantage: that of the paper, over all games of the role, those in which it spoke last among them
+        Differences(
+            last_words,
+            "won",
+            (*GAME, "role"),
+            "last",
+            "last",
+            "not_last",
+            also={"advantage": pl.col("won").filter("last").mean() - pl.col("won").mean()},
         ),
+        Dots("win rate, last minus not last", "role", reference=0, limits=(-1.02, 1.02)),
         needs=(SAID, BALLOTS, WINNERS),
-        otherwise="nobody spoke before the last vote of a game",
-        interval=Interval.SHARES_AND_DIFFERENCE,
+        otherwise="no role spoke last before the last vote of some games and not of others",
         source="section 4.2",
         paper=MINI_MAFIA,
-        note="How often a role's side wins if the role speaks last before the last vote. Where rules draw the order of "
-        "speakers, the difference is an effect of the order; where players bid for the floor, it also shows who bids.",
+        note="How often a role's side wins if the role speaks last before the last vote: read p holm. Where rules draw "
+        "the order of speakers, the difference is an effect of the order; where players bid for the floor, it also "
+        "shows who bids.",
         main=True,
     ),
 )

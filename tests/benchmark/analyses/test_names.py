@@ -13,11 +13,12 @@ import polars.selectors as cs
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect, name_wins
+from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect
 from liescope.games.table_options import NAMES
 from tests.benchmark.analyses.made import made, table_of
 
 gender_wins = table_of("gender_wins")
+name_wins = table_of("name_wins")
 
 MODELS = ("a", "b")
 
@@ -95,7 +96,7 @@ def test_names_with_a_role_of_their_own_are_not_compared() -> None:
     assert gender_effect(frames).is_empty()
 
 
-def test_a_name_counts_where_it_lived_to_speak_and_by_laplace() -> None:
+def test_a_name_counts_where_it_lived_to_speak_and_its_rate_is_its_wins_of_its_games() -> None:
     common = {"game": "mafia", "name": "Bob", "role": "villager"}
     fates = [
         ("alive", None, True),
@@ -109,7 +110,7 @@ def test_a_name_counts_where_it_lived_to_speak_and_by_laplace() -> None:
         for at, (fate, day, won) in enumerate(fates)
     ]
     (row,) = name_wins(made(seats=seats)).to_dicts()
-    assert (row["wins"], row["games"], row["rate"]) == (2, 3, 3 / 5)
+    assert (row["wins"], row["games"], row["rate"]) == (2, 3, 2 / 3)
     assert row["lo"] < row["rate"] < row["hi"]
 
 

@@ -18,7 +18,7 @@ from liescope.benchmark.analyses.outcomes import (
     triadic_against_dyadic,
     wolf_losses,
 )
-from liescope.benchmark.analyses.votes import ADVANTAGE, GAIN, LAST, NOT_LAST, last_word, last_words
+from liescope.benchmark.analyses.votes import ANALYSES_OF_LAST_WORD, last_words
 from liescope.common.statistics import newcombe
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
@@ -271,31 +271,44 @@ def test_statements_that_two_raters_rated_are_heard_once() -> None:
     assert last_words(replace(frames, statements=twice)).equals(last_words(frames))
 
 
+(LAST_WORD,) = ANALYSES_OF_LAST_WORD
+
+
 def test_rates_and_both_advantages_are_those_of_a_count_by_hand() -> None:
     won = (["Alice"], "Bob", True)
     lost = (["Alice"], "Bob", False)
     other = (["Bob"], "Alice", False)
     frames = played(*[won] * 6, *[lost] * 4, *[other] * 25, *[(["Bob"], "Diana", True)] * 5)
-    table = last_word(frames).filter(pl.col("role") == "mafioso")
-    of = {row["measure"]: row for row in table.to_dicts()}
-    assert (of[LAST]["wins"], of[LAST]["games"]) == (6, 10)
-    assert (of[NOT_LAST]["wins"], of[NOT_LAST]["games"]) == (5, 30)
-    assert of[GAIN]["rate"] == pytest.approx(6 / 10 - 5 / 30)
-    assert (of[GAIN]["lo"], of[GAIN]["hi"]) == newcombe(6, 10, 5, 30)
-    assert of[ADVANTAGE]["rate"] == pytest.approx(6 / 10 - 11 / 40)
-    assert of[ADVANTAGE]["lo"] == pytest.approx(0.75 * of[GAIN]["lo"])
+    (row,) = LAST_WORD.found(frames).filter(role="mafioso").to_dicts()
+    assert (row["rate_last"], row["games_last"]) == (6 / 10, 10)
+    assert (row["rate_not_last"], row["games_not_last"]) == (5 / 30, 30)
+    assert row["difference"] == pytest.approx(6 / 10 - 5 / 30)
+    assert (row["lo"], row["hi"]) == newcombe(6, 10, 5, 30)
+    assert row["advantage"] == pytest.approx(6 / 10 - 11 / 40)
+
+
+def test_where_nobody_gains_by_the_last_word_hardly_a_table_shows_it() -> None:
+    """Three roles have three chances to be shown something by chance."""
+    random = Random(8)
+    plain = corrected = 0
+    for _ in range(60):
+        games = [(["Alice"], random.choice(list(ROLES)), random.random() < 0.5) for _ in range(60)]
+        table = LAST_WORD.found(played(*games))
+        plain += table.filter(pl.col("lo") * pl.col("hi") > 0).height > 0
+        corrected += table.filter(pl.col("p_holm") < 0.05).height > 0
+    assert plain > 5
+    assert corrected <= 5
 
 
 def test_a_role_that_always_speaks_last_has_no_difference() -> None:
-    table = last_word(played(*[(["Bob"], "Bob", True)] * 3))
-    assert table.filter(pl.col("role") == "mafioso")["measure"].to_list() == [LAST, "all games"]
+    assert LAST_WORD.found(played(*[(["Bob"], "Bob", True)] * 3)).filter(role="mafioso").is_empty()
 
 
 @pytest.mark.long
 def test_the_printed_advantages_lie_in_the_intervals_of_published_games(published: Frames) -> None:
-    advantages = last_word(published).filter(pl.col("measure") == ADVANTAGE)
-    of = {role: bounds for role, *bounds in advantages.select("role", "lo", "hi").iter_rows()}
+    of = {row["role"]: row for row in LAST_WORD.found(published).to_dicts()}
     for role, printed in (("mafioso", 0.0604), ("detective", 0.0710), ("villager", -0.0099)):
-        lo, hi = of[role]
+        scale = of[role]["advantage"] / of[role]["difference"]  # the share of games in which it did not speak last
+        lo, hi = scale * of[role]["lo"], scale * of[role]["hi"]
         assert lo < printed < hi, role
         assert hi - lo < 0.12, role
