@@ -122,7 +122,7 @@ def report(
 
     Several runs that were played alike are counted together, so that their players stand on one board. Writes
     report.html (capabilities and how well they fit, scores against backgrounds, behaviour, people, settings, and what
-    these games cannot show), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs.
+    is not shown), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs.
     What cannot be computed, such as a fit of a single model, is left out with the reason.
 
     Example: liescope report runs/first --out reports/first-report
@@ -135,7 +135,7 @@ def report(
         return
     for line in _sentences(result):
         print(line)
-    print(f"{len(result.tables)} tables; {len(result.missing)} things that these games cannot show")
+    print(f"{len(result.tables)} tables; {len(result.missing)} things are not shown (why: the end of the page)")
     print(f"wrote {plain(str(result.report))}")
 
 

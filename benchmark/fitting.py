@@ -223,13 +223,14 @@ def _fit(condition: str, counts: Counts, variant: Variant, drawn_votes: DrawnVot
         other = sampled("leave-out" if drawn_votes == "keep" else "keep")
     except (UsageError, NotConverged) as error:
         return replace(part, other_failure=str(error))
-    return replace(part, other=other)
+    return replace(part, other_failure="; ".join(other.faults)) if other.faults else replace(part, other=other)
 
 
 def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str]) -> FitResult:
     from liescope.benchmark.capability.sentences import findings, notes
 
     several = len(fits) > 1
+    converged = {part.condition: part.posterior for part in fits if not part.posterior.faults}
     beside_scores = effects.part({part.condition: part.posterior for part in fits})
     return FitResult(
         fits,
@@ -237,7 +238,7 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapp
         scores=labelled({part.condition: scores(part.posterior) for part in fits}, several),
         cells=labelled({part.condition: predictions(part.posterior) for part in fits}, several),
         drawn=labelled({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
-        differences=against_each_other({part.condition: part.posterior for part in fits}),
+        differences=against_each_other(converged),
         win_rates=win_rate_differences({part.condition: part.posterior.cells for part in fits}),
         findings=findings(fits),
         notes=tuple(notes(fits, drawn_votes, unfit)),

@@ -19,23 +19,22 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_registry import SUBJECTS
-from liescope.benchmark.analyses.findings import TITLE as TITLE_OF_GAMES
 from liescope.benchmark.analyses.findings import notes as notes_on_games
 from liescope.benchmark.analyses.findings import overview
 from liescope.benchmark.analyses.frames import GameSet, settings
+from liescope.benchmark.analyses.standings import TITLE, answers, rows_of_counts, rows_of_games
 from liescope.benchmark.analysing import read_and_analyse
 from liescope.benchmark.benchmark_settings import FitSettings, ReportSettings
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
-from liescope.benchmark.capability.fit_report import fit_page, forest, tables
+from liescope.benchmark.capability.fit_report import fit_page
+from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import ROLES, TAILS, labelled, scores
-from liescope.benchmark.capability.sentences import TITLE as TITLE_OF_FIT
 from liescope.benchmark.capability.variants import PARAMETERS
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.figures import svg
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING, Report, Section, ToldResult, with_interval
 from liescope.common.report.files import check_report_folder, csv_text, write
@@ -58,7 +57,7 @@ class ReportResult(ToldResult):
 
     @property
     def missing(self) -> Mapping[str, str]:
-        """What these games cannot show, with the reason."""
+        """What is not shown, with the reason."""
         return self.told.missing
 
     def __repr__(self) -> str:
@@ -78,7 +77,8 @@ def report(
     Games of several sources are counted together where they were played alike, so that all players have a place on one
     scale. Games left out (`without`, `drawn_votes`) are left out of the fit and of the backgrounds; the analyses have
     all games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or
-    models, another game than Mini-Mafia) is left out, and its place says why.
+    models, another game than Mini-Mafia) is left out, and its place says why. Without a capability model, players are
+    compared where they held the same role beside the same players.
 
     Parameters
     ----------
@@ -118,12 +118,15 @@ def report(
     if conditions:
         try:
             fitted = fit_counts(counted, resolve(FitSettings, {**chosen, **sampling}), progress=progress)
+            if faults := [fault for one in fitted.fits for fault in one.posterior.faults]:
+                longer = sample_longer(fitted.fits[0].posterior.settings)
+                fitted, unfit = None, f"the sampler has not fully converged, {'; '.join(faults)}. {longer}"
         except LiescopeError as error:
             unfit = str(error)
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
-    shown = page(own["title"], gathered, told, names)
+    shown = page(own["title"], told, names)
     data = to_json(shown, gathered, names, {**chosen, "pool_conditions": own["pool_conditions"], **sampling})
     if folder is not None:
         counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
@@ -204,14 +207,24 @@ def parts(gathered: Gathered) -> list[tuple[str, Report]]:
 
 
 def _capabilities(gathered: Gathered) -> Report:
-    fit = gathered.fit
-    if fit is None:
-        words = f"There are no capability scores: {gathered.unfit}."
-        return Report(sections=(Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
-    held = {_file(name): table for name, table in tables(fit).items() if not table.is_empty()}
-    sections = (replace(one, file=_file(one.file)) for one in fit_page(fit).sections)
-    unfit = {f"{_SCORES}: {stated(name)}": reason for name, reason in fit.unfit.items()}
-    return Report(sections=tuple(sections), tables=held, notes=fit.notes, missing=unfit)
+    """The answer of the report: by the capability model, else by the games alone."""
+    if gathered.fit is not None:
+        told = fit_page(gathered.fit)
+        return replace(
+            told,
+            sections=tuple(replace(one, file=_file(one.file)) for one in told.sections),
+            tables={_file(name): table for name, table in told.tables.items()},
+            missing={f"{_SCORES}: {name}": reason for name, reason in told.missing.items()},
+        )
+    cells = {name: counts.cells for name, counts in gathered.conditions.items()}
+    told = answers(rows_of_counts(cells) if cells or gathered.games is None else rows_of_games(gathered.games.frames))
+    findings = told.findings
+    if not told.tables and gathered.told:
+        findings += gathered.told.findings[:2]
+    elif not told.tables:
+        games, wins = (int(gathered.counts[name].sum()) for name in ("games", "mafia_wins"))
+        findings += (f"The mafia won {wins / games:.1%} of {games} games.",)
+    return replace(told, findings=findings, missing={_SCORES: gathered.unfit})
 
 
 def _file(name: str) -> str:
@@ -241,9 +254,10 @@ def _analyses(chapter: str, told: Report) -> Report:
 
 def _people(gathered: Gathered) -> Report:
     """What people score beside the models, where they played."""
-    if gathered.fit is None or PEOPLE not in gathered.fit.scores["model"]:
-        why = "no person held a seat in the games that were counted" if gathered.fit else gathered.unfit
-        return Report(missing={"Capability scores of people": why})
+    if gathered.fit is None:
+        return Report()
+    if PEOPLE not in gathered.fit.scores["model"]:
+        return Report(missing={"Capability scores of people": "no person held a seat in the games that were counted"})
     sentences = []
     for one in gathered.fit.fits:
         among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
@@ -265,17 +279,17 @@ def _people(gathered: Gathered) -> Report:
 
 def _settings(gathered: Gathered) -> Report:
     games = gathered.games
+    skipped = () if gathered.fit else (f"There are no capability scores: {gathered.unfit}",)
     if games is None or gathered.told is None:
-        return Report(missing={"What was said and done": _NO_GAMES})
-    words = gathered.told.findings if gathered.fit else ()
+        return Report(notes=skipped, missing={"What was said and done": _NO_GAMES})
     table = settings(games.runs)
     return Report(
         sections=(
-            Section("games", "The games", words, table=overview(games.frames)),
+            Section("games", "The games", gathered.told.findings, table=overview(games.frames)),
             Section("settings", "Settings of the runs", table=table, file="settings.csv"),
         ),
         tables={"settings": table},
-        notes=tuple(notes_on_games(games)),
+        notes=(*notes_on_games(games), *skipped),
     )
 
 
@@ -286,25 +300,9 @@ _READING = (
 )
 
 
-def findings(gathered: Gathered) -> tuple[str, ...]:
-    """What was found, in up to three sentences."""
-    if gathered.fit:
-        return gathered.fit.findings
-    if gathered.told:
-        return gathered.told.findings
-    cells = gathered.counts
-    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
-    return (f"The mafia won {wins / games:.1%} of {games} games; no player can be told from another.",)
-
-
-def page(title: str, gathered: Gathered, parts: Sequence[tuple[str, Report]], sources: Sequence[str]) -> Report:
-    """The page. parts: with the titles of their chapters."""
-    fit = gathered.fit
-    figure, alt = "", ""
-    if fit:
-        figure, alt = svg(forest(fit.scores), "forest"), "Scores of the models with their 95% intervals."
-    elif gathered.told:
-        figure, alt = gathered.told.figure, gathered.told.figure_alt
+def page(title: str, parts: Sequence[tuple[str, Report]], sources: Sequence[str]) -> Report:
+    """The page. parts: with the titles of their chapters; the first holds the answer."""
+    (_, answer), *_ = parts
     sections = [
         replace(section, name=f"{at}-{section.name}", chapter=chapter, file=_place(section.file))
         for at, (chapter, part) in enumerate(parts, start=1)
@@ -312,10 +310,10 @@ def page(title: str, gathered: Gathered, parts: Sequence[tuple[str, Report]], so
     ]
     missing = {title: reason for _, part in parts for title, reason in part.missing.items()}
     return Report(
-        title or (TITLE_OF_FIT if fit or gathered.games is None else TITLE_OF_GAMES),
-        findings(gathered),
-        figure,
-        alt,
+        title or TITLE,
+        answer.findings,
+        answer.figure,
+        answer.figure_alt,
         tuple(dict.fromkeys(note for _, part in parts for note in part.notes)),
         f"{_READING} Made from {', '.join(sources)} with Liescope {version('liescope')}.",
         (*sections, *([] if missing else [Section("missing", MISSING, ("Everything could be shown.",))])),

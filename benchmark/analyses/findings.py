@@ -14,43 +14,41 @@ from liescope.benchmark.analyses.conditions_of_play import CELL, NOBODY, PLAYERS
 from liescope.benchmark.analyses.frames import Frames, GameSet, settings
 from liescope.benchmark.analyses.intervals import RULE, game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import wins_by
+from liescope.benchmark.analyses.standings import answers, points, rows_of_games
 from liescope.benchmark.analyses.votes import honest_votes
-from liescope.common.colours import model_colours, page_of
-from liescope.common.figures import Dot, dots_with_intervals, style, svg
+from liescope.common.colours import page_of
+from liescope.common.figures import style, svg
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import Report, Section
-from liescope.common.statistics import CHANGE
+from liescope.common.statistics import CHANGE, LEVEL, holm, p_value
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-
-FIGURE_ALT = (
-    "By model, with 95% intervals: wins in a role that deceives, votes for deceivers, flags of their statements."
-)
 
 
 def headline_sentences(frames: Frames) -> tuple[str, str, str]:
     """Who won, whether those whose role deceives were voted for, whether their statements were noticed; each of every
     game, with 95% intervals (Wilson's for wins, else from a jackknife over games).
     """
-    return _who_won(frames), _who_was_found(frames), _who_was_noticed(frames)
+    open_ = _unsettled(frames)
+    return _who_won(frames), _who_was_found(frames, open_), _who_was_noticed(frames, open_)
 
 
-def headline_figure(frames: Frames) -> str:
-    """The three by model, as SVG; "" if there are too many models or nothing to show."""
-    dots = [dot for name, part in _games(frames.seats) for dot in _wins(name, part)]
-    dots += [dot for name, part in _games(honest_votes(frames)) for dot in _finds(name, part, frames.seats)]
-    observers = _flags(frames).with_columns(model="observer_seat_model").drop_nulls("model")
-    dots += [
-        Dot(str(model), *_gap(mine)[2:], facet=f"{name}: deceivers' statements flagged, beyond others'")
-        for name, part in _games(observers)
-        for (model,), mine in part.sort("model").group_by("model", maintain_order=True)
-        if _both(mine)
-    ]
-    models = list(dict.fromkeys(dot.label for dot in dots))
-    if not 0 < len(models) <= DRAWN:
-        return ""
-    drawn = dots_with_intervals(dots, "share, or difference of shares", model_colours(models), reference=0)
-    return svg(drawn, "headline")
+def _unsettled(frames: Frames) -> set[tuple[str, str]]:
+    """The games and roles whose votes, and the games ("" for a role) whose flags, are not told from blind ones:
+    corrected for how many are asked about (Holm).
+    """
+    found: dict[tuple[str, str], float | None] = {}
+    for name, part in _games(honest_votes(frames)):
+        beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
+        for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).iter_rows(named=True):
+            found[name, row["voter_role"]] = p_value(row["mean"], (row["lo"], row["hi"]), row["games"])
+    for name, part in _games(_flags(frames)):
+        if _both(part):
+            *_, gap, lo, hi = _gap(part)
+            games = min(side["family"].n_unique() for side in part.partition_by("label_role"))
+            found[name, ""] = p_value(gap, (lo, hi), games)
+    corrected = zip(found, holm(list(found.values())), strict=True)
+    return {asked for asked, p in corrected if p is None or p >= 1 - LEVEL}
 
 
 def _games(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -70,24 +68,19 @@ def _who_won(frames: Frames) -> str:
     return _sentence(said) or "The sources do not say who won."
 
 
-def _who_was_found(frames: Frames) -> str:
+def _who_was_found(frames: Frames, unsettled: set[tuple[str, str]]) -> str:
     said = []
     for name, part in _games(honest_votes(frames)):
+        by_role = game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
         shares = [
-            f"of the votes of the {row['voter_role']} {_share(row['mean'], row['lo'], row['hi'])}"
-            for row in game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
+            f"of the votes of the {row['voter_role']} {_share(row['mean'], row['lo'], row['hi'])}" for row in by_role
         ]
         blind = float(part["chance"].to_numpy().mean())
-        beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
-        open_ = [
-            f"the {row['voter_role']}"
-            for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).sort("n", descending=True).to_dicts()
-            if row["lo"] is None or row["lo"] <= 0 <= row["hi"]
-        ]
-        unsettled = f", and these games do not settle whether {_listed(open_)} did better" if open_ else ""
+        roles = [f"the {row['voter_role']}" for row in by_role if (name, row["voter_role"]) in unsettled]
+        open_ = f", and these games do not settle whether {_listed(roles)} did better" if roles else ""
         said.append(
             f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
-            f"{blind:.0%}{unsettled}{_drawn(frames, name)}"
+            f"{blind:.0%}{open_}{_drawn(frames, name)}"
         )
     return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
 
@@ -99,42 +92,22 @@ def _drawn(frames: Frames, name: str) -> str:
     return f" (votes that the rules drew, {drawn} of {votes.height}, do not count)" if drawn else ""
 
 
-def _who_was_noticed(frames: Frames) -> str:
+def _who_was_noticed(frames: Frames, unsettled: set[tuple[str, str]]) -> str:
     said = []
     for name, part in _games(_flags(frames)):
         if _both(part):
             told, other, gap, lo, hi = _gap(part)
-            settled = lo is not None and hi is not None and not lo <= 0 <= hi
-            open_ = "" if settled else ", so these games do not settle whether they can tell the two apart"
+            doubt = ", so these games do not settle whether they can tell the two apart"
+            open_ = doubt if (name, "") in unsettled else ""
             sign = "more" if gap >= 0 else "less"
             said.append(
                 f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
-                f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}{open_}"
+                f"the others said in {other:.0%}: {points(gap, lo, hi)} {sign}{open_}"
             )
     return _sentence(said) or (
         "Nobody on the other side rated statements of both kinds, so these games do not show whether listeners notice "
         "deception."
     )
-
-
-def _wins(name: str, seats: pl.DataFrame) -> list[Dot]:
-    held = seats.filter(pl.col("deceives")).drop_nulls("won").with_columns(model="seat_model")
-    return [
-        Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=f"{name}: wins in a role that deceives")
-        for row in game_means(held, ["model"], "won").to_dicts()
-    ]
-
-
-def _finds(name: str, votes: pl.DataFrame, seats: pl.DataFrame) -> list[Dot]:
-    """The votes of the role that most players have, of those whose role does not deceive: it knows least."""
-    honest = seats.filter((pl.col("game") == name) & ~pl.col("deceives"))
-    role = honest["role"].mode().sort().item(0)
-    rows = votes.filter(pl.col("voter_role") == role).with_columns(beyond=pl.col("hit") - pl.col("chance"))
-    facet = f"{name}: the {role}'s votes for deceivers, beyond blind votes"
-    return [
-        Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=facet)
-        for row in game_means(rows, ["model"], "beyond", CHANGE).to_dicts()
-    ]
 
 
 def _flags(frames: Frames) -> pl.DataFrame:
@@ -160,14 +133,6 @@ def _share(value: float, lo: float | None, hi: float | None) -> str:
     return f"{value:.0%}" if lo is None or hi is None else f"{value:.0%} ({lo:.0%} to {hi:.0%})"
 
 
-def _points(value: float, lo: float | None, hi: float | None) -> str:
-    shown = f"{100 * abs(value):.0f} points"
-    if lo is None or hi is None:
-        return shown
-    low, high = sorted((lo, hi) if value >= 0 else (-lo, -hi))
-    return f"{shown} ({100 * low:.0f} to {100 * high:.0f})"
-
-
 def _listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
@@ -183,8 +148,9 @@ PAPERS = {"mini-mafia": MINI_MAFIA, "werewolf": TRIADIC, "dyadic-werewolf": TRIA
 """The games that a paper tells of, whose prompts ours do not repeat."""
 _READING = (
     "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
-    f"independent draws. {RULE} A dash stands where a value is not defined. Days count from 1. A section may name the "
-    "table or figure of a paper that it corresponds to; the numbers here come from the games below."
+    f"independent draws. {RULE} The first sentences call settled what is so when corrected for the number of roles and "
+    "games that they ask about (Holm). A dash stands where a value is not defined. Days count from 1. A section may "
+    "name the table or figure of a paper that it corresponds to; the numbers here come from the games below."
 )
 
 _SOURCES = {
@@ -220,11 +186,11 @@ def run_analyses(
                 continue
             tables[analysis.name] = table.drop(hidden, strict=False)
             sections.append(_section(analysis, table, tables[analysis.name], frames, draw))
-        shown_first = headline_figure(frames) if draw else ""
+        compared = answers(rows_of_games(frames)) if draw else Report()
         return Report(
             findings=headline_sentences(frames),
-            figure=shown_first,
-            figure_alt=FIGURE_ALT,
+            figure=compared.figure,
+            figure_alt=compared.figure_alt,
             sections=tuple(sections),
             tables=tables,
             missing=missing,

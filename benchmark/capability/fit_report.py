@@ -103,7 +103,8 @@ def predictive(cells: pl.DataFrame) -> Figure:
 def fit_report(result: FitResult) -> Report:
     """The report: its page, tables, figures and draws, and the scores against backgrounds beside those of the fit."""
     posteriors = {part.condition: part.posterior for part in result.fits}
-    background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, posteriors)
+    converged = {name: one for name, one in posteriors.items() if not one.faults}
+    background = part_of_conditions({name: one.cells for name, one in posteriors.items()}, converged)
     told = fit_page(replace(result, parts=(*result.parts, background)))
     draws = labelled({name: tidy_draws(one) for name, one in posteriors.items()}, len(posteriors) > 1)
     files: dict[str, Content] = {
@@ -243,8 +244,12 @@ _NAME, _FIGURE = 17, 20
 
 
 def wrapped(text: str) -> str:
-    """Outside text in lines that fit; long words such as paths are not split."""
-    return textwrap.fill(plain(text), WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Outside text in lines that fit; long words such as paths are not split, and a command to install something stands
+    on a line of its own.
+    """
+    words, install, what = plain(text).partition("pip install ")
+    lines = textwrap.fill(words, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f"{lines}\n{install}{what}" if install else lines
 
 
 def fit_lines(result: FitResult) -> Iterator[str]:

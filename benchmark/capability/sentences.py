@@ -203,7 +203,7 @@ def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
 def _sentence(parameter: str, fits: Sequence[ConditionFit]) -> str:
     said = [(f"with {fit.condition}, " if fit.condition else "") + _lead(parameter, fit) for fit in fits]
     text = "; ".join(said)
-    begins_with_name = not (fits[0].condition or text.startswith(("these games", "the fitted model")))
+    begins_with_name = not (fits[0].condition or text.startswith(("these games", "the fitted model", "the sampler")))
     return f"{text[:1] if begins_with_name else text[:1].upper()}{text[1:]}."
 
 
@@ -211,6 +211,8 @@ def _lead(parameter: str, fit: ConditionFit) -> str:
     posterior = fit.posterior
     if parameter not in posterior.draws:
         return f"the fitted model gives {parameter} no meaning of its own ({posterior.variant.formula})"
+    if posterior.faults:
+        return f"the sampler has not fully converged, so nothing is said of who {_LEADS[parameter]}"
     names = posterior.names[parameter]
     if len(names) == 1:
         return f"{names[0]} alone was {_ROLES[parameter]}, so these games compare nobody there"

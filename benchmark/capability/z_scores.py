@@ -183,9 +183,11 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
     frames, notes, missing = [pl.DataFrame(schema=SCORES)], [], {}
     for capability in DESIGN:
         found, incomplete = complete(table(cells, capability))
-        if len(found.models) < 2:
+        if len(found.models) < 3:
             missing[capability] = (
-                f"to {capability}, no two models met the same background, one model in the two other roles; "
+                f"to {capability}, z places a model among others, and of two it is 0.71 and -0.71 whatever they won"
+                if len(found.models) == 2
+                else f"to {capability}, no two models met the same background, one model in the two other roles; "
                 "play with --design background"
             )
             continue
@@ -194,8 +196,6 @@ def score(cells: pl.DataFrame) -> BackgroundScores:
             missing[capability] = f"to {capability}, every model has the same win rate; play more games"
             continue
         notes += [*([incomplete] if incomplete else ()), *flat, *_by_chance(found)]
-        if len(found.models) == 2:
-            notes.append(f"To {capability}, z of two models says only which won more of these games, not how surely.")
         frames.append(_scores(found))
     return BackgroundScores(pl.concat(frames), tuple(notes), missing)
 

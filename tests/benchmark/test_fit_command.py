@@ -55,7 +55,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     printed = capsys.readouterr().out
     assert "a file that does not say who played" in printed
     assert {path.name for path in out.iterdir()} == {
-        *("background.csv", "background_rates.csv", "capability.csv", "capability.json", "counts.csv"),
+        *("background_rates.csv", "capability.csv", "capability.json", "counts.csv"),
         *("draws.parquet", "forest.png", "predictive.png", "report.html", "report.md"),
     }
     written = pl.read_csv(out / "capability.csv")

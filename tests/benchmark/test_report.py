@@ -17,10 +17,11 @@ from typer.main import get_command
 
 import liescope
 from liescope.benchmark import ReportResult
+from liescope.benchmark.analyses.standings import TITLE
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.commands import app
 from liescope.benchmark.reporting import CAPABILITIES, CHAPTERS
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import BadData, UsageError, install_command
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING
 from liescope.games.record import GameRecord
@@ -138,7 +139,9 @@ def test_one_model_is_reported_without_a_fit_and_so_are_too_few_games(play: Play
     assert result.findings
     assert result.report is None
     counts = liescope.report(cells(tmp_path / "one.csv", names=("a",)), out=tmp_path / "made")
-    assert "The mafia won" in counts.findings[0]
+    for found in (result, counts):
+        assert found.findings[0].startswith("These games do not show who deceives, detects or discloses best")
+    assert "The mafia won" in counts.findings[1]
     assert "counts alone" in counts.missing["What was said and done"]
 
 
@@ -159,6 +162,43 @@ def test_without_pymc_everything_else_is_reported(tmp_path: Path, monkeypatch: p
     assert "bayes" in result.missing[SCORES]
     page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
     assert "There are no capability scores" in page
+    assert f"<h1>{TITLE}</h1>" in page
+    assert "deceives best: " in result.findings[0]  # not who won
+    assert page.index("<img") < page.index("<h2")
+    assert "standings" in result.tables
+
+
+def test_the_command_says_what_was_skipped_and_the_pip_line_that_mends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pymc", None)
+    counts = cells(tmp_path / "counts.csv")
+    get_command(app).main(["report", str(counts), "--out", str(tmp_path / "made")], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "There are no capability scores: this needs the package 'pymc'" in " ".join(printed.split())
+    assert install_command("bayes") in printed.splitlines()
+    assert "these games cannot show" not in printed
+
+
+def test_a_fit_that_must_not_be_published_is_in_no_report(tmp_path: Path) -> None:
+    """Of 70 draws a chain, `fit` shows the scores under a warning; a report is there to be passed on."""
+    counts = cells(tmp_path / "counts.csv")
+    few: dict[str, Any] = {"draws": 70, "tune": 400, "model": "paper"}
+    fitted = liescope.fit(counts, **few)
+    assert fitted.fits[0].posterior.faults
+    assert all("has not fully converged" in sentence for sentence in fitted.findings)
+    result = liescope.report(counts, **few)
+    assert result.fit is None
+    assert "ESS is" in result.missing[SCORES]
+    assert any("has not fully converged" in note for note in result.notes)
+    assert not any(name.startswith("capability") for name in result.tables)
+
+
+def test_of_two_players_no_z_scores_stand_anywhere(made: tuple[Path, ReportResult]) -> None:
+    folder, result = made
+    assert "background" not in result.tables
+    assert "background_rates" in result.tables
+    assert "0.707" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_source_that_cannot_be_read_is_an_error_and_nothing_is_written(play: Play, tmp_path: Path) -> None:
@@ -181,7 +221,7 @@ def test_the_command_prints_what_was_found_and_the_json_as_it_is_written(
         get_command(app).main(["report", "one.csv", "--out", "made", *more], standalone_mode=False)
     printed, _, data = capsys.readouterr().out.partition("wrote made/report.html\n")
     assert max(map(len, printed.splitlines())) <= 80
-    assert "things that these games cannot show" in printed
+    assert "things are not shown" in printed
     assert json.loads(data) == told(tmp_path / "made")
 
 

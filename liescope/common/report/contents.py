@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Content: TypeAlias = "pl.DataFrame | Figure | Mapping[str, Any] | str"
 """What a file of a report is made of: a frame (.parquet), a figure (.png, .svg), data (.json) or text."""
-MISSING = "What these games cannot show"
+MISSING = "What is not shown, and why"
 FIGURES = 10  # of a page, beyond which sections stand in its appendix
 
 
