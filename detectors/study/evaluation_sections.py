@@ -193,7 +193,7 @@ def _views(evaluation: EvaluationResult, target: str, rows: Sequence[Figure]) ->
     )
 
     def seen(name: str | None) -> str | None:
-        return f"{name} ({views[name]})" if name in views else name
+        return f"{name} ({views[name]})" if name is not None and name in views else name
 
     named = [replace(row, scorer=seen(row.scorer) or "", against=seen(row.against)) for row in rows]
     yield Section(

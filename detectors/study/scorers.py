@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -152,7 +153,7 @@ def cut(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPla
         return with_cuts(evaluated, chosen)
     fold, y, score = table["fold"].to_numpy(), table["y"].to_numpy().astype(bool), table["score"].to_numpy()
     found = [{"fold": one, **choose_thresholds(y[fold != one], score[fold != one])} for one in np.unique(fold)]
-    schema = {"fold": table.schema["fold"], **dict.fromkeys(NO_THRESHOLDS, pl.Float64)}
+    schema: dict[str, Any] = {"fold": table.schema["fold"], **dict.fromkeys(NO_THRESHOLDS, pl.Float64)}
     cuts = pl.DataFrame(found, schema=schema).rename({name: CUT + name for name in NO_THRESHOLDS})
     return evaluated.join(cuts, on="fold", how="left", maintain_order="left")
 
