@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict
 
 from liescope.common.settings import Setting, like
-from liescope.detectors.detector_settings import Draws as Resamples
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.detector_settings import Seed as LearningSeed
 from liescope.detectors.examples import VIEWS
@@ -141,7 +140,6 @@ class BenchSettings(TypedDict, total=False):
             choices=VIEWS,
         ),
     ]
-    draws: Resamples
     seed: LearningSeed
     judge_limit: Annotated[int | None, like(EvaluateSettings, "judge_limit")]
     judge_prompt: Annotated[str | os.PathLike[str] | None, like(EvaluateSettings, "judge_prompt")]

@@ -20,7 +20,6 @@ _JUDGE = "Chat models beside the detectors"
 
 AnyPath = str | os.PathLike[str]
 Seed = Annotated[int, Setting("Random seed.", 0, at_least=0, at_most=MAX_SEED, metavar="N")]
-Draws = Annotated[int, Setting("Resamples of games for the intervals.", 1000, at_least=10)]
 KeepLost = Annotated[
     bool, Setting("Use statements whose text was lost before it was published, too.", False, flag="--keep-lost")
 ]
@@ -96,7 +95,6 @@ class EvaluateSettings(TypedDict, total=False):
         AnyPath | None,
         Setting("Label Studio's export (JSON or JSON_MIN) of tasks that people answered.", metavar="FILE"),
     ]
-    draws: Draws
     seed: Seed
     keep_lost: KeepLost
     judge: Annotated[
@@ -162,7 +160,6 @@ class TransferSettings(TypedDict, total=False):
         str | Sequence[int],
         Setting("Learn from so many games of a unit that is left out too: 30,100,300.", "", metavar="N,…"),
     ]
-    draws: Draws
     seed: Seed
 
 
@@ -179,5 +176,4 @@ class AuditSettings(TypedDict, total=False):
         ),
     ]
     shuffles: Annotated[int, Setting("How often to shuffle the labels.", 20, at_least=20, metavar="N")]
-    draws: Draws
     seed: Seed

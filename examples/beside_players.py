@@ -14,7 +14,7 @@ if not (out / "models" / "linear").exists():
     runpy.run_path(str(Path(__file__).with_name("games_offline.py")))
 
 report = liescope.evaluate(
-    out / "models" / "linear", out / "corpus" / "games", observers=True, draws=200, out=out / "reports" / "games"
+    out / "models" / "linear", out / "corpus" / "games", observers=True, out=out / "reports" / "games"
 )
 differences = report.metrics.filter(metric="auroc_within_difference", scorer="linear")
 for row in differences.filter(differences["against"].str.starts_with("observers:")).iter_rows(named=True):

@@ -19,7 +19,7 @@ corpus = liescope.build(out / "runs" / "chats", out=out / "corpus" / "chats").fo
 for name, context in (("answer", 0), ("answer-and-question", 2)):
     liescope.train("tfidf", corpus, context=context, out=out / "models" / name)
 models = [out / "models" / "answer", out / "models" / "answer-and-question"]
-report = liescope.evaluate(models, corpus, observers=True, draws=200, out=out / "reports" / "chats")
+report = liescope.evaluate(models, corpus, observers=True, out=out / "reports" / "chats")
 
 # Conversations have one label each, so pairs are made within tasks. Detectors, controls, then judges.
 figures = report.metrics.filter(metric="auroc_within").select("scorer", "where", "value", "lo", "hi")

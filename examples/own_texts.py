@@ -14,7 +14,7 @@ out = Path(sys.argv[1] if sys.argv[1:] else "out")
 messages = pl.read_csv(Path(__file__).parent / "data" / "messages.csv")  # text, label (lie or truth), group
 
 liescope.train("tfidf", messages, out=out / "models" / "mine")
-report = liescope.evaluate(out / "models" / "mine", messages, out=out / "reports" / "mine", draws=200)
+report = liescope.evaluate(out / "models" / "mine", messages, out=out / "reports" / "mine")
 print(report)  # every group is judged by what learned from others
 
 # Is that better than text length alone? Only if the interval of the difference excludes 0.
@@ -23,7 +23,7 @@ ahead = report.metrics.filter(
 ).row(0, named=True)
 print(f"ahead of length alone by {ahead['value']:.2f} ({ahead['lo']:.2f} to {ahead['hi']:.2f})")
 
-found = liescope.audit(messages, draws=50, shuffles=20)
+found = liescope.audit(messages, shuffles=20)
 for finding in found.findings[:3]:
     print(f"{finding.severity}: {finding.words}")
 

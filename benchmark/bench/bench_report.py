@@ -41,7 +41,7 @@ _HOWS = {
 _UNIT = {"games": "game", "tasks": "task, averaged over tasks that count alike"}
 _READING = (
     "AUROC: how often a deceptive statement scores above an honest one of the same {unit}; 0.5 is chance. In brackets, "
-    "95% intervals from {draws:,} resamples of whole groups. A place counts only those whose lead chance does not "
+    "95% intervals over whole groups. A place counts only those whose lead chance does not "
     "explain, so that equals share one; differences are not corrected for their number."
 )
 
@@ -61,7 +61,7 @@ def report(result: BenchResult) -> Report:
         figure=_figure(result),
         figure_alt="AUROC of each detector and judge with its interval, and of words alone, for the first data sets",
         notes=tuple(_notes(result)),
-        meta=f"{result.about} {result.draws:,} resamples of whole groups, seed {result.seed}.".strip(),
+        meta=f"{result.about} Intervals are over whole groups; seed {result.seed}.".strip(),
         sections=tuple(sections),
         tables={"bench": result.rows},
         files={BENCH_JSON: json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n", **hub},
@@ -198,7 +198,7 @@ def _sections(result: BenchResult, found: Found) -> Iterator[Section]:
         f"{slug}-ranking",
         "Ranking",
         tuple(filter(None, (found.data.about, partial(found)))),
-        _READING.format(unit=_UNIT[found.within], draws=result.draws),
+        _READING.format(unit=_UNIT[found.within]),
         table=Table.of(table, _RANKING),
         chapter=chapter,
         file="bench.csv",

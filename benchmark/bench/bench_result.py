@@ -100,7 +100,6 @@ class BenchResult:
     control_count: int
     no_control: str
     sizes: dict[str, int]
-    draws: int
     seed: int
     files: tuple[Path, ...] = ()
     kinds: dict[str, str] = field(default_factory=dict)
@@ -128,7 +127,6 @@ class BenchResult:
             "bench": self.suite,
             "liescope": version("liescope"),
             "control": {"name": self.control, "conversations": self.control_count, "why_none": self.no_control},
-            "draws": self.draws,
             "seed": self.seed,
             "data": [_plain(found) for found in self.data],
             "missing": self.missing,

@@ -92,7 +92,6 @@ class BenchPlan:
     leave_out: tuple[str, ...]
     control: pl.DataFrame | None
     judges: Judges
-    draws: int
     seed: int
 
 
@@ -199,7 +198,7 @@ def as_trained(one: BenchMaterial, who: Contenders, plan: BenchPlan, progress: P
             {name: model},
             score_table(table["statement_id"], score, name, one.target),
             kept,
-            ScoringPlan(one.split, draws=plan.draws, seed=plan.seed, frozen={name: {}}),
+            ScoringPlan(one.split, seed=plan.seed, frozen={name: {}}),
             {},
         )
         one.notes += [words for check in repeated for words in check.sentences]

@@ -89,7 +89,7 @@ def bench(
     control, no_control = _control(wanted)
     with shown(progress) as show:
         leave_out = tuple(LEAVE_OUT[name] for name in own["leave_out"])
-        plan = BenchPlan(leave_out, control, judges, own["draws"], own["seed"])
+        plan = BenchPlan(leave_out, control, judges, own["seed"])
         found, missing = [], {}
         for number, data in enumerate(wanted.data):
             show(f"data sets of {wanted.name}", number, len(wanted.data))
@@ -113,7 +113,6 @@ def bench(
         0 if control is None else control["game_id"].n_unique(),
         no_control,
         dict(who.sizes),
-        own["draws"],
         own["seed"],
         kinds={name: model.file.kind for name, model in who.models.items()}
         | {name: recipe.kind for name, recipe in who.kinds.items()},

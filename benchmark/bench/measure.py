@@ -113,7 +113,7 @@ def _figures(
 def _rows(name: str, task: str, found: _Measured, plan: BenchPlan) -> Iterator[BenchRow]:
     table, one = found.table, found.scores
     data = scored(table)
-    weights = game_weights(data.games, plan.draws, plan.seed)
+    weights = game_weights(data.games, plan.seed)
     yield _row(name, task, one, WITHIN, found.within, in_pairs(table))
     ranks = rank_metrics(data, weights, {HONEST_RECALL[level]: rate for level, rate in LEVELS.items()})
     for metric, values in ranks.items():
@@ -127,9 +127,9 @@ def _rows(name: str, task: str, found: _Measured, plan: BenchPlan) -> Iterator[B
 
 
 def _within(table: pl.DataFrame, plan: BenchPlan) -> Floats:
-    """(draws,): the AUROC within games, or the mean of that of the tasks, so that no large task speaks for all."""
+    """(weights,): the AUROC within games, or the mean of that of the tasks, so that no large task speaks for all."""
     data = scored(table)
-    weights = game_weights(data.games, plan.draws, plan.seed)
+    weights = game_weights(data.games, plan.seed)
     if WITHIN_TASK not in table.columns or data.own is None:
         return within_games(data, weights)
     both = set(in_pairs(table)[WITHIN_TASK].unique())
@@ -150,11 +150,13 @@ def _row(
 
 
 def _beside_control(data: Scored, control: Floats, rate: float, plan: BenchPlan) -> Floats:
-    """(draws,): the share of lies above the threshold that flags this share of the control set, both resampled."""
-    weights = game_weights(data.games, plan.draws, plan.seed)
-    drawn = game_weights(len(control), plan.draws, plan.seed + 1)
+    """(weights,): the share of lies above the threshold that flags this share of the control set; groups of both are
+    left out.
+    """
+    weights = game_weights(data.games, plan.seed)
+    weighed = game_weights(len(control), plan.seed + 1)
     order = np.argsort(-control, kind="stable")
-    above = drawn[:, order].cumsum(axis=1, dtype=np.float64)
+    above = weighed[:, order].cumsum(axis=1, dtype=np.float64)
     place = (above <= rate * above[:, -1:] + 1e-9).sum(axis=1)  # so many, highest first, may be flagged
     at = np.where(place < len(control), control[order][np.minimum(place, len(control) - 1)], -np.inf)
     lies = data.score[data.y]

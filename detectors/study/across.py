@@ -74,13 +74,13 @@ class _Cell:
 
 
 def figures(
-    table: TransferTable, scores: Sequence[Scores], draws: int, seed: int, progress: Progress = silent
+    table: TransferTable, scores: Sequence[Scores], seed: int, progress: Progress = silent
 ) -> tuple[list[Figure], dict[str, Place]]:
     """Every figure, and the place of each by its `where`: of each unit; of the worst and the mean off the diagonal, of
     each family of corpora; and by how much the mean of detectors is above that of controls. The interval of a worst one
     allows for its having been picked.
     """
-    measure = Resamples.of(table, draws, seed)
+    measure = Weighted.of(table, seed)
     found: list[Figure] = []
     places: dict[str, Place] = {}
     means: dict[tuple[Place, str], dict[str, _Cell]] = {}
@@ -110,8 +110,8 @@ def figures(
 
 
 @dataclass(frozen=True, slots=True)
-class Resamples:
-    """Resamples of a table's games, drawn within each corpus; games that share a beginning are drawn as one. at: the
+class Weighted:
+    """Weighted of a table's games, drawn within each corpus; games that share a beginning are drawn as one. at: the
     column of `weights` by their name.
     """
 
@@ -119,10 +119,10 @@ class Resamples:
     weights: Weights
 
     @classmethod
-    def of(cls, table: TransferTable, draws: int, seed: int) -> Resamples:
+    def of(cls, table: TransferTable, seed: int) -> Weighted:
         families = table.frame.select("corpus", "siblings").unique(maintain_order=True)
         sizes = families.group_by("corpus", maintain_order=True).len()["len"]
-        weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
+        weights = np.hstack([game_weights(size, seed + i) for i, size in enumerate(sizes)])
         return cls({name: at for at, name in enumerate(families["siblings"])}, weights)
 
     def on(self, part: pl.DataFrame) -> Weights:
@@ -139,7 +139,7 @@ def _unit(by: str, test: str) -> pl.Expr:
     return (pl.col(UNITS[by]) == test).fill_null(value=False)
 
 
-def _of_place(table: TransferTable, measure: Resamples, part: Scores, test: str) -> Iterator[_Cell]:
+def _of_place(table: TransferTable, measure: Weighted, part: Scores, test: str) -> Iterator[_Cell]:
     """The figures of one unit: of its statements and slices of them, and of its players."""
     mine = table.frame.filter(_unit(part.by, test))
     target, family = (" and ".join(mine[name].unique().sort()) for name in ("target", "family"))
@@ -172,7 +172,7 @@ def _slices() -> dict[str, pl.Expr]:
 
 
 def _ranked(
-    measure: Resamples,
+    measure: Weighted,
     scorer: str,
     target: str,
     place: Place,
@@ -195,7 +195,7 @@ def _ranked(
         yield _Cell(place, figure, values[metrics.index(figure.metric)], paired["siblings"].n_unique())
 
 
-def _of_players(table: TransferTable, measure: Resamples, part: Scores, target: str, place: Place) -> Iterator[_Cell]:
+def _of_players(table: TransferTable, measure: Weighted, part: Scores, target: str, place: Place) -> Iterator[_Cell]:
     """None where no player is scored. Players who were killed at night are not counted: everybody knows what they are.
     The AUROC is over the players of the unit, whether they spoke or not; the names are those given in every game that
     the unit plays.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, estimate, resampled
+from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale, Spread, estimate
 from liescope.detectors.study.figures import Figure, Finding
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
@@ -37,36 +37,36 @@ def graded(certain: float, limits: Limits) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Weighed:
     """A figure over the rows of `game_weights`. span: the values that it can have."""
 
-    draws: Floats
+    values: Floats
     statements: int
     games: int
     prevalence: float | None = None
     span: Scale = PROPORTION
 
-    def __sub__(self, other: Drawn) -> Drawn:
-        """The difference, paired: both were resampled alike."""
-        return Drawn(self.draws - other.draws, self.statements, self.games, self.prevalence, CHANGE)
+    def __sub__(self, other: Weighed) -> Weighed:
+        """The difference, paired: both leave the same games out."""
+        return Weighed(self.values - other.values, self.statements, self.games, self.prevalence, CHANGE)
 
     @property
     def value(self) -> float:
-        return float(self.draws[0])
+        return float(self.values[0])
 
     @property
     def certain(self) -> float:
         """The value less three standard errors; minus infinity if it is not defined, so that it passes no limit."""
-        drawn = resampled(self.draws)
-        return self.value - ERRORS * float(drawn.std()) if len(drawn) > 1 and np.isfinite(self.value) else -np.inf
+        spread = Spread.of(self.values, self.games)
+        return -np.inf if spread is None else self.value - ERRORS * spread.error
 
     def figure(self, scorer: str, target: str, where: str, metric: str, against: str | None = None) -> Figure:
-        found = estimate(self.draws, self.games, self.span)
+        found = estimate(self.values, self.games, self.span)
         return Figure(scorer, target, where, metric, *found, self.statements, self.games, self.prevalence, against)
 
     def __format__(self, form: str) -> str:
         """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
-        value, lo, hi = estimate(self.draws, self.games, self.span)
+        value, lo, hi = estimate(self.values, self.games, self.span)
         if value is None:
             return "not defined"
         return format(value, form) if lo is None or hi is None else f"{value:{form}} ({lo:{form}} to {hi:{form}})"

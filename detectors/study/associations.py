@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Bounds, Floats, codes, game_weights, resampled, turned
+from liescope.common.statistics import REAL, Bounds, Floats, codes, estimate, game_weights, unbiased
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.alarms import ASSOCIATED, PLAIN, Checked, graded
 from liescope.detectors.study.audited import Audited
@@ -20,24 +20,22 @@ _MOST = 20  # values of each column; rarer ones count as one
 _ENOUGH = 30  # rows of a value; rarer ones are left out, since their V is mostly chance
 
 
-def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) -> tuple[float, Bounds]:
+def cramers_v(table: pl.DataFrame, one: str, other: str, seed: int) -> tuple[float, Bounds]:
     """Value and interval of Cramér's V of two columns of a table with `game_id`, 0 for independent, 1 for one-to-one.
 
     Chance alone makes V positive, and more so where the rows of a game depend on each other. So its square is corrected
-    by what resampling games adds to it, and the interval is the basic bootstrap's. Values of fewer than 30 rows are
-    left out.
+    by the jackknife's estimate of that, and has its interval. Values of fewer than 30 rows are left out.
     """
     table = _frequent(table, one, other)
-    if min(table[one].n_unique(), table[other].n_unique()) < 2:
-        return 0.0, (0.0, 0.0)
     game, games = codes(table["game_id"].to_numpy().astype(np.str_))
+    if min(table[one].n_unique(), table[other].n_unique(), games) < 2:
+        return 0.0, (0.0, 0.0)
     left, right = _numbered(table[one]), _numbered(table[other])
     shape = int(left.max()) + 1, int(right.max()) + 1
     counts = np.zeros((games, shape[0] * shape[1]))
     np.add.at(counts, (game, left * shape[1] + right), 1)
-    square = _square((game_weights(games, draws, seed) @ counts).reshape(-1, *shape))
-    corrected = [2 * square[0] - resampled(square).mean(), *turned(square, square[0])]
-    found = np.sqrt(np.clip(corrected, 0, 1))
+    square = _square((game_weights(games, seed) @ counts).reshape(-1, *shape))
+    found = np.sqrt(np.clip(np.array(estimate(unbiased(square, games), games, REAL), np.float64), 0, 1))
     return float(found[0]), (float(found[1]), float(found[2]))
 
 
@@ -46,7 +44,7 @@ def _frequent(table: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
 
 
 def _square(counts: Floats) -> Floats:
-    """(draws,): V squared of (draws, a, b) counts; values that a resample lacks do not count as categories."""
+    """(weights,): V squared of (weights, a, b) counts; values that one lacks do not count as categories."""
     total = counts.sum(axis=(1, 2))
     rows, columns = counts.sum(axis=2), counts.sum(axis=1)
     expected = rows[:, :, None] * columns[:, None, :] / total[:, None, None]
@@ -88,7 +86,7 @@ def associations(data: Audited) -> Checked:
 
 
 def _together(name: str, where: str, table: pl.DataFrame, one: str, other: str, data: Audited) -> Figure:
-    value, bounds = cramers_v(table, one, other, data.plan.draws, data.plan.seed)
+    value, bounds = cramers_v(table, one, other, data.plan.seed)
     counted = table.height, table["game_id"].n_unique()
     return Figure(name, data.plan.target, where, ASSOCIATION, value, *bounds, *counted)
 

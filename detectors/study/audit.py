@@ -83,7 +83,7 @@ def audit(
     with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
         check(folder)
         name, target = source_name(corpus), own["target"] or usual_target(folder)
-        plan = AuditPlan(target, own["split"], own["shuffles"], own["draws"], own["seed"])
+        plan = AuditPlan(target, own["split"], own["shuffles"], own["seed"])
         fits, done = _FITS + plan.shuffles, count(1)
         data = read_audited(folder, plan, lambda: show(f"audit of {name}", min(next(done), fits), fits))
         result = checked(data, name)

@@ -60,7 +60,7 @@ def report(audit: AuditResult) -> Report:
         f"label_{audit.plan.target}: {counted}, {audit.prevalence:.1%} deceptive. "
         + say(
             "Out of fold: folds by game over the whole corpus; train to test: the corpus's own split. Intervals: 95%, "
-            f"{audit.plan.draws:,} resamples of games, seed {audit.plan.seed}. A figure is an alarm only if it passes "
+            f"Intervals are over whole games; seed {audit.plan.seed}. A figure is an alarm only if it passes "
             "a limit by three standard errors."
         ),
         tuple(_sections(audit)),

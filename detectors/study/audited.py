@@ -15,7 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, Weights, codes, game_weights, share
 from liescope.common.text import Units
 from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
-from liescope.detectors.study.alarms import Drawn
+from liescope.detectors.study.alarms import Weighed
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
 from liescope.detectors.study.metrics import Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Part, Probe, Scheme, by_group
@@ -32,12 +32,11 @@ _GAMES_A_BATCH = 3
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """How an audit is made. split: as in SCHEMES; shuffles: of the labels; draws: resamples of games."""
+    """How an audit is made. split: as in SCHEMES; shuffles: of the labels."""
 
     target: str
     split: str
     shuffles: int
-    draws: int
     seed: int
 
 
@@ -122,7 +121,7 @@ class Audited:
             self._probes[control] = CONTROLS[control].made(self.texts, self.plan.seed)
         return self._probes[control]
 
-    def reached(self, control: str, where: str = OUT_OF_FOLD) -> Drawn:
+    def reached(self, control: str, where: str = OUT_OF_FOLD) -> Weighed:
         """The AUROC of a control out of fold or on test; computed once."""
         if (control, where) not in self._reached:
             scheme = self.by_game if where == OUT_OF_FOLD else self.train_test
@@ -133,32 +132,32 @@ class Audited:
         """(n,): of a control, NaN where the scheme scores nothing."""
         return scheme.scores(self.probe(control), self.step)
 
-    def auroc(self, score: Floats, rows: Bools | None = None) -> Drawn:
+    def auroc(self, score: Floats, rows: Bools | None = None) -> Weighed:
         """The AUROC of the labelled texts that have a score, or of some of these."""
         use = self.known & np.isfinite(score) & (True if rows is None else rows)
         game, weights = self._resamples
         scored = Scored(self.y[use], score[use], game[use], weights.shape[1])
         prevalence = float(scored.y.mean()) if use.any() else None
-        return Drawn(pooled_auroc(scored, weights), int(use.sum()), len(np.unique(scored.game)), prevalence)
+        return Weighed(pooled_auroc(scored, weights), int(use.sum()), len(np.unique(scored.game)), prevalence)
 
-    def share_of(self, table: pl.DataFrame, found: Bools) -> Drawn:
+    def share_of(self, table: pl.DataFrame, found: Bools) -> Weighed:
         """The share of the rows of a table with `game_id` for which `found`, (n,), holds."""
         game, games = codes(table["game_id"].to_numpy().astype(np.str_))
-        weights = game_weights(games, self.plan.draws, self.plan.seed)
-        return Drawn(share(found.astype(float), np.ones(len(found)), game, weights), table.height, games)
+        weights = game_weights(games, self.plan.seed)
+        return Weighed(share(found.astype(float), np.ones(len(found)), game, weights), table.height, games)
 
     @cached_property
     def _resamples(self) -> tuple[NDArray[np.int64], Weights]:
         game = np.zeros(len(self.known), dtype=np.int64)
         game[self.known], games = codes(self.groups[self.known])
-        return game, game_weights(games, self.plan.draws, self.plan.seed)
+        return game, game_weights(games, self.plan.seed)
 
     @cached_property
     def _probes(self) -> dict[str, Probe]:
         return {}
 
     @cached_property
-    def _reached(self) -> dict[tuple[str, str], Drawn]:
+    def _reached(self) -> dict[tuple[str, str], Weighed]:
         return {}
 
 

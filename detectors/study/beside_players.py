@@ -39,7 +39,7 @@ from liescope.detectors.study.observers import (
     observer,
     observer_rows,
 )
-from liescope.detectors.study.scorers import Scorer, cut, differences, draws_of, thresholds_of, with_cuts
+from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
 from liescope.detectors.study.scores import (
     CONTROL,
     ScoringPlan,
@@ -218,7 +218,7 @@ def _groups(units: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.Da
 def _share(units: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
     game, games = codes(units[resampled_as(units)].to_numpy())
     values = units[column].to_numpy()
-    return share(values, np.ones(len(values)), game, game_weights(games, plan.draws, plan.seed))
+    return share(values, np.ones(len(values)), game, game_weights(games, plan.seed))
 
 
 _MATCHED, _PLAYERS_FPR = "recall_at_players_fpr", "false_positive_rate"
@@ -314,7 +314,7 @@ def _together(ratings: pl.DataFrame, group: str) -> tuple[pl.DataFrame, Crowd]:
 def _flags(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
     """Recall and false positive rate of flagging what more than half of the players flagged."""
     data = scored(table, "flagged")
-    recall, rate = rates(data, 0.5, game_weights(data.games, plan.draws, plan.seed))
+    recall, rate = rates(data, 0.5, game_weights(data.games, plan.seed))
     return {_MATCHED: recall, _PLAYERS_FPR: rate}
 
 
@@ -322,7 +322,7 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
     """The players as scorers of the statements that they rated."""
 
     def measure(part: pl.DataFrame) -> dict[str, Floats]:
-        return {**draws_of(with_cuts(part, _HALF), plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
+        return {**values_of(with_cuts(part, _HALF), plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
 
     own = table.drop("centred")
     found = []
@@ -339,8 +339,8 @@ def _beside_flags(table: pl.DataFrame, *, plan: ScoringPlan) -> dict[str, Floats
     """The metrics of a detector; its recall where it flags as many honest statements as the players do."""
     rate = _flags(table.with_columns(flagged="flags"), plan)[_PLAYERS_FPR]
     data = scored(table)
-    matched = rank_metrics(data, game_weights(data.games, plan.draws, plan.seed), {_MATCHED: rate})[_MATCHED]
-    return {**draws_of(table, plan), _MATCHED: matched}
+    matched = rank_metrics(data, game_weights(data.games, plan.seed), {_MATCHED: rate})[_MATCHED]
+    return {**values_of(table, plan), _MATCHED: matched}
 
 
 VOTED = "voted-on"
@@ -363,7 +363,7 @@ def on_players(scores: pl.DataFrame, tables: SeatTables, plan: ScoringPlan) -> t
     rows: list[Figure] = []
     for name, part in populations(items, plan.split, plan.hold_out, "model"):
         split = f"{name}:{VOTED}"
-        measure = partial(draws_of, plan=plan)
+        measure = partial(values_of, plan=plan)
         columns = ["votes", *(column for column in MODELS if column in part.columns)]
         players = [Scorer.of(OBSERVERS + column, _scored(part, column), measure) for column in columns]
         detectors = [

@@ -134,7 +134,7 @@ def _ranked(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> dict[str, Flo
     data = scored(table)
     own = data.own[use] if data.own is not None else None
     part = Scored(data.y[use], data.score[use], data.game[use], data.games, own)
-    weights = game_weights(data.games, plan.draws, plan.seed)
+    weights = game_weights(data.games, plan.seed)
     if in_pairs(table).height:
         return {WITHIN: within_games(part, weights)}
     return {POOLED: pooled_auroc(part, weights)}

@@ -227,7 +227,7 @@ def _plan(
     """What is evaluated, and notes on who was heard in training. Raises UsageError for a split that cannot be."""
     here = corpus_id(corpus)
     frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
-    plan = ScoringPlan(own["split"] or split_for(models, here, statements), (), own["draws"], own["seed"], frozen)
+    plan = ScoringPlan(own["split"] or split_for(models, here, statements), (), own["seed"], frozen)
     evaluated = plan.evaluated(statements)
     if evaluated.is_empty():
         mine = plan.split == "test" and not frozen

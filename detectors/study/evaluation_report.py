@@ -52,7 +52,7 @@ def report(evaluation: EvaluationResult) -> Report:
         figure=headline_figure(evaluation, first),
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and, in grey, control",
         notes=_warnings(evaluation),
-        meta=f"{evaluation.plan.draws:,} resamples of whole {units(evaluation).games}, seed {evaluation.plan.seed}.",
+        meta=f"Intervals are over whole {units(evaluation).games}; seed {evaluation.plan.seed}.",
         sections=(*sections, *drawn, how(evaluation), *closing),
         tables={"report": figure_table(evaluation.rows)},
         files={
@@ -154,7 +154,6 @@ def _data(evaluation: EvaluationResult) -> dict[str, Any]:
     return {
         "thresholds_on": evaluation.plan.threshold_split,
         "hold_out": list(evaluation.plan.hold_out),
-        "draws": evaluation.plan.draws,
         "seed": evaluation.plan.seed,
         "sources": list(evaluation.sources),
         "thresholds": [

@@ -44,9 +44,9 @@ from liescope.detectors.study.verdicts import ANSWERED, PROMISED
 from liescope.detectors.study.verdicts import PLAYERS as OF_PLAYERS
 
 COMPARED = (
-    "Differences are the first minus the second, on the same statements and in the same resamples of games. Recall at "
-    "a realised rate gives each of the two the threshold at which it flags exactly that share of the evaluated honest "
-    "statements, in each resample anew."
+    "Differences are the first minus the second, on the same statements, with the same games left out of both. Recall "
+    "at a realised rate gives each of the two the threshold at which it flags exactly that share of the evaluated "
+    "honest statements, anew wherever games are left out."
 )
 SPEAKERS = (
     "The offset is the mean score of a model's honest statements, less that of everybody's, in log-odds: how far the "
@@ -137,7 +137,7 @@ def introduction(evaluation: EvaluationResult) -> str:
         )
     return (
         f"{_PAIRS.get(evaluation.within, _PAIRS['games'])}. Every figure has a "
-        f"95% interval from {plan.draws} resamples of whole {games} (seed {plan.seed}) and from leaving {games} out. "
+        f"95% interval from leaving whole {games} out in turn (seed {plan.seed}). "
         f"{chosen}: for "
         "1% and 5% false positives, with the realised rates beside them, and for F1 and balanced accuracy the one with "
         "the largest macro F1 there. The calibration error is debiased: it is 0 where chance explains all of it. "
@@ -175,7 +175,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
 
 VIEWS_SIDE_BY_SIDE = (
     "Every figure here is of the same statements, those that keep what their speaker thought and that all of these "
-    "score, in the same resamples of games; recall is read where exactly that share of their honest ones is flagged. "
+    "score; recall is read where exactly that share of their honest ones is flagged. "
     "Reasoning that names the speaker's role gives a label that follows the role away without any reading for lies: "
     "liescope audit says how often it does, and what remains without such sentences."
 )
@@ -192,10 +192,10 @@ def _views(evaluation: EvaluationResult, target: str, rows: Sequence[Figure]) ->
         if file["target"] == target
     )
 
-    def seen(name: str | None) -> str | None:
-        return f"{name} ({views[name]})" if name is not None and name in views else name
+    def seen(name: str) -> str:
+        return f"{name} ({views[name]})" if name in views else name
 
-    named = [replace(row, scorer=seen(row.scorer) or "", against=seen(row.against)) for row in rows]
+    named = [replace(row, scorer=seen(row.scorer), against=row.against and seen(row.against)) for row in rows]
     yield Section(
         f"{target}-views",
         "Words, reasoning, or both",

@@ -91,7 +91,7 @@ def figures_of(
     shared: tuple[int, int, float | None],
     against: str | None = None,
 ) -> list[Figure]:
-    """Figures of several metrics on the same statements. shared: what `describe` says of them. Resamples of one game
+    """Figures of several metrics on the same statements. shared: what `describe` says of them. Weighted of one game
     are all alike, so that figures of one game have no interval.
     """
     several = shared[1] > 1
@@ -130,7 +130,7 @@ def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
     return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
 
 
-def offset(table: pl.DataFrame, model: str, draws: int, seed: int) -> Estimate:
+def offset(table: pl.DataFrame, model: str, seed: int) -> Estimate:
     """The mean log-odds of a model's honest statements, less that of everybody's; with its interval over games.
 
     table: game_id, speaker_model, y and score.
@@ -139,7 +139,7 @@ def offset(table: pl.DataFrame, model: str, draws: int, seed: int) -> Estimate:
     if honest.is_empty():
         return None, None, None
     game, games = codes(honest["siblings" if "siblings" in honest.columns else "game_id"].to_numpy())
-    weights = game_weights(games, draws, seed)
+    weights = game_weights(games, seed)
     score, own = honest["score"].to_numpy(), (honest["speaker_model"] == model).to_numpy().astype(float)
     shift = share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
     return estimate(shift, len(np.unique(game[own > 0])), REAL)

@@ -1,17 +1,18 @@
 """The metrics: declared once, so that tables, reports and comparisons are made of this declaration, and computed.
 
-A metric of a scorer is computed for many weightings of the games at once, (draws, games): a row of ones is the plain
-metric, a row of multinomial counts is a resample.
+A metric of a scorer is computed for many weightings of the games at once, (weights, games): a row of ones is the
+plain metric, a row with some zeros leaves those games out.
 
 Rankings need no threshold, and a score may be any number. A threshold is chosen on games other than those it is
 evaluated on. The usual calibration error is never 0, even for scores that are right: chance alone parts the share of
 lies in a bin from its mean score. Kumar, Liang and Ma (2019, "Verified uncertainty calibration", section 5) subtract
-from the square of each bin's gap what chance adds to it on average. They take statements as independent draws; here
+from the square of each bin's gap what chance adds to it on average. They take statements as independent; here
 games are, so what is subtracted is the variance between games.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, share, turned
+from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, estimate, share
 
 LEVELS = {"1pct": 0.01, "5pct": 0.05}
 """The false positive rates whose recall is reported, by their name within a metric."""
@@ -38,8 +39,8 @@ knowing in which games many deceive."""
 @dataclass(frozen=True, slots=True)
 class Scored:
     """n statements with label and score. y: (n,) bool; score: (n,) floats; game: (n,) codes below `games` of what is
-    resampled: games, those that share a beginning as one; own: (n,) codes of what is compared with its like alone: the
-    games themselves, or the tasks of conversations; None if they are the same.
+    left out as one: games, those that share a beginning together; own: (n,) codes of what is compared with its like
+    alone: the games themselves, or the tasks of conversations; None if they are the same.
     """
 
     y: Bools
@@ -132,28 +133,27 @@ BINS = 15
 
 
 def brier(data: Scored, weights: Weights) -> Floats:
-    """(draws,): the mean squared error of the probability."""
+    """(weights,): the mean squared error of the probability."""
     return share((data.score - data.y) ** 2, np.ones(len(data.y)), data.game, weights)
 
 
 def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Estimate:
     """The root of the debiased squared calibration error, over bins of equally many statements; 0 if chance explains
-    all of it. Not defined for fewer than two games.
-
-    Resamples of games scatter around the biased error of the sample, because that is the truth of the world they are
-    drawn from: the interval is the basic one, turned around that value on the scale of squares.
+    all of it. Not defined for fewer than two games. Its interval is that of the square.
     """
     if data.games < 2:
         return None, None, None
-    debiased, biased = squared_errors(data, weights, bins)
-    value = float(debiased[0])
-    low, high = turned(debiased, float(biased[0]))
-    root = [float(np.sqrt(max(number, 0.0))) for number in (value, min(low, value), max(high, value))]
-    return root[0], root[1], root[2]
+    value, lo, hi = estimate(squared_error(data, weights, bins), data.games, REAL)
+    return _root(value), _root(lo), _root(hi)
 
 
-def squared_errors(data: Scored, weights: Weights, bins: int = BINS) -> tuple[Floats, Floats]:
-    """(debiased, biased), each (draws,): the squared gap between share of lies and mean score, averaged.
+def _root(square: float | None) -> float | None:
+    """Of a square that chance can bring below 0."""
+    return None if square is None else math.sqrt(max(square, 0.0))
+
+
+def squared_error(data: Scored, weights: Weights, bins: int = BINS) -> Floats:
+    """(weights,): the squared gap between share of lies and mean score, averaged, less what chance adds to it.
 
     A bin's gap is a sum over games. Its square minus the squares of its summands, times G / (G - 1), has the square of
     the expected gap as its mean for G independent games.
@@ -167,9 +167,8 @@ def squared_errors(data: Scored, weights: Weights, bins: int = BINS) -> tuple[Fl
     total, squares, statements = weights @ gap, weights @ gap**2, weights @ count
     scale = statements * statements.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        biased = np.where(scale > 0, total**2 / scale, 0.0)
         debiased = np.where(scale > 0, (total**2 - squares) / scale, 0.0) * data.games / (data.games - 1)
-    return debiased.sum(axis=1), biased.sum(axis=1)
+    return np.asarray(debiased.sum(axis=1))
 
 
 AnyFloats = NDArray[np.floating[Any]]
@@ -223,7 +222,7 @@ def flagged(score: Any, at: float | Floats) -> Any:
 
 
 def decision_metrics(data: Scored, cuts: Mapping[str, Floats | None], weights: Weights) -> dict[str, Floats]:
-    """Each (draws,), NaN where a threshold or a class is missing. cuts: by the names of `Thresholds`, that of each
+    """Each (weights,), NaN where a threshold or a class is missing. cuts: by the names of `Thresholds`, that of each
     statement, (n,).
 
     recall_at_{level}_fpr and realised_fpr_at_{level}; at the threshold DECISION: macro_f1, the mean of the F1 of both
@@ -244,7 +243,7 @@ def decision_metrics(data: Scored, cuts: Mapping[str, Floats | None], weights: W
 
 
 def rates(data: Scored, at: float | Floats | None, weights: Weights) -> tuple[Floats, Floats]:
-    """(recall, false positive rate) of what is flagged at a threshold, or at one for each statement, each (draws,)."""
+    """(recall, false positive rate), each (weights,), of what is flagged at a threshold, or at one a statement."""
     if at is None:
         return np.full(len(weights), np.nan), np.full(len(weights), np.nan)
     above = np.asarray(flagged(data.score, at))
@@ -263,25 +262,25 @@ MATCHED = {f"matched_recall_{name}": rate for name, rate in LEVELS.items()}
 
 def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Floats] = MATCHED) -> dict[str, Floats]:
     """`auroc`, `average_precision` and, by the names of `rates`, the recall at a realised false positive rate; each
-    (draws,), NaN if a class is missing.
+    (weights,), NaN if a class is missing.
 
     AUROC counts ties half. Average precision is the sum of precision over the steps of recall, without interpolation,
     as in scikit-learn. Recall is read from the ROC curve of each weighting where exactly that share of its honest
-    statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each draw.
+    statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each weighting.
     """
-    names, draws = ("average_precision", *rates), len(weights)
-    auroc, found = pooled_auroc(data, weights), {name: np.full(draws, np.nan) for name in names}
+    names, rows = ("average_precision", *rates), len(weights)
+    auroc, found = pooled_auroc(data, weights), {name: np.full(rows, np.nan) for name in names}
     if not len(data.y):
         return {"auroc": auroc, **found}
     _, block = np.unique(-data.score, return_inverse=True)
     blocks = int(block.max()) + 1
     counts = [_counts(block[rows], data.game[rows], (blocks, data.games)) for rows in (data.y, ~data.y)]
-    every = {name: np.broadcast_to(rate, draws) for name, rate in rates.items()}
+    every = {name: np.broadcast_to(rate, rows) for name, rate in rates.items()}
     step = max(1, _CELLS // blocks)
-    for first in range(0, draws, step):
+    for first in range(0, rows, step):
         part = slice(first, first + step)
         games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
-        lies, honest = (count @ games for count in counts)  # (blocks, draws), highest score first
+        lies, honest = (count @ games for count in counts)  # (blocks, weights), highest score first
         lies_above, honest_above = lies.cumsum(axis=0), honest.cumsum(axis=0)
         all_lies, all_honest = lies_above[-1], honest_above[-1]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -296,7 +295,7 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
 
 
 def pooled_auroc(data: Scored, weights: Weights) -> Floats:
-    """(draws,): the AUROC over statements of all games, ties half, NaN if a class is missing.
+    """(weights,): the AUROC over statements of all games, ties half, NaN if a class is missing.
 
     The order of lies among themselves, and of honest statements, does not matter: only steps from lies down to the
     honest statements below them are counted, which are fewer the better the order is.
@@ -315,7 +314,7 @@ def pooled_auroc(data: Scored, weights: Weights) -> Floats:
     for first in range(0, len(weights), size):
         part = slice(first, first + size)
         games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
-        lying, others = (count @ games for count in counts)  # (steps, draws), highest score first
+        lying, others = (count @ games for count in counts)  # (steps, weights), highest score first
         passed = others.cumsum(axis=0)
         with np.errstate(invalid="ignore"):
             right = (lying * (passed[-1] - passed + below * others)).sum(axis=0)
@@ -324,7 +323,7 @@ def pooled_auroc(data: Scored, weights: Weights) -> Floats:
 
 
 def within_games(data: Scored, weights: Weights) -> Floats:
-    """(draws,): the AUROC within games, or within what else is compared alone, NaN where none has both classes. Each
+    """(weights,): the AUROC within games, or within what else is compared alone, NaN where none has both classes. Each
     weighs by its number of pairs.
     """
     if data.own is not None and len(np.unique(data.own)) < len(np.unique(data.game)):
@@ -375,7 +374,7 @@ def _counts(block: np.ndarray, game: np.ndarray, shape: tuple[int, int]) -> csr_
 
 
 def _flagged(lies: Floats, honest: Floats, lies_above: Floats, honest_above: Floats, allowed: Floats) -> Floats:
-    """(draws,): how many lies are flagged once `allowed` honest statements are, the block that crosses it in part."""
+    """(weights,): how many lies are flagged once `allowed` honest statements are, the block that crosses it in part."""
     draw = np.arange(lies.shape[1])
     # The small addend keeps a rate times a count from falling just short of the whole number that it means.
     full = (honest_above <= allowed + 1e-9).sum(axis=0)

@@ -101,7 +101,7 @@ def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, p
         return rows
     for name, part in [("", known), *sorted((str(who), part) for (who,), part in known.group_by("observer"))]:
         game, games = codes(part[resampled_as(part)].to_numpy())
-        weights = game_weights(games, plan.draws, plan.seed)
+        weights = game_weights(games, plan.seed)
         if name:
             found = ("agreement", estimate(share(part["alike"].to_numpy(), np.ones(len(game)), game, weights), games))
         else:
@@ -113,7 +113,7 @@ def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, p
 
 def _measured(answers: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
     game, games = codes(answers[resampled_as(answers)].to_numpy())
-    weights = game_weights(games, plan.draws, plan.seed)
+    weights = game_weights(games, plan.seed)
     yes, lie = (answers[column].to_numpy().astype(float) for column in ("yes", "y"))
     return [
         ("recall", estimate(share(yes * lie, lie, game, weights), games)),
@@ -126,7 +126,7 @@ def _worth(known: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]
     items, item = np.unique(known["item"].to_numpy(), return_inverse=True)
     first = first.sort("item")
     game, games = codes(first[resampled_as(first)].to_numpy())
-    weights = game_weights(games, plan.draws, plan.seed)
+    weights = game_weights(games, plan.seed)
     _, observer = np.unique(known["observer"].to_numpy(), return_inverse=True)
     answers = Flags(item.astype(np.int64), observer.astype(np.int64), known["yes"].to_numpy().astype(bool))
     together, pairs = pairs_of(residuals(answers, first["y"].to_numpy().astype(bool)), answers.item, len(items))

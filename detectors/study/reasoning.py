@@ -14,7 +14,7 @@ import polars as pl
 from liescope.common.statistics import Bools
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import REASONING, keeps_reasoning
-from liescope.detectors.study.alarms import GAIN, PLAIN, Checked, Drawn, graded
+from liescope.detectors.study.alarms import GAIN, PLAIN, Checked, Weighed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import CONTROLS, REASONING_LENGTH, reading
 from liescope.detectors.study.figures import Finding
@@ -128,7 +128,7 @@ def reasoning(data: Audited) -> Checked:
     return Checked(REASONING, figures, [plain, Finding(f"{sentence}.", tuple(figures[-len(shares) - 1 :]), severity)])
 
 
-def _reached(probe: Probe, table: pl.DataFrame, kept: Bools, data: Audited) -> Drawn:
+def _reached(probe: Probe, table: pl.DataFrame, kept: Bools, data: Audited) -> Weighed:
     """The AUROC of what learned from statements with reasoning alone, in the folds of all."""
     score = np.full(len(kept), np.nan)
     score[kept] = data.by_game.among(table["statement_id"]).scores(probe, data.step)

@@ -53,7 +53,9 @@ CUT = "cut_"
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """table: the statements it scored, with y; measure: its metrics on some of them; values: on all, each (draws,)."""
+    """table: the statements it scored, with y; measure: its metrics on some of them; values: on all, each
+    (weights,).
+    """
 
     name: str
     table: pl.DataFrame
@@ -104,7 +106,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     """Every statement-level figure of every detector in a score table.
 
     statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
-    left out. All detectors of a target share the same resamples of games.
+    left out. The same games are left out of all detectors of a target.
     """
     rows: list[Figure] = []
     notes: dict[str, None] = {}
@@ -115,8 +117,8 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
         thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
         evaluated = cut(detector, table, chosen, plan)
         for name, part in populations(evaluated, plan.split, plan.hold_out):
-            scorer = Scorer.of(detector, part, partial(draws_of, plan=plan))
-            weights = game_weights(scored(part).games, plan.draws, plan.seed)
+            scorer = Scorer.of(detector, part, partial(values_of, plan=plan))
+            weights = game_weights(scored(part).games, plan.seed)
             error = [("calibration_error", calibration_error(scored(part), weights))]
             here = measured(detector, target, name, scorer.values, part)
             here += figures_of(detector, target, name, error, describe(part))
@@ -153,8 +155,8 @@ def cut(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPla
         return with_cuts(evaluated, chosen)
     fold, y, score = table["fold"].to_numpy(), table["y"].to_numpy().astype(bool), table["score"].to_numpy()
     found = [{"fold": one, **choose_thresholds(y[fold != one], score[fold != one])} for one in np.unique(fold)]
-    schema: dict[str, Any] = {"fold": table.schema["fold"], **dict.fromkeys(NO_THRESHOLDS, pl.Float64)}
-    cuts = pl.DataFrame(found, schema=schema).rename({name: CUT + name for name in NO_THRESHOLDS})
+    cuts = pl.DataFrame(found, schema={"fold": pl.Int32, **dict.fromkeys(NO_THRESHOLDS, pl.Float64)})
+    cuts = cuts.rename({name: CUT + name for name in NO_THRESHOLDS})
     return evaluated.join(cuts, on="fold", how="left", maintain_order="left")
 
 
@@ -163,12 +165,12 @@ def with_cuts(table: pl.DataFrame, chosen: Thresholds) -> pl.DataFrame:
     return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
 
 
-def draws_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
-    """The metrics of a scorer that are computed draw by draw, each (draws,). table: y, score, game_id and, for the
+def values_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
+    """The metrics of a scorer that are computed for each weighting, (weights,). table: y, score, game_id and, for the
     ranking without offsets, centred, and for decisions, thresholds as `cut` adds them.
     """
     data = scored(table)
-    weights = game_weights(data.games, plan.draws, plan.seed)
+    weights = game_weights(data.games, plan.seed)
     found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
     if "centred" in table.columns:
         found["auroc_centred"] = pooled_auroc(scored(table, "centred"), weights)
@@ -212,13 +214,13 @@ def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -
         for name in names if len(names) > 1 else ():
             part, where = table.filter(pl.col(column) == name), f"{plan.split}:{unit}={name}"
             data = scored(part)
-            weights = game_weights(data.games, plan.draws, plan.seed)
+            weights = game_weights(data.games, plan.seed)
             found = {WITHIN: within_games(data, weights), POOLED: pooled_auroc(data, weights)}
             if column == "speaker_model":
                 found["auroc_centred"] = pooled_auroc(scored(part, "centred"), weights)
             yield from measured(scorer, target, where, found, part)
             if column == "speaker_model" and not scorer.startswith(CONTROL):
-                shift = [("offset", offset(table, name, plan.draws, plan.seed))]
+                shift = [("offset", offset(table, name, plan.seed))]
                 yield from figures_of(scorer, target, where, shift, describe(part))
 
 
@@ -253,14 +255,14 @@ def _of_target(
         scorers = dict[str, Scorer]()
         for name in (*names, *(name for name in tables if name not in views)):
             parts = dict(populations(mine[name], plan.split, plan.hold_out))
-            scorers[name] = Scorer.of(name, parts[place], lambda part: _draws(part, plan))
+            scorers[name] = Scorer.of(name, parts[place], lambda part: _values(part, plan))
             yield from measured(name, target, f"{place}:{SIDE_BY_SIDE}", scorers[name].values, parts[place])
         pairs = [(scorers[one], scorers[two]) for two, one in combinations(names, 2) if views[one] != views[two]]
         yield from differences(pairs, target, f"{place}:{SIDE_BY_SIDE}")
 
 
-def _draws(table: pl.DataFrame, plan: ScoringPlan) -> Mapping[str, Floats]:
+def _values(table: pl.DataFrame, plan: ScoringPlan) -> Mapping[str, Floats]:
     data = scored(table)
-    weights = game_weights(data.games, plan.draws, plan.seed)
+    weights = game_weights(data.games, plan.seed)
     found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
     return {name: found[name] for name in _COMPARED}

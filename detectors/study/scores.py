@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName
-from liescope.common.statistics import DRAWS, codes
+from liescope.common.statistics import codes
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.metrics import Scored, Thresholds
@@ -43,7 +43,6 @@ class ScoringPlan:
 
     split: str
     hold_out: tuple[str, ...] = ()
-    draws: int = DRAWS
     seed: int = 0
     frozen: Mapping[str, Thresholds] = field(default_factory=dict)
 
@@ -99,7 +98,9 @@ def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
 
 
 def resampled_as(table: pl.DataFrame) -> str:
-    """The column that names what is resampled: games that share a beginning have one name, where the table says so."""
+    """The column that names what is left out as one: games that share a beginning have one name, where the table says
+    so.
+    """
     return "siblings" if "siblings" in table.columns else "game_id"
 
 

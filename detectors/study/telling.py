@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools
-from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Checked, Drawn, graded
+from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Checked, Weighed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.figures import Finding
 from liescope.detectors.study.metrics import POOLED
@@ -38,7 +38,7 @@ class Told:
 
     token: Token
     there: Bools
-    reached: Drawn
+    reached: Weighed
 
     @property
     def severity(self) -> str:

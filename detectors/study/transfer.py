@@ -69,7 +69,7 @@ def transfer(
     >>> liescope.transfer("corpus/mini", by="model").metrics
     """
     own, options = split(TransferSettings, settings)
-    draws, seed = own["draws"], own["seed"]
+    seed = own["seed"]
     suite = None
     if own["suite"] is not None:
         suite = read_suite(os.fspath(own["suite"]), Path(own["data"]) if own["data"] else None)
@@ -98,7 +98,7 @@ def transfer(
         fits = [fit for fit in every if (PAIR if fit.protocol == PAIR else LEFT_OUT) in only]
         scores = fit_all(table, fits, recipes, store, show)
         scores += [*without_labels(table, fits, scores), *beside(table, fits, seed, show)]
-        rows, places = figures(table, scores, draws, seed, show)
+        rows, places = figures(table, scores, seed, show)
         result = TransferResult(
             tuple(rows),
             places,
@@ -113,7 +113,7 @@ def transfer(
                 "detectors": {one.detector.kind: one.to_json() for one in recipes},
                 "protocols": only,
                 "labels": few,
-                **{name: own[name] for name in ("mask_role_words", "draws", "seed")},
+                **{name: own[name] for name in ("mask_role_words", "seed")},
             },
         )
         if out is None:

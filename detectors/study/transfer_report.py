@@ -60,7 +60,7 @@ def report(result: TransferResult) -> Report:
     targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
     made = (
         "Options were chosen on inner folds that leave units out too, by the AUROC within games where it is defined; "
-        f"intervals are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}, "
+        f"intervals are over whole games, seed {result.settings['seed']}, "
         "and from leaving games out."
     )
     closing = [

@@ -92,7 +92,7 @@ def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Esti
     """deceptive_covered, honest_covered: how often a statement of the class has it in its set; abstained: how often the
     set is no verdict; answered_accuracy: how often a verdict is right. allowed: (n, 2), honest and deceptive.
     """
-    weights, everyone = game_weights(data.games, plan.draws, plan.seed), np.ones(len(data.y), dtype=bool)
+    weights, everyone = game_weights(data.games, plan.seed), np.ones(len(data.y), dtype=bool)
     held, answered = allowed[np.arange(len(data.y)), data.y.astype(int)], allowed.sum(axis=1) == 1
 
     own = data.game if data.own is None else data.own
@@ -200,7 +200,7 @@ def _of_suspects(
     nothing is promised.
     """
     family, families = codes(siblings.to_numpy())
-    weights = game_weights(families, plan.draws, plan.seed)[:, family]
+    weights = game_weights(families, plan.seed)[:, family]
     shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
     sure, top1 = (np.array(numbers) for numbers in zip(*((case.sure, case.top1) for case in cases), strict=True))
     for answered in SHARES:
@@ -215,7 +215,7 @@ def _of_suspects(
 
 
 def _kept(cases: Sequence[Case], held: Sequence[Bools], weights: NDArray[np.float32]) -> Iterator[tuple[str, Floats]]:
-    """Values by resample. players_covered: how often all who deceive are suspects; suspects: how many there are;
+    """Values by weighting. players_covered: how often all who deceive are suspects; suspects: how many there are;
     abstained: how often more than deceive; answered_accuracy: how often those named, where it does not abstain, are
     those who deceive. held: of each case, (players,), who is a suspect.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def alpha(item: NDArray[np.int64], yes: Bools, game: NDArray[np.int64], weights: Weights) -> Floats:
-    """(draws,): Krippendorff's alpha for two values: 1 for perfect agreement, 0 for chance; NaN where no item has two
+    """(weights,): Krippendorff's alpha for two values: 1 for perfect agreement, 0 for chance; NaN where no item has two
     answers, or where all of them are alike. item, yes, game: of each answer.
 
     Krippendorff (2019), Content Analysis, chapter 12: 1 - D_observed / D_expected over the answers of the items that

@@ -7,12 +7,14 @@ Wilson's interval. Whatever has several rows in a group has an error from a jack
 quantile for as many groups as would weigh the same, on the scale of the figure: a share never leaves 0 to 1. A
 difference joins the intervals of its sides as Newcombe does.
 
-Figures that are no sums, such as an AUROC (`game_weights`, `estimate`): a figure is computed for many weightings of the
-games: all of them once, random resamples, and without each of `GROUPS` groups of games in turn (without each game,
-where there are no more). Its interval is Student's around it on the scale of log-odds, with the standard error of the
-resamples or of the groups left out (the jackknife), whichever is larger, and less the jackknife's estimate of its bias
-(Efron and Tibshirani 1993, chapters 10 and 11). Percentiles of resamples alone are too narrow for few games or figures
-near 1. Only squares, which resampling itself makes larger, have the basic interval instead (`turned`).
+Figures that are no sums, such as an AUROC (`game_weights`, `estimate`): a figure is computed for all games and without
+each of `GROUPS` groups of games in turn (without each game, where there are no more). Its interval is Student's on the
+figure's own scale, with the jackknife's standard error (Efron and Tibshirani 1993, chapter 11). Two things widen it.
+Where few games pull a figure to one side, that side reaches further, by Johnson's correction for skewness (1978). And
+games that were not seen may be of another kind: the interval leaves room for as large a share of them as so many games
+can miss, all at the far end of the span, as far as the figure lies near the other end, or fewer than twelve games, or
+than half of them, decide it. If none of n games fools a detector, its lower end is .025^(1/n), that of Clopper and
+Pearson for n of n. How often this holds: tests/performance/bench_intervals.py.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 LEVEL = 0.95
 
@@ -274,134 +276,106 @@ def _normal(level: float) -> float:
     return float(ndtri(0.5 + level / 2))
 
 
-DRAWS = 1000
 GROUPS = 50
 """The number of groups of games that are left out in turn."""
 
 Estimate = tuple[float | None, float | None, float | None]
-"""Value, lo, hi; all None if the figure is not defined, lo and hi None if too few games or resamples define it."""
+"""Value, lo, hi; all None if the figure is not defined, lo and hi None if too few games define it."""
 
 _TAIL = (1 + LEVEL) / 2
+_FEW = 12
+"""Where fewer games than this, or than half of them, decide a figure, games that were not seen count: in full where
+half as few do."""
 
 
 @lru_cache(maxsize=24)
-def game_weights(games: int, draws: int, seed: int) -> Weights:
-    """(1 + draws + GROUPS, games): a row of ones, how often each game occurs in each resample of the games, and ones
-    but for the games of each group. Read only.
+def game_weights(games: int, seed: int) -> Weights:
+    """(1 + GROUPS, games): a row of ones, and ones but for the games of each group; where there are fewer games than
+    groups, each game is one, and the last rows leave nothing out. Read only.
 
-    Equal arguments give equal resamples, so that two scorers of the same games are compared pair by pair.
+    Equal arguments give equal groups, so that two scorers of the same games are compared pair by pair.
     """
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(games, np.full(games, 1 / games), size=draws) if games else np.zeros((draws, 0))
-    left_out = rng.permutation(games)[None, :] % GROUPS != np.arange(GROUPS)[:, None]
-    weights = np.vstack([np.ones((1, games)), drawn, left_out]).astype(np.float32)
+    group = np.random.default_rng(seed).permutation(games) % GROUPS
+    left_out = group[None, :] != np.arange(GROUPS)[:, None]
+    weights = np.vstack([np.ones((1, games)), left_out]).astype(np.float32)
     weights.flags.writeable = False
     return weights
-
-
-def resampled(values: Floats) -> Floats:
-    """The part of a figure over the rows of `game_weights` that is of random resamples and is defined."""
-    drawn = values[1:-GROUPS]
-    return np.asarray(drawn[np.isfinite(drawn)], dtype=np.float64)
-
-
-def turned(values: Floats, around: float) -> tuple[float, float]:
-    """The basic bootstrap's interval: the resamples turned around the value that they scatter around. For squares,
-    which resampling makes larger. values: over the rows of `game_weights`; around: on the same scale.
-    """
-    near, far = np.quantile(resampled(values), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(values[0] + around - far), float(values[0] + around - near)
 
 
 def estimate(values: Floats, games: int, span: Scale = PROPORTION) -> Estimate:
     """Value and interval of a figure. values: over the rows of `game_weights`; games: how many games it rests on, those
     that share a beginning as one; span: its smallest and largest possible value.
 
-    Without two games there is no interval, nor where half of the resamples leave the figure undefined. At either end
-    of the span, where resamples are all alike, it is Wilson's for so many games.
+    Without two games there is no interval, nor where one group decides whether the figure is defined.
     """
     value = float(values[0])
     if not np.isfinite(value):
         return None, None, None
-    pivot = _Pivot.of(values, games, span)
-    return (value, None, None) if pivot is None else (value, *pivot.interval(_TAIL, _TAIL))
+    spread = Spread.of(values, games)
+    return (value, None, None) if spread is None else (value, spread.end(*span), spread.end(*span[::-1]))
 
 
 def worst(cells: Sequence[tuple[Floats, int]], span: Scale = PROPORTION) -> tuple[int, Estimate]:
     """Which of several figures is the smallest, with an interval of the smallest true one that allows for its having
-    been picked. cells: (values, games) of each, over the same resamples; at least one, all defined.
+    been picked. cells: (values, games) of each; at least one, all defined.
 
-    The upper end is the smallest of upper ends that hold for all cells at once (the largest deviation of each
-    resample); the lower end the smallest of the single ones, since the worst true cell is one of them.
+    The upper end is the smallest of upper ends that hold for all cells at once (Šidák 1967: at least so often where
+    cells share games); the lower end the smallest of the single ones, since the worst true cell is one of them.
     """
     at = int(np.argmin([values[0] for values, _ in cells]))
-    value = float(cells[at][0][0])
-    pivots = [pivot for values, games in cells if (pivot := _Pivot.of(values, games, span)) is not None]
-    if len(pivots) < len(cells):
-        return at, (value, None, None)
-    together = np.stack([values[1:-GROUPS] - values[0] for values, _ in cells])
-    spread = np.nanstd(together, axis=1, keepdims=True)
-    below = np.where(spread > 0, -together / np.where(spread > 0, spread, 1.0), 0.0)
-    most = np.nanmax(np.where(np.isfinite(below), below, -np.inf), axis=0)
-    tail = max(_TAIL, float(ndtr(np.quantile(most, _TAIL))))
-    ends = [pivot.interval(_TAIL, min(tail, 1 - 1e-9)) for pivot in pivots]
-    return at, (value, min(lo for lo, _ in ends), min(hi for _, hi in ends))
+    spreads = [spread for values, games in cells if (spread := Spread.of(values, games)) is not None]
+    if len(spreads) < len(cells):
+        return at, (float(cells[at][0][0]), None, None)
+    low = min(spread.end(*span) for spread in spreads)
+    high = min(spread.end(*span[::-1], _TAIL ** (1 / len(cells))) for spread in spreads)
+    return at, (float(cells[at][0][0]), low, high)
 
 
 @dataclass(frozen=True, slots=True)
-class _Pivot:
-    """What an interval is made of. value: the figure; centre, error: on the scale of log-odds, or the figure's own
-    where its span has no ends; an infinite centre: at an end of the span.
+class Spread:
+    """How a figure moves as groups of games are left out in turn. error: its standard error; lean: the sum of cubes
+    over that of squares, positive where few games pull it down; deciding: how many games, or groups, decide it, 0 where
+    all agree.
     """
 
     value: float
-    centre: float
     error: float
+    lean: float
+    deciding: float
     games: int
-    span: Scale
 
     @classmethod
-    def of(cls, values: Floats, games: int, span: Scale) -> _Pivot | None:
-        """None where there is no interval."""
-        drawn, every = resampled(values), values.size - 1 - GROUPS
-        if games < 2 or len(drawn) < max(2, every / 2):
+    def of(cls, values: Floats, games: int) -> Spread | None:
+        """None below two games, and where leaving a group out leaves the figure undefined."""
+        moved = values[1:] - values[0]
+        if games < 2 or not np.isfinite(moved).all():
             return None
-        value, left_out = float(values[0]), values[-GROUPS:][np.isfinite(values[-GROUPS:])]
-        at, others, slope = _scaled(value, left_out, span)
-        if not np.isfinite(at):
-            return cls(value, at, 0.0, games, span)
+        moved = np.where(np.abs(moved) < _TINY, 0.0, moved)
+        squares, cubes, fourths = ((moved**power).sum() for power in (2, 3, 4))
         groups = min(games, GROUPS)
-        apart = others - at
-        if np.isfinite(apart).all():
-            bias = (groups - 1) / groups * apart.sum()
-        else:  # without some group, the figure is at an end of its span
-            apart, bias = (left_out - value) * slope, 0.0
-        jackknife = np.sqrt((groups - 1) / groups * max((apart**2).sum() - apart.sum() ** 2 / groups, 0.0))
-        error = max(float(jackknife), float(drawn.std()) * slope * np.sqrt(games / (games - 1)))
-        return cls(value, at - float(np.clip(bias, -error, error)), error, games, span)
+        error = math.sqrt((groups - 1) / groups * squares)
+        if not error:
+            return cls(float(values[0]), 0.0, 0.0, 0.0, games)
+        return cls(float(values[0]), error, float(cubes / squares), float(squares**2 / fourths), games)
 
-    def interval(self, below: float, above: float) -> tuple[float, float]:
-        """(lo, hi) with these one-sided levels; it never leaves out its own value."""
-        low, high = self.span
-        if not np.isfinite(self.centre):
-            reach = float(ndtri(above if self.centre < 0 else below)) ** 2
-            inner = (high - low) * reach / (self.games + reach)
-            return (low, low + inner) if self.centre < 0 else (high - inner, high)
-        reaches = stdtrit(self.games - 1, np.array([below, above])) * self.error
-        ends = np.array([self.centre - reaches[0], self.centre + reaches[1]])
-        if np.isfinite(high - low):
-            ends = low + (high - low) * expit(ends)
-        return min(float(ends[0]), self.value), max(float(ends[1]), self.value)
+    def end(self, limit: float, other: float, tail: float = _TAIL) -> float:
+        """The end of the interval on the side of one limit of the span, with a one-sided level."""
+        side = 1 if limit < other else -1
+        room, rest = abs(self.value - limit), abs(other - self.value)
+        reach = float(stdtrit(min(self.games, GROUPS) - 1, tail))
+        out = reach * self.error + max(side * self.lean, 0.0) * (2 * reach**2 + 1) / 6
+        if math.isfinite(room + rest):
+            unseen = room * (1 - (1 - tail) ** (1 / self.games))
+            few = min(_FEW, self.games / 2)
+            counts = max((room - rest) / (room + rest), few / max(self.deciding, few / 2) - 1)
+            out = max(out, unseen * counts)
+        return limit if out >= room else self.value - side * out
 
 
-def _scaled(value: float, others: Floats, span: Scale) -> tuple[float, Floats, float]:
-    """A figure, and what it is elsewhere, on the scale of its interval, and the slope of that scale there."""
-    low, high = span
-    if not np.isfinite(high - low):
-        return value, others, 1.0
-    share, rest = ((np.clip(number, low, high) - low) / (high - low) for number in (value, others))
-    slope = 1 / (share * (1 - share) * (high - low)) if 0 < share < 1 else np.inf
-    return float(logit(share)), logit(rest), float(slope)
+def unbiased(values: Floats, games: int) -> Floats:
+    """Values over the rows of `game_weights` less the jackknife's estimate of their bias, as squares have one."""
+    groups = min(games, GROUPS)
+    return np.asarray(values - (groups - 1) / groups * (values[1:] - values[0]).sum())
 
 
 def codes(games: npt.NDArray[np.str_]) -> tuple[npt.NDArray[np.int64], int]:
@@ -411,7 +385,7 @@ def codes(games: npt.NDArray[np.str_]) -> tuple[npt.NDArray[np.int64], int]:
 
 
 def share(part: Floats, whole: Floats, game: npt.NDArray[np.int64], weights: Weights) -> Floats:
-    """(draws,): the weighted sum of `part` over that of `whole`, each given for units that lie in games."""
+    """(weights,): the weighted sum of `part` over that of `whole`, each given for units that lie in games."""
     games = weights.shape[1]
     above, below = (weights @ np.bincount(game, weights=column, minlength=games) for column in (part, whole))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -419,7 +393,7 @@ def share(part: Floats, whole: Floats, game: npt.NDArray[np.int64], weights: Wei
 
 
 def at_share(sure: Floats, right: Floats, answered: float, weights: Weights) -> Floats:
-    """(draws,): the mean of `right` over this share of the games, most sure first; equally sure ones count in part."""
+    """(weights,): the mean of `right` over this share of the games, surest first; equally sure ones count in part."""
     order = np.argsort(-sure, kind="stable")
     ahead = weights[:, order].cumsum(axis=1, dtype=np.float64)
     _, tied = np.unique(-sure[order], return_inverse=True)

@@ -6,7 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binomtest, pearsonr, ttest_1samp
 
 from liescope.common.statistics import (
@@ -15,15 +18,20 @@ from liescope.common.statistics import (
     PROPORTION,
     REAL,
     Rows,
+    Scale,
     difference,
+    estimate,
     fisher,
+    game_weights,
     holm,
     jackknife,
     mean,
     newcombe,
     p_value,
     paired,
+    share,
     student,
+    unbiased,
     wilson,
 )
 
@@ -183,3 +191,58 @@ def test_p_is_below_a_twentieth_exactly_where_the_interval_leaves_zero_out(group
 def test_holm_is_the_published_step_down() -> None:
     assert holm([0.01, None, 0.04, 0.03, 0.005]) == pytest.approx([0.03, None, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def estimated(games: npt.ArrayLike, span: Scale = PROPORTION) -> tuple[float, float, float]:
+    """Of the mean of a number for each game."""
+    numbers = np.asarray(games, np.float64)
+    values = share(numbers, np.ones(len(numbers)), np.arange(len(numbers)), game_weights(len(numbers), 0))
+    value, lo, hi = estimate(values, len(numbers), span)
+    assert value is not None
+    assert lo is not None
+    assert hi is not None
+    return value, lo, hi
+
+
+def test_where_many_games_decide_and_lean_to_no_side_the_interval_is_students() -> None:
+    numbers = np.linspace(-0.3, 0.3, 30)
+    known = ttest_1samp(numbers, 0).confidence_interval()
+    for span, middle in ((PROPORTION, 0.5), (CHANGE, 0.0), (REAL, 9.0)):
+        assert estimated(middle + numbers, span) == pytest.approx((middle, middle + known.low, middle + known.high))
+
+
+@pytest.mark.parametrize("games", [15, 87, 300])
+@pytest.mark.parametrize("fooled", [0.0, 0.01, 1.0])
+def test_one_game_that_fools_a_detector_moves_the_interval_by_little(games: int, fooled: float) -> None:
+    value, lo, hi = estimated(np.r_[1 - fooled, np.ones(games - 1)])
+    assert 1 - 8 / games < lo < value <= hi == pytest.approx(1)
+    assert lo <= value * 0.025 ** (1 / games) + 1e-9
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]) | st.integers(0, 100).map(lambda n: n / 100), min_size=2, max_size=120),
+    st.sampled_from([PROPORTION, CHANGE]),
+)
+def test_an_interval_holds_its_value_stays_within_its_span_and_turns_round_with_the_score(
+    games: list[float], span: Scale
+) -> None:
+    value, lo, hi = estimated(games, span)
+    assert span[0] <= lo <= value <= hi <= span[1]
+    assert hi > lo
+    turned = estimated(sum(span) - np.array(games), span)
+    assert turned == pytest.approx((sum(span) - value, sum(span) - hi, sum(span) - lo), abs=1e-9)
+
+
+def test_two_scorers_that_agree_in_every_game_may_differ_in_as_many_as_so_few_games_can_miss() -> None:
+    few, many = (estimated(np.zeros(games), CHANGE) for games in (20, 2000))
+    assert few == pytest.approx((0, 0.025 ** (1 / 20) - 1, 1 - 0.025 ** (1 / 20)))
+    assert many[2] < 0.002
+    assert estimated(np.full(20, 0.5), CHANGE)[1] > 0.2
+    assert estimated(np.full(20, 3.0), REAL) == (3, 3, 3)  # without a limit nothing bounds what was not seen
+
+
+def test_squares_are_freed_of_what_chance_adds_to_them() -> None:
+    numbers = np.random.default_rng(3).normal(0, 1, 40)
+    weights = game_weights(40, 0)
+    square = unbiased(share(numbers, np.ones(40), np.arange(40), weights) ** 2, 40)
+    assert square[0] == pytest.approx(numbers.mean() ** 2 - numbers.var(ddof=1) / 40)

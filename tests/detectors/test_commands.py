@@ -31,7 +31,7 @@ def test_no_name_breaks_a_table_of_the_report_or_becomes_a_formula(make_corpus: 
     """Models and folders are called as an attacker would call them."""
     corpus, out = make_corpus(games=60, models=("=cmd|x", "a|b[/b]<i>")), tmp_path / "x[" / "b]|=y"
     run("train", "tfidf", "--corpus", str(corpus), "--out", str(out), "--folds", "0")
-    run("evaluate", str(out), "--corpus", str(corpus), "--observers", "--draws", "10", "--out", str(tmp_path / "r"))
+    run("evaluate", str(out), "--corpus", str(corpus), "--observers", "--out", str(tmp_path / "r"))
     report = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     blocks = [block.splitlines() for block in report.split("\n\n") if block.startswith("|")]
     tables = [line for block in blocks for line in block if line[:1] == "|"]
@@ -49,7 +49,7 @@ def test_everything_fits_80_columns_with_a_row_for_each_detector(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
-    shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--draws", "20", "--out", "r")
+    shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--out", "r")
     tables = [line for line in (said + shown).splitlines() if not line.startswith(("note:", "tfidf trained"))]
     assert max(map(len, tables)) <= 80
     table = shown.partition("\ndetector ")[2].partition("\nminus players")[0].splitlines()[1:]
@@ -85,7 +85,7 @@ def test_a_full_disk_leaves_nothing_half_made(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    more = {"train": ["tfidf", "--folds", "0"], "evaluate": [str(model), "--draws", "10"]}[action]
+    more = {"train": ["tfidf", "--folds", "0"], "evaluate": [str(model)]}[action]
     words = [action, *more, "--corpus", str(corpus), "--out", str(tmp_path / "out")]
     with small_files(monkeypatch):
         code = cli.main(words)

@@ -100,7 +100,7 @@ def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_
     assert {(one.suspects, one.unlike) for one in model.predict_games([*read_transcripts(odd).values()])} == {
         (None, True)
     }
-    result = evaluate(model, odd, draws=20)
+    result = evaluate(model, odd)
     assert f"{model.name}: {sentence}" in result.notes
     assert not [row for row in result.rows if PROMISED in row.where]
     assert [row for row in result.rows if row.metric == "top1"]

@@ -87,7 +87,7 @@ def test_copies_of_train_in_the_test_split_take_the_first_sentence(
     for name in ("report.md", "report.html"):
         assert "repeat one that tfidf learned from" in (tmp_path / "r" / name).read_text(encoding="utf-8")
     # Judged whole, the copies of one another stand in folds that did not learn from each other.
-    (words_of_whole,) = (check.sentences for check in liescope.evaluate(model, corpus, draws=10).checks if check.bad)
+    (words_of_whole,) = (check.sentences for check in liescope.evaluate(model, corpus).checks if check.bad)
     assert "repeat one that tfidf learned from" in words_of_whole[0]
 
 
@@ -105,7 +105,7 @@ def test_copies_in_another_corpus_are_found_under_other_ids(
             row["text"] = change(text)
         elsewhere(rows)
 
-    (found,) = copies_in(liescope.evaluate(model, make_corpus(60, change=other), draws=20))
+    (found,) = copies_in(liescope.evaluate(model, make_corpus(60, change=other)))
     exact = change is str.upper
     assert any(words.startswith("30 of the 60 evaluated games") for words in found.sentences) == exact
     assert f"names masked ({0.5 * exact:.0%} word for word)" in found.sentences[-1]
@@ -124,7 +124,7 @@ def test_players_with_stock_phrases_repeat_no_game(make_corpus: Corpus, tmp_path
             row["text"] = draw.choice(phrases) if draw.random() < 0.5 else row["text"]
 
     corpus = make_corpus(80, change=stock)
-    (found,) = copies_in(liescope.evaluate(trained(corpus, tmp_path / "tfidf"), corpus, draws=20))
+    (found,) = copies_in(liescope.evaluate(trained(corpus, tmp_path / "tfidf"), corpus))
     assert not found.bad
     (said,) = found.sentences
     assert "share stock phrases with" in said
@@ -135,7 +135,7 @@ def test_where_nothing_is_repeated_nothing_is_said(make_corpus: Corpus, tmp_path
     corpus = make_corpus(60, change=gibberish)
     model = trained(corpus, tmp_path / "tfidf")
     for split in (None, "test", "train"):
-        result = liescope.evaluate(model, corpus, split=split, draws=10)
+        result = liescope.evaluate(model, corpus, split=split)
         assert result.warnings == ()
         assert not [note for note in result.notes if "learned" in note]
         assert copies_in(result) == []

@@ -63,7 +63,7 @@ def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: b
     assert all(f"at most {count} answers to an item" in note for note in crowd.notes)
     # What one receiver a message says can still be held against the labels.
     truth = answers.unique("item").with_columns(y=pl.col("item").str.ends_with("0"))
-    rows = observer_rows(crowd, truth, "self", "test", ScoringPlan("test", draws=20))
+    rows = observer_rows(crowd, truth, "self", "test", ScoringPlan("test"))
     assert {(row.scorer, row.metric) for row in rows} >= {("observer:o0", "recall"), ("observers:all", "observers")}
     worth = next(row for row in rows if row.metric == "effective_observers")
     assert (worth.value is None) == (count != 2)  # of three, one says yes: their errors could not be more opposed
@@ -111,7 +111,7 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
 
 
 def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) -> None:
-    rows = evaluate(model, corpus, split="test", observers=True, draws=20).rows
+    rows = evaluate(model, corpus, split="test", observers=True).rows
     found = {(r.scorer, r.where, r.metric, r.against): r for r in rows}
     rated, voted = "test:rated-by-all", "test:voted-on"
     for split, who in ((rated, "observers:one_coin"), (voted, "observers:votes")):
@@ -127,7 +127,7 @@ def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) ->
 
 def test_without_votes_and_ratings_nothing_is_said_of_observers(model: Path, make_corpus: Corpus) -> None:
     corpus = make_corpus(change=lambda rows: (rows["votes"].clear(), rows["ratings"].clear()))
-    found = evaluate(model, corpus, split="test", observers=True, draws=10)
+    found = evaluate(model, corpus, split="test", observers=True)
     assert not [row for row in found.rows if row.scorer.startswith("observer")]
     assert any("was rated by another player" in note for note in found.notes)
 

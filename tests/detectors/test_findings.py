@@ -34,7 +34,7 @@ def text(draw: np.random.Generator, *more: str) -> str:
 def evaluated(folder: Path, rows: Any, labels: Sequence[bool] | None = None) -> EvaluationResult:
     """What anybody gets who trains on their own data and evaluates on it."""
     liescope.train("tfidf", rows, labels, out=folder / "own")
-    return liescope.evaluate(folder / "own", rows, labels, draws=60)
+    return liescope.evaluate(folder / "own", rows, labels)
 
 
 def test_texts_that_stand_several_times_with_labels_that_mean_nothing_are_no_success(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def made(*rows: Figure, checks: Sequence[Check] = ()) -> EvaluationResult:
     """An evaluation with these figures."""
     names = {row.scorer for row in rows if not row.scorer.startswith("control:")}
     models = {name: {"corpus": {"name": "mini"}, "text": {}} for name in names}
-    told = "mini", ScoringPlan("test", draws=10), models, ("scripted",), pl.DataFrame(), STATEMENTS
+    told = "mini", ScoringPlan("test"), models, ("scripted",), pl.DataFrame(), STATEMENTS
     return EvaluationResult(*told, rows, {}, (), (), tuple(checks))
 
 

@@ -73,7 +73,7 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
     for number, script in enumerate((stating, refuses)):
         stub = serve(script)
         cache = tmp_path / str(number)
-        found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, split="test", draws=10)
+        found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, split="test")
         assert found.judges[0].how == "stated confidence"
         assert auroc(found, "judge:wise (stated confidence)").value > 0.8
         # One request found out that there are none; all others ask for a number.
@@ -121,7 +121,7 @@ def test_a_damaged_cache_is_refused(model: Path, corpus: Path, tmp_path: Path) -
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / FILE).write_text("This is no database. " * 100, encoding="utf-8")
     with pytest.raises(BadData, match="delete it, or choose another folder"):
-        evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c", draws=10)
+        evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c")
 
 
 def test_what_the_judge_fails_on_is_counted_left_out_of_comparisons_kept_and_asked_again(

@@ -372,11 +372,11 @@ def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_
     with pytest.raises(UsageError, match=r"--cache FOLDER \(--judge-cache of evaluate\)"):
         liescope.score(out, "Something new.")
     with pytest.raises(UsageError, match="--judge-cache"):
-        liescope.evaluate(out, corpus, draws=10)
+        liescope.evaluate(out, corpus)
     assert not home.exists()
     first = liescope.score(out, "Something new.", cache=own)["score"].item()
     assert main(["score", str(out), "Something new.", "--cache", str(own)]) == 0
-    liescope.evaluate(out, corpus, draws=10, judge_cache=own)
+    liescope.evaluate(out, corpus, judge_cache=own)
     assert liescope.score(out, "Something new.", cache=own)["score"].item() == first
     assert not home.exists()
 

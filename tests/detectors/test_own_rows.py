@@ -65,12 +65,12 @@ def test_a_group_stands_on_one_side_of_every_fold(tmp_path: Path) -> None:
 def test_data_at_hand_is_evaluated_on_what_was_kept_for_tests_as_a_corpus_of_it_is(tmp_path: Path) -> None:
     pairs = [f"speaker {n // 2}" for n in range(80)]
     trained = liescope.train("tfidf", TEXTS, LABELS, groups=pairs, folds=2, out=tmp_path / "m")
-    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, split="test", draws=20)
+    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, split="test")
     tested = {*found.plan.evaluated(found.statements)["statement_id"]}
     assert tested
     assert not tested & {*trained.scores["statement_id"]}
     with pytest.raises(UsageError, match="evaluate on --split test"):
-        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, split="all", draws=20)
+        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=pairs, split="all")
     with pytest.raises(UsageError, match="labels and groups go with texts"):
         liescope.evaluate(tmp_path / "m", str(tmp_path), LABELS)
 
@@ -78,15 +78,15 @@ def test_data_at_hand_is_evaluated_on_what_was_kept_for_tests_as_a_corpus_of_it_
 def test_few_groups_are_judged_whole_and_where_none_is_left_for_tests_that_is_advised(tmp_path: Path) -> None:
     liescope.train("tfidf", TEXTS, LABELS, groups=GROUPS, folds=2, out=tmp_path / "m")
     with pytest.raises(UsageError, match="evaluate on --split out-of-fold"):
-        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, split="test", draws=20)
-    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, draws=20)
+        liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS, split="test")
+    found = liescope.evaluate(tmp_path / "m", TEXTS, LABELS, groups=GROUPS)
     scores = found.scores.filter(scorer="m")
     assert scores["statement_id"].n_unique() == scores.height == len(TEXTS)
 
 
 def test_data_at_hand_is_audited(tmp_path: Path) -> None:
     longer = [f"{text} {'and so on ' * 9}" if lie else text for text, lie in zip(TEXTS, LABELS, strict=True)]
-    found = liescope.audit(longer, LABELS, groups=GROUPS, draws=20, shuffles=20)
+    found = liescope.audit(longer, LABELS, groups=GROUPS, shuffles=20)
     assert found.corpus == "own data"
     assert any("knows only length" in finding.words for finding in found.alarms)
 
@@ -127,8 +127,8 @@ def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
 def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
     data, labels = FORMS[form]()
     liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
-    liescope.evaluate(tmp_path / "m", data, labels, draws=20, out=tmp_path / "evaluated")
-    liescope.audit(data, labels, draws=20, shuffles=20, out=tmp_path / "audited")
+    liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
+    liescope.audit(data, labels, shuffles=20, out=tmp_path / "audited")
     for name in ("evaluated", "audited"):
         words = (tmp_path / name / "report.md").read_text(encoding="utf-8")
         assert re.findall(r".*\bgames?\b.*", words.replace("place in the game or talk", "")) == []

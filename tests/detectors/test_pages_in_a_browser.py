@@ -49,9 +49,9 @@ def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[
     liescope.train("tfidf", corpus, out=folder / "model", folds=0)
     with drawn_figures(), pytest.MonkeyPatch.context() as monkeypatch:
         fitted(folder, monkeypatch)
-        liescope.audit(corpus, draws=10, out=folder / "audit")
-        liescope.transfer(corpus, by="model", context=0, draws=10, out=folder / "transfer", **CHEAP)
-        liescope.evaluate(folder / "model", corpus, observers=True, draws=10, out=folder / "evaluate")
+        liescope.audit(corpus, out=folder / "audit")
+        liescope.transfer(corpus, by="model", context=0, out=folder / "transfer", **CHEAP)
+        liescope.evaluate(folder / "model", corpus, observers=True, out=folder / "evaluate")
     pages = {name: (folder / name / "report.html").read_text(encoding="utf-8") for name in PAGES}
     return look(pages, tmp_path_factory.mktemp("browser"))
 

@@ -107,7 +107,7 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     elsewhere = next(one for one in tasks if one["data"]["statement_id"] not in lies)
     done.append(task(elsewhere["data"], [annotation(0, 0, "Honest")]))
     alone = written(tmp_path / "alone.json", [{**one, "annotations": one["annotations"][:1]} for one in done])
-    few = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=alone, draws=10)
+    few = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=alone)
     assert {"recall"} <= {row.metric for row in few.rows if row.scorer == "observer:person-1"}
     assert not {"alpha", "agreement"} & {row.metric for row in few.rows}
     wise = f"openai:wise@{serve(with_logprobs).url}"
@@ -119,7 +119,6 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
         judge=wise,
         judge_limit=1,
         judge_cache=tmp_path / "cache",
-        draws=10,
     )
     assert any("1 annotated statements are not among those of test" in note for note in found.notes)
     judged = {(r.scorer, r.metric, r.against): r for r in found.rows if (r.where, r.target) == (JUDGED, "role")}

@@ -173,7 +173,7 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     mine: Path, corpus: Path, tmp_path: Path
 ) -> None:
     report = tmp_path / "report" / "report.json"
-    evaluate(mine, corpus, split="test", draws=20, out=report.parent)
+    evaluate(mine, corpus, split="test", out=report.parent)
     shared = {"scorer": "tfidf", "target": "role", "metric": "auroc_within", "statements": 99, "games": 9}
     places = {
         "left out:model=model-b:worst of 2": 0.61,
@@ -266,7 +266,7 @@ def test_a_secret_is_never_published(variable: str, where: str, mine: Path, monk
 def test_a_report_of_another_model_is_not_shown(
     mine: Path, model_with_context: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    evaluate(model_with_context, corpus, split="test", draws=20, out=tmp_path / "report")
+    evaluate(model_with_context, corpus, split="test", out=tmp_path / "report")
     with pytest.raises(UsageError, match="not this training of this model"):
         publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
     with pytest.raises(BadData, match="is not a report"):

@@ -151,7 +151,7 @@ def test_a_view_that_a_kind_a_corpus_or_nobody_has_is_refused(
 @pytest.fixture(scope="module")
 def evaluated(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> dict[str, EvaluationResult]:
     return {
-        name: liescope.evaluate(list(models.values()), planted[name], split="test", draws=200, observers=name == "told")
+        name: liescope.evaluate(list(models.values()), planted[name], split="test", observers=name == "told")
         for name, models in views.items()
     }
 
@@ -174,7 +174,6 @@ def test_judges_are_shown_what_is_asked_for_and_told_so(
         views["told"]["words"],
         planted["told"],
         split="test",
-        draws=50,
         judge=[f"openai:wise@{stub.url}"],
         judge_view=VIEWS,
         judge_cache=tmp_path / "cache",
@@ -340,7 +339,7 @@ def test_the_report_has_one_section_that_says_who_is_ahead(evaluated: dict[str, 
 
 
 def test_one_view_needs_no_section(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> None:
-    alone = liescope.evaluate(views["told"]["reasoning"], planted["told"], split="test", draws=20)
+    alone = liescope.evaluate(views["told"]["reasoning"], planted["told"], split="test")
     assert not [row for row in alone.rows if row.where.endswith(SIDE_BY_SIDE)]
     assert "control:reasoning_length" in set(alone.metrics["scorer"])
 
@@ -382,7 +381,7 @@ def about_reasoning(audited: AuditResult) -> dict[str, Figure]:
 
 def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus) -> None:
     corpus = make_corpus(games=100, change=thinking(restating, words=False))
-    audited = liescope.audit(corpus, target="role", split="out-of-fold", draws=100)
+    audited = liescope.audit(corpus, target="role", split="out-of-fold")
     found = about_reasoning(audited)
     assert found["name the own role:all"].value == 1.0
     assert found["reasoning"].value == pytest.approx(1.0)
@@ -394,7 +393,7 @@ def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus
 
 
 def test_an_audit_does_not_blame_reasoning_that_gives_away_more_than_the_role(planted: dict[str, Path]) -> None:
-    audited = liescope.audit(planted["told"], target="role", split="out-of-fold", draws=100)
+    audited = liescope.audit(planted["told"], target="role", split="out-of-fold")
     found = about_reasoning(audited)
     assert found["name the own role:all"].value == 0.0
     assert found["reasoning, all words for roles removed too"].value == pytest.approx(1.0)

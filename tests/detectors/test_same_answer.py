@@ -60,7 +60,7 @@ ROUTES: dict[str, Callable[[Path, list[dict[str, Any]]], tuple[Any, Mapping[str,
 
 def answer(data: Any, given: Mapping[str, Any], folder: Path) -> tuple[TrainResult, EvaluationResult]:
     trained = liescope.train("tfidf", data, folds=2, out=folder / "m", **given)
-    return trained, liescope.evaluate(folder / "m", data, draws=50, **given)
+    return trained, liescope.evaluate(folder / "m", data, **given)
 
 
 @pytest.mark.parametrize("groups", [False, True], ids=["alone", "in groups"])

@@ -28,7 +28,7 @@ Found = dict[tuple[str, str], Figure]
 
 @pytest.fixture(scope="module")
 def evaluation(large_model: Path, large: Path) -> EvaluationResult:
-    return evaluate([large_model], large, split="test", draws=100)
+    return evaluate([large_model], large, split="test")
 
 
 def shown(evaluation: EvaluationResult, **values: float) -> str:
@@ -105,17 +105,17 @@ def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -
 
 
 def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(large_model: Path, large: Path) -> None:
-    rows = evaluate([large_model], large, split="validation", draws=10)
+    rows = evaluate([large_model], large, split="validation")
     assert not [row for row in rows.rows if "promised=" in row.where]
     assert any("verdicts were chosen on validation" in note for note in rows.notes)
-    out_of_fold = evaluate([large_model], large, split="train", draws=10)
+    out_of_fold = evaluate([large_model], large, split="train")
     assert not [row for row in out_of_fold.rows if "players:" in row.where]
     assert any("players of train are not judged" in note for note in out_of_fold.notes)
 
 
 def test_models_that_were_not_heard_have_rows_of_their_own(large_model: Path, make_corpus: Corpus) -> None:
     other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=elsewhere)
-    evaluation = evaluate([large_model], other, draws=10)
+    evaluation = evaluate([large_model], other)
     found, games = by_place(evaluation.rows), 0
     for population in ("held-out", "others-in-their-games"):
         assert (f"all:{population}:promised=90%", "abstained") in found
@@ -127,7 +127,7 @@ def test_games_count_alike_however_much_is_said() -> None:
     """One game with four lies, of which one is covered, and one with a single lie that is: 0.625, not 0.4."""
     data = Scored(np.array([True] * 5), np.zeros(5), np.array([0, 0, 0, 0, 1]), 2)
     allowed = np.array([[True, False]] * 3 + [[False, True]] * 2)
-    found = estimates(data, allowed, ScoringPlan("test", draws=10))
+    found = estimates(data, allowed, ScoringPlan("test"))
     assert found["deceptive_covered"][0] == pytest.approx(0.625)
     assert found["answered_accuracy"][0] == pytest.approx(0.625)
     assert found["abstained"][0] == 0
@@ -137,7 +137,7 @@ def test_games_count_alike_however_much_is_said() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.sampled_from([1, 0.5, 0.25]))
 def test_a_share_of_the_games_does_not_depend_on_their_order(games: list[tuple[int, bool]], answered: float) -> None:
     sure, right = (np.array(numbers, dtype=float) for numbers in zip(*games, strict=True))
-    weights = game_weights(len(games), 3, 0)
+    weights = game_weights(len(games), 0)
     found = at_share(sure, right, answered, weights)
     turned = at_share(sure[::-1], right[::-1], answered, weights[:, ::-1])
     assert found == pytest.approx(turned, nan_ok=True)

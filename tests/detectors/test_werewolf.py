@@ -79,7 +79,7 @@ def test_every_target_can_be_trained_on(werewolf: Path, tmp_path: Path, target: 
 
 def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(werewolf: Path, tmp_path: Path) -> None:
     train_recipe(werewolf, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
-    done = evaluate([tmp_path / "model"], werewolf, split="test", observers=True, draws=20)
+    done = evaluate([tmp_path / "model"], werewolf, split="test", observers=True)
     rated = {row.where for row in done.rows if row.scorer.startswith("observers:")}
     assert rated == {"test:rated-by-villagers", "test:rated-by-all", "test:voted-on"}
     assert DETECTIVE_CLAIM not in {row.scorer for row in done.rows}
@@ -88,7 +88,7 @@ def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(were
 
 def test_in_a_mixed_corpus_the_villagers_seat_is_mini_mafias_alone(mixed: Path, tmp_path: Path) -> None:
     train_recipe(mixed, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
-    done = evaluate([tmp_path / "model"], mixed, split="test", observers=True, draws=20)
+    done = evaluate([tmp_path / "model"], mixed, split="test", observers=True)
     seat = [row for row in done.rows if row.metric == "names_mafioso"]
     assert {row.scorer for row in seat} >= {"model", DETECTIVE_CLAIM}
     here = done.statements.filter((pl.col("game") == "mini-mafia") & (pl.col("split") == "test"))

@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,6 @@ from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]
 MOST_GAMES = 4
-RESAMPLING = ("evaluate", "transfer", "audit", "bench")
-DRAWS = 20  # of these, whose intervals nothing here looks at
 SAMPLING = ("fit", "report")
 SHORT = ("--draws", "400", "--tune", "400")
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
@@ -90,8 +87,6 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch, regist
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-stand-in-0123456789")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    for name in RESAMPLING:
-        monkeypatch.setattr(liescope, name, partial(getattr(liescope, name), draws=DRAWS))
     monkeypatch.setattr(liescope, "play", few_games(liescope.play))
     leave_out_figures(monkeypatch)
     for name in ("benchmark", "examples"):
@@ -112,7 +107,6 @@ def few_games(play: Callable[..., RunResult]) -> Callable[..., RunResult]:
 def adapted(words: list[str], server: Stub) -> list[str]:
     """The words of a command with the stand-in's address, few games and few draws."""
     words = [word.replace("http://localhost:8000/v1", server.url) for word in words]
-    words += ["--draws", str(DRAWS)] if words[0] in RESAMPLING and "--draws" not in words else []
     words += SHORT if words[0] in SAMPLING and "--draws" not in words else []
     return [
         str(min(int(word), MOST_GAMES)) if before == "--games" else word

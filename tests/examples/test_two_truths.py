@@ -25,7 +25,7 @@ label r --judge scripted:steady --share 0.2 --out judged
 build r --out c
 export r --to kto --out shared
 train counting-words --corpus c --target claim --smoothing 0.5 --out m
-evaluate m --corpus c --draws 20 --out evaluated
+evaluate m --corpus c --out evaluated
 score m Well.
 audit c --target claim --out audited
 analyse r --out analysed

@@ -60,7 +60,7 @@ def test_a_corpus_is_read_as_frames_and_evaluated(made: str) -> None:
     statements = liescope.read(f"{made}/corpus", "statements").collect()
     assert isinstance(statements, pl.DataFrame)
     assert statements.height == 24 * 6
-    report = liescope.evaluate([f"{made}/model"], f"{made}/corpus", out=f"{made}/report", draws=20)
+    report = liescope.evaluate([f"{made}/model"], f"{made}/corpus", out=f"{made}/report")
     assert Path(f"{made}/report/report.json").exists()
     assert len(repr(report).splitlines()) == 1
 
@@ -69,7 +69,7 @@ def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(made: str
     trained = liescope.train("tfidf", f"{made}/run", out=f"{made}/from-run")
     scores = pl.read_parquet(f"{made}/model/scores.parquet")
     assert_frame_equal(trained.scores.drop("scorer"), scores.drop("scorer"), abs_tol=1e-9)
-    on_run, on_corpus = (liescope.evaluate(f"{made}/model", f"{made}/{name}", draws=20) for name in ("run", "corpus"))
+    on_run, on_corpus = (liescope.evaluate(f"{made}/model", f"{made}/{name}") for name in ("run", "corpus"))
     assert_frame_equal(on_run.metrics, on_corpus.metrics, abs_tol=1e-9)
 
 

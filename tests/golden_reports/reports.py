@@ -15,7 +15,6 @@ from tests.golden.world import World
 from tests.golden_reports.outline import folder, outline
 
 FOLDER = Path(__file__).parent / "frozen"
-DRAWS = ("--draws", "20")
 SAMPLED = ("--model", "paper", "--draws", "200", "--tune", "200")
 
 
@@ -48,13 +47,13 @@ REPORTS: Mapping[str, Made] = {
         ("score", "models/tfidf", "--in", "inputs/rows.jsonl", "--out", "scores/rows.jsonl"), ("train-tfidf",)
     ),
     "evaluate": Made(
-        ("evaluate", "models/linear", "models/tfidf", "--corpus", "corpus/big", "--observers", *DRAWS),
+        ("evaluate", "models/linear", "models/tfidf", "--corpus", "corpus/big", "--observers"),
         ("train-linear", "train-tfidf"),
         "reports/evaluate",
     ),
     "transfer": Made(
         (
-            *("transfer", "corpus/big", "--by", "model", *DRAWS, "--min-count", "2", "--words", "1"),
+            *("transfer", "corpus/big", "--by", "model", "--min-count", "2", "--words", "1"),
             *("--strength", "4", "--context", "0"),
         ),
         ("corpus/big",),
@@ -63,7 +62,7 @@ REPORTS: Mapping[str, Made] = {
     "publish-model": Made(
         ("publish", "models/linear", "--repo", "me/linear", "--dry-run", "--report", "reports/evaluate"), ("evaluate",)
     ),
-    "audit": Made(("audit", "corpus/mini", *DRAWS, "--split", "out-of-fold"), ("corpus/mini",), "reports/audit"),
+    "audit": Made(("audit", "corpus/mini", "--split", "out-of-fold"), ("corpus/mini",), "reports/audit"),
     "analyse": Made(("analyse", "corpus/big", "runs/mafia"), ("corpus/big", "runs/mafia"), "reports/analyse"),
     "analyse-learning": Made(
         ("analyse", "runs/learned", "runs/learned-judged"),

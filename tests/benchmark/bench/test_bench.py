@@ -75,7 +75,7 @@ def measured(
     """The detector on these conversations, and on what else the suite names."""
     written(rows, folder / "chats.jsonl")
     suite = suite_file(folder, text or ONE)
-    return liescope.bench(detector, suite=suite, **{"draws": 50, "leave_out": [], **settings})
+    return liescope.bench(detector, suite=suite, **{"leave_out": [], **settings})
 
 
 def trained(folder: Path, rows: Sequence[Mapping[str, Any]], **settings: Any) -> Path:
@@ -103,7 +103,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def benched(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchResult:
     out = tmp_path_factory.mktemp("out") / "bench"
-    return liescope.bench("tfidf", suite=folder / "suite.toml", draws=100, out=out)
+    return liescope.bench("tfidf", suite=folder / "suite.toml", out=out)
 
 
 def value(found: Found, detector: str, how: str, task: str = "") -> float:
@@ -146,7 +146,7 @@ def test_no_winner_is_named_where_two_are_equal(folder: Path, tmp_path: Path) ->
     rows = conversations({"bare": ("", "")}, seed=1)
     for row in rows:
         row["judges"] = dict.fromkeys(("coin", "same-coin"), row["judges"]["coin"])
-    found = measured(tmp_path, rows, draws=100)
+    found = measured(tmp_path, rows)
     assert set(found.data[0].places.values()) == {1}
     assert "but chance may explain its lead over" in found.findings[1]
 
@@ -178,7 +178,7 @@ def with_model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchR
     plain = conversations({"plain": ("copper", "copper")}, seed=4, judged=False)
     written([{**row, "deceptive": None} for row in plain], place / "plain.jsonl")
     text = ONE.replace("name =", 'about = "Chats."\nname =') + CONTROL
-    return measured(place, conversations(TASKS, seed=3), mine, text, draws=100, out=place / "out")
+    return measured(place, conversations(TASKS, seed=3), mine, text, out=place / "out")
 
 
 def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(with_model: BenchResult) -> None:
@@ -220,7 +220,7 @@ def test_data_that_are_not_at_hand_are_named_with_where_to_get_them(folder: Path
     assert list(found.missing) == ["far"]
     assert "https://example.org/far" in found.missing["far"]
     with pytest.raises(UsageError, match=r"none of the suite's data .* https://example.org/far"):
-        liescope.bench("tfidf", suite=suite_file(tmp_path, far), draws=50)
+        liescope.bench("tfidf", suite=suite_file(tmp_path, far))
 
 
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: Ben
 def test_the_command_prints_the_ranking_within_80_columns(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "tfidf", "--suite", str(folder / "suite.toml"), "--draws", "50", "--out", str(tmp_path / "out")]
+    words = ["bench", "tfidf", "--suite", str(folder / "suite.toml"), "--out", str(tmp_path / "out")]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert "wise" in said
@@ -288,7 +288,7 @@ def test_the_command_prints_the_ranking_within_80_columns(
 def test_games_are_measured_within_games_beside_the_players(played: Path, tmp_path: Path) -> None:
     (tmp_path / "run").symlink_to(played)
     text = '[[data]]\nname = "games"\nfile = "run"\n'
-    found = liescope.bench("tfidf", suite=suite_file(tmp_path, text), draws=50, leave_out=["model"]).data[0]
+    found = liescope.bench("tfidf", suite=suite_file(tmp_path, text), leave_out=["model"]).data[0]
     assert found.within == "games"
     assert not found.tasks
     assert ("the other players", CAME) in found.places
@@ -299,7 +299,7 @@ def test_games_are_measured_within_games_beside_the_players(played: Path, tmp_pa
 def test_on_published_chats_words_alone_do_two_of_four_tasks_and_no_detector_passes_the_best_judge(
     shared_data: Path,
 ) -> None:
-    (found,) = liescope.bench("tfidf", suite="chat", data=shared_data, draws=100, leave_out=["task"]).data
+    (found,) = liescope.bench("tfidf", suite="chat", data=shared_data, leave_out=["task"]).data
     assert found.solved == ["mask-factual", "sandbagging"]
     assert found.places["gpt-5", CAME] == 1
     assert found.places["tfidf", TASK_OUT] > found.places["gpt-4o", CAME]

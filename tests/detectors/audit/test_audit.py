@@ -25,12 +25,12 @@ from tests.detectors.audit.conftest import Plant, Rows, each, longer
 @pytest.fixture(scope="module")
 def audited(plant: Plant) -> AuditResult:
     """Of a corpus in which lies are longer."""
-    return liescope.audit(plant(each(longer), games=100).folder, draws=50)
+    return liescope.audit(plant(each(longer), games=100).folder)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_clean_corpus_raises_no_alarm(seed: int, plant: Plant) -> None:
-    result = liescope.audit(plant(seed=seed).folder, draws=200, seed=seed)
+    result = liescope.audit(plant(seed=seed).folder, seed=seed)
     assert [found.words for found in result.alarms] == []
     assert any("above all 20" in found.words for found in result.findings)
     # Who deceives is drawn for each player, so that their number differs between games: said, and no alarm.
@@ -55,7 +55,7 @@ def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) ->
 def test_no_first_sentence_contradicts_another_finding_or_a_figure(
     change: Callable[[Rows], None], plant: Plant
 ) -> None:
-    result = liescope.audit(plant(change, games=60).folder, draws=50, split="out-of-fold")
+    result = liescope.audit(plant(change, games=60).folder, split="out-of-fold")
     first = result.findings[0]
     assert report(result).findings[0].endswith(first.words)
     assert str(result).splitlines()[0] == f"{first.severity}: {first.words}"
@@ -69,7 +69,7 @@ def test_texts_are_said_to_be_texts_of_groups_and_never_games(tmp_path: Path) ->
     texts = [f"{'and so on ' * (number % 7)}{'abcdefgh'[number % 8]} is said {number % 5}" for number in range(120)]
     labels = [number % 7 > 3 for number in range(120)]
     for groups in (None, [f"author {number // 4}" for number in range(120)]):
-        result = liescope.audit(texts, labels, groups=groups, draws=20)
+        result = liescope.audit(texts, labels, groups=groups)
         page = report(result)
         said = "\n".join([*terminal(page), page.meta, *(section.caption for section in page.sections)])
         assert "reaches AUROC" in said
@@ -84,7 +84,7 @@ def test_too_few_texts_are_refused_as_texts() -> None:
 def test_the_command_prints_a_table_and_sentences_in_80_columns(
     plant: Plant, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["audit", str(plant(each(longer), games=40).folder), "--draws", "20", "--split", "train-test"]
+    words = ["audit", str(plant(each(longer), games=40).folder), "--split", "train-test"]
     assert cli.main(words) == 0
     said = capsys.readouterr().out
     assert "knows only length reaches AUROC" in " ".join(said.split())
@@ -93,10 +93,10 @@ def test_the_command_prints_a_table_and_sentences_in_80_columns(
 
 def test_a_test_split_of_few_games_is_not_scored(plant: Plant) -> None:
     folder = plant(games=24).folder
-    scored = [row for row in liescope.audit(folder, draws=20).rows if row.scorer == CONTROL + LENGTH]
+    scored = [row for row in liescope.audit(folder).rows if row.scorer == CONTROL + LENGTH]
     assert [row.where for row in scored] == ["out-of-fold"]
     with pytest.raises(UsageError, match="5 games or more"):
-        liescope.audit(folder, draws=20, split="train-test")
+        liescope.audit(folder, split="train-test")
 
 
 def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.detectors.transfer.conftest import Planted, reverse, rows_of
 def found(planted: Planted) -> TransferResult:
     """North and south share a signal; in east it is reversed."""
     corpora = [planted("north"), planted("south", ("bo",)), planted("east", ("cy",), change=reverse)]
-    return transfer(corpora, by="corpus", context=0, strength=1.0, draws=50)
+    return transfer(corpora, by="corpus", context=0, strength=1.0)
 
 
 def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(found: TransferResult) -> None:
@@ -78,7 +78,7 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
             rows["claims"].append(claim | {name: row[name] for name in ("statement_id", "game_id", "split")})
 
     corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
-    found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=10)
+    found = transfer(corpora, by="corpus", context=0, strength=1.0)
     parts = {name: found.of("tfidf", "corpus", LEFT_OUT, name) for name in SLICES}
     rows = {name: row for name, part in parts.items() for row in part if "=south" in row.where and row.metric == POOLED}
     games = {name: row.games for name, row in rows.items()}
@@ -107,7 +107,7 @@ def test_where_the_target_is_not_the_role_the_true_role_stands_beside(planted: P
             row["text"] = "I did that last night." if row["label_self"] else "I think we should talk."
 
     corpora = [planted("north", change=half), planted("south", ("bo",), change=half)]
-    found = transfer(corpora, by="corpus", target="self", context=0, strength=4.0, draws=10)
+    found = transfer(corpora, by="corpus", target="self", context=0, strength=4.0)
     (own,), (oracle,) = (
         [row.value or 0 for _, row in rows_of(found, LEFT_OUT, POOLED, name, test="south")]
         for name in ("tfidf", "control:role_oracle")
@@ -131,7 +131,7 @@ def test_who_only_knows_how_many_deceive_is_at_chance_within_games_whatever_it_r
                     row["label_role"] = row["speaker"] in liars
 
     corpora = [planted("north", change=fewer), planted("south", ("bo",), change=fewer)]
-    found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=40)
+    found = transfer(corpora, by="corpus", context=0, strength=1.0)
     assert {row.value for _, row in rows_of(found, LEFT_OUT, WITHIN, "control:k_of_n")} == {0.5}
     assert min(row.lo or 0 for _, row in rows_of(found, LEFT_OUT, POOLED, "control:k_of_n")) > 0.55
 

@@ -41,7 +41,7 @@ def test_the_same_games_are_scored_whatever_is_drawn_and_none_of_them_is_learned
 def test_labels_of_a_reversed_signal_bring_it_to_light_and_too_many_are_an_empty_cell_that_says_so(
     corpora: list[Path],
 ) -> None:
-    found = transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", labels=(12, 30), draws=10)
+    found = transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", labels=(12, 30))
     some, none, many = (rows_of(found, with_labels(games), "auroc", test="south")[0][1] for games in (12, 0, 30))
     assert some.value is not None
     assert none.value is not None

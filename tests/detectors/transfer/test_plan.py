@@ -91,7 +91,7 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
     table = read_table([corpus], "role")
     game, who, ids = (table.column(name) for name in ("game_id", "speaker_model", "statement_id"))
     recording.seen.clear()
-    found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0, draws=10)
+    found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0)
     for model in ("ada", "bo", "cy"):
         own = who == model
         tables = np.isin(game, game[own])
@@ -112,7 +112,7 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
 def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     corpus: Path, recording: type[RecordingDetector]
 ) -> None:
-    found = transfer(corpus, by="model", detector=recording.kind, draws=10, context=0, smoothing=1.0)
+    found = transfer(corpus, by="model", detector=recording.kind, context=0, smoothing=1.0)
     empty = [row for _, row in rows_of(found, LEFT_OUT, "auroc")]
     assert [row.value for row in empty] == [None, None]
     assert [row.why for row in empty] == [
@@ -133,7 +133,7 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
             row["source"] = row["speaker_model"] = "human"
 
     corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
-    found = transfer(corpora, by="source", detector=recording.kind, draws=10, context=0, smoothing=1.0)
+    found = transfer(corpora, by="source", detector=recording.kind, context=0, smoothing=1.0)
     assert {place.test for place in found.places.values()} == {"human", "model", ""}
     assert found.metrics["value"].null_count() == 0
 
@@ -146,7 +146,6 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
         ({"by": "model", "target": "truth"}, "unknown target"),
         ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
         ({"by": "model", "epochs": 3.0}, "--epochs"),
-        ({"by": "model", "draws": 1}, "--draws"),
         ({"by": "model", "labels": (0,)}, "--labels"),
         ({"by": "model", "labels": (5,), "protocols": "pair"}, "--labels"),
     ],
@@ -174,7 +173,7 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
             row["label_self"] = None
 
     corpora = [planted("lies"), planted("honest", change=honest), planted("unasked", change=silenced)]
-    settings = {"detector": recording.kind, "draws": 10, "context": 0, "smoothing": 1.0}
+    settings = {"detector": recording.kind, "context": 0, "smoothing": 1.0}
     found = transfer(corpora, by="corpus", target=["role", "unasked=self"], **settings)
     assert found.targets == {"lies": "role", "honest": "role", "unasked": "self"}
     why = {(place.train, place.test): row.why for place, row in rows_of(found, PAIR, "auroc")}
@@ -207,7 +206,7 @@ def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
         canary({name: rows[name] for name in rows} | {"games": rows["games"][::2]})
 
     corpora = [planted("open"), planted("marked", ("bo",), change=canary), planted("half", ("cy",), change=half)]
-    found = transfer(corpora, by="corpus", detector=recording.kind, labels=[2], draws=10, context=0, smoothing=1.0)
+    found = transfer(corpora, by="corpus", detector=recording.kind, labels=[2], context=0, smoothing=1.0)
     marked = set[str]()
     for corpus, count in zip(corpora[1:], (24, 12), strict=True):
         games = set(canaries(corpus)["game_id"])
@@ -237,7 +236,7 @@ def test_the_label_of_the_source_is_learned_where_there_is_no_other(tmp_path: Pa
         rows = [f"{name} was {('away', 'here')[i % 2]} {i},{('lie', 'truth')[i % 2]}" for i in range(20)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
         assert cli.main(["import", "text", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
-    found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", draws=10, context=0, strength=1.0)
+    found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", context=0, strength=1.0)
     assert found.targets == {"one": "gold", "two": "gold"}
     assert found.metrics["value"].count()
 

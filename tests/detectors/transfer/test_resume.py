@@ -28,7 +28,7 @@ def test_a_killed_run_goes_on_and_only_what_depends_on_a_change_or_was_damaged_i
 
     def fits_of(*corpora: Path, **more: Any) -> tuple[TransferResult, list[frozenset[str]]]:
         recording.seen.clear()
-        return transfer(corpora, **{"draws": 10, "smoothing": 1.0, **settings, **more}), recording.fits()
+        return transfer(corpora, **{"smoothing": 1.0, **settings, **more}), recording.fits()
 
     whole, needed = fits_of(north, south, east)
     assert len(needed) == len(set(needed)) == 3
@@ -48,7 +48,7 @@ def test_a_killed_run_goes_on_and_only_what_depends_on_a_change_or_was_damaged_i
     assert anew == needed
     damaged = min(set((out / "fits").iterdir()) - kept)
     damaged.write_bytes(damaged.read_bytes()[:50])
-    _, anew = fits_of(north, south, east, out=out, smoothing=2.0, draws=20)
+    _, anew = fits_of(north, south, east, out=out, smoothing=2.0)
     assert len(anew) == 1
     _, anew = fits_of(north, planted("south", ("bo",), change=reverse), east, out=out)
     assert [any(key.startswith("south") for key in ids) for ids in anew] == [True, True]
@@ -65,7 +65,7 @@ def test_the_command_prints_in_80_columns_and_its_report_shows_what_is_known_onl
 ) -> None:
     corpora = [str(planted("north")), str(planted("south", ("bo",), change=reverse))]
     out = tmp_path / "report"
-    settings = ["--by", "corpus", "--by", "model", "--context", "0", "--strength", "1", "--draws", "20"]
+    settings = ["--by", "corpus", "--by", "model", "--context", "0", "--strength", "1"]
     assert cli.main(["transfer", *corpora, *settings, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
@@ -85,7 +85,7 @@ def test_a_report_without_any_figure_says_why(
             row["label_role"] = False
 
     corpora = [planted(name, games=4, change=honest) for name in ("north", "south")]
-    transfer(corpora, by="corpus", detector=recording.kind, draws=10, out=tmp_path / "report")
+    transfer(corpora, by="corpus", detector=recording.kind, out=tmp_path / "report")
     assert recording.seen == []
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert "No corpus could be tested by a detector trained on another" in page

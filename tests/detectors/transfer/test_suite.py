@@ -55,7 +55,7 @@ def suite(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(suite: Path) -> TransferResult:
-    return transfer(suite=suite, detector="tfidf", context=0, strength=1.0, draws=20, out=suite.parent / "out")
+    return transfer(suite=suite, detector="tfidf", context=0, strength=1.0, out=suite.parent / "out")
 
 
 def online(found: TransferResult, scorer: str) -> dict[str, float | None]:
@@ -113,7 +113,7 @@ def test_what_is_not_at_hand_is_named_with_where_to_get_it(found: TransferResult
 def test_a_family_learns_from_its_own_and_never_from_what_is_only_tested(
     suite: Path, recording: type[RecordingDetector]
 ) -> None:
-    found = transfer(suite=suite, detector=recording.kind, draws=10, context=0, smoothing=1.0)
+    found = transfer(suite=suite, detector=recording.kind, context=0, smoothing=1.0)
     learned = [{statement.partition("-")[0] for statement in ids} for ids in recording.fits()]
     assert learned
     assert not any("tested" in names for names in learned)
@@ -138,7 +138,7 @@ def test_the_command_says_of_a_unit_that_all_others_are_only_tested(
     for name in ("alone", "quiet"):
         (tmp_path / name).symlink_to(planted(name))
     (tmp_path / "suite.toml").write_text(DATA.format("alone") + DATA.format("quiet") + "learn = false\n")
-    words = ["transfer", "--suite", str(tmp_path / "suite.toml"), "--detector", recording.kind, "--draws", "10"]
+    words = ["transfer", "--suite", str(tmp_path / "suite.toml"), "--detector", recording.kind]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     why = "what is left without alone: the suite says that detectors are only tested on it"
     assert why in (tmp_path / "out" / "report.md").read_text()

@@ -313,7 +313,7 @@ def test_the_marks_of_rows_that_nobody_may_learn_from_outlive_build_and_publish(
         assert code == 1
         assert "2 texts carry a canary" in said
     assert command(hub, *TRAINED, "--corpus", at["free"], "--out", at["model"])[0] == 0
-    code, said = command(hub, "evaluate", at["model"], "--corpus", "me/marked", "--draws", "20", "--out", at["report"])
+    code, said = command(hub, "evaluate", at["model"], "--corpus", "me/marked", "--out", at["report"])
     assert code == 0, said
 
 
