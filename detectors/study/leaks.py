@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from sklearn.model_selection import StratifiedKFold
 
 from liescope.detectors.examples import make_examples
 from liescope.detectors.learned_from import SHORT, LearnedStatements, copied_games, is_long, normal
@@ -130,6 +129,8 @@ def _by_statement(data: Audited) -> Checked:
     """What the speaker's name and words reach when statements, not games, are held out; nothing where each is on its
     own.
     """
+    from sklearn.model_selection import StratifiedKFold
+
     at = np.flatnonzero(data.known)
     if len(np.unique(data.groups[at])) == len(at):
         return Checked(DIVISION)
