@@ -67,7 +67,7 @@ def test_copies_of_train_in_the_test_split_take_the_first_sentence(
 ) -> None:
     corpus = make_corpus(150, change=copied(some_of_test))
     model = trained(corpus, tmp_path / "tfidf")
-    words = ["evaluate", str(model), "--corpus", str(corpus), "--split", "test", "--draws", "50"]
+    words = ["evaluate", str(model), "--corpus", str(corpus), "--split", "test"]
     assert cli.main([*words, "--out", str(tmp_path / "r")]) == 0
     test = liescope.read(corpus, "games").filter(split="test").select("game_id").collect()["game_id"]
     again = {game for game in test if int(game[-1]) % 2 == 0}

@@ -140,7 +140,7 @@ def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
     write(report(whole), out)
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
     scores, statements = pl.read_parquet(out / "scores.parquet"), with_script(read_statements(corpus))
-    plan = ScoringPlan(data["split"], tuple(data["hold_out"]), data["draws"], data["seed"])
+    plan = ScoringPlan(data["split"], tuple(data["hold_out"]), data["seed"])
     again = [row.to_json() for row in evaluate_scores(scores, statements, plan).rows]
     assert again == data["figures"][: len(again)]
 

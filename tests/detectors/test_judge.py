@@ -40,7 +40,6 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
         "judge": f"openai:wise@{stub.url}",
         "judge_cache": tmp_path / "cache",
         "price": ["wise=10,20"],
-        "draws": 20,
         "split": "test",
         "out": tmp_path / "report",
     }
@@ -82,7 +81,7 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
 
 def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
     stub = serve(with_logprobs)
-    options: dict[str, Any] = {"judge_limit": 20, "judge_cache": tmp_path / "c", "draws": 10, "observers": True}
+    options: dict[str, Any] = {"judge_limit": 20, "judge_cache": tmp_path / "c", "observers": True}
     options["split"] = "test"
     found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", **options)
     judged = found.scores.filter(pl.col("scorer") == "judge:wise").join(found.statements, on="statement_id")
@@ -105,7 +104,7 @@ def test_a_signal_keeps_what_came(
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c"}
-    options |= {"split": "test", "draws": 10}
+    options |= {"split": "test"}
     with pytest.raises(SystemExit):
         evaluate(model, corpus, progress=True, **options)
     assert "replies are kept in" in capsys.readouterr().err
@@ -136,7 +135,7 @@ def test_what_the_judge_fails_on_is_counted_left_out_of_comparisons_kept_and_ask
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c"}
-    options |= {"split": "test", "draws": 10}
+    options |= {"split": "test"}
     found = evaluate(model, corpus, **options)
     (first,) = found.judges
     lost = sum(first.failed.values())

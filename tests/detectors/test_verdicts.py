@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liescope.common.report.plain_text import terminal
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
-from liescope.detectors.display import evaluation_lines
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.evaluation_sections import target_sections
 from liescope.detectors.study.figures import Figure
@@ -37,7 +37,7 @@ def shown(evaluation: EvaluationResult, **values: float) -> str:
         replace(row, value=values[row.metric]) if row.scorer == "tfidf" and row.metric in values else row
         for row in evaluation.rows
     )
-    return " ".join(" ".join(evaluation_lines(replace(evaluation, rows=rows))).split())
+    return " ".join(" ".join(terminal(report(replace(evaluation, rows=rows)))).split())
 
 
 def test_a_recall_comes_with_its_realised_rate_and_not_at_all_where_that_is_far_from_the_promised_one(

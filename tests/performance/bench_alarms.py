@@ -43,7 +43,7 @@ def of_games(sets: int) -> Iterator[AuditResult]:
         liescope.play("mini-mafia", players=players, games=GAMES // 4, out=run, assess=False)
         liescope.build(run, out=corpus)
         for seed in range(sets):
-            data = read_audited(corpus, AuditPlan("role", "out-of-fold", SHUFFLES, DRAWS, seed))
+            data = read_audited(corpus, AuditPlan("role", "out-of-fold", SHUFFLES, seed))
             draw = np.random.default_rng(seed)
             kept = draw.permutation(data.games["game_id"].to_numpy())[:GAMES]
             spoken, texts, games = (

@@ -81,6 +81,6 @@ def plant(make_corpus: Callable[..., Path]) -> Plant:
             change(rows)
 
         folder = make_corpus(games, change=planted)
-        return Planted(folder, read_audited(folder, AuditPlan(target, "both", 20, 200, seed)))
+        return Planted(folder, read_audited(folder, AuditPlan(target, "both", 20, seed)))
 
     return make

@@ -72,7 +72,7 @@ def test_words_that_tell_by_meaning_are_described_and_no_alarm(plant: Plant) -> 
 def test_random_labels_of_real_statements_name_nothing(shared_data: Path, tmp_path: Path) -> None:
     liescope.import_games("avalon-nlu", shared_data / "avalon_nlu" / "games.jsonl.gz", out=tmp_path / "run")
     liescope.build(tmp_path / "run", out=tmp_path / "corpus")
-    data = read_audited(tmp_path / "corpus", AuditPlan("role", "out-of-fold", 20, 20, 0))
+    data = read_audited(tmp_path / "corpus", AuditPlan("role", "out-of-fold", 20, 0))
     y_real, groups = data.y[data.known], data.groups[data.known]
     presence, tokens = tokens_of(data.labelled["text"].to_list())
     assert len(tokens) > 5000

@@ -56,7 +56,7 @@ def test_labels_of_a_reversed_signal_bring_it_to_light_and_too_many_are_an_empty
 
 
 def test_the_command_shows_what_labelled_games_bring(corpora: list[Path], tmp_path: Path) -> None:
-    settings = ["--by", "corpus", "--only", "left-out", "--strength", "1", "--context", "0", "--draws", "10"]
+    settings = ["--by", "corpus", "--only", "left-out", "--strength", "1", "--context", "0"]
     asked = [*map(str, corpora), *settings, "--labels", "6", "--out", str(tmp_path / "report")]
     assert cli.main(["transfer", *asked]) == 0
     words = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
