@@ -312,8 +312,9 @@ def _abstains(evaluation: EvaluationResult, best: Figure) -> str:
     least = _least_covered(evaluation, row)
     broken = ""
     if least is not None:
-        model = least.where.rpartition(SPEAKER)[2]
-        broken = f"; but {COVERED[least.metric]} of {model} it gets right or leaves open in {percent(least)} only"
+        model = least.where.removeprefix(row.where).partition(SPEAKER)[2]
+        of = f" of {model}" if model else ""
+        broken = f"; but {COVERED[least.metric]}{of} it gets right or leaves open in {percent(least)} only"
     return f"{promise}, it abstains on {percent(row)} of them{broken}."
 
 
@@ -321,11 +322,12 @@ COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
 
 
 def _least_covered(evaluation: EvaluationResult, promised: Figure) -> Figure | None:
-    """The speaking model of whom the promise is certainly not kept, the worst of several."""
+    """Where the promise is certainly not kept: on the whole, else of a speaking model, the worst of several."""
     own = [row for row in evaluation.rows if row.scorer == promised.scorer and row.metric in COVERED]
-    own = [row for row in own if row.where.startswith(f"{promised.where}:{SPEAKER}") and row.hi is not None]
-    broken = [row for row in own if (row.hi or 0.0) < _PROMISED]
-    return min(broken, key=lambda row: row.value or 0.0, default=None)
+    every = [row for row in own if row.where == promised.where]
+    own = every + [row for row in own if row.where.startswith(f"{promised.where}:{SPEAKER}")]
+    broken = [row for row in own if row.hi is not None and row.hi < _PROMISED]
+    return min(broken, key=lambda row: (row not in every, row.value or 0.0), default=None)
 
 
 def _not_tried(evaluation: EvaluationResult, best: Figure) -> str:

@@ -203,6 +203,8 @@ def test_a_promise_that_is_not_kept_for_one_model_names_it() -> None:
         )
     ]
     assert "but lies of a:b it gets right or leaves open in 69%" in str(made(*GOOD, *rows))
+    whole = Figure("m", "role", "test:promised=90%", "deceptive_covered", 0.75, 0.7, 0.8, 400, 80)
+    assert "but lies it gets right or leaves open in 75%" in str(made(*GOOD, *rows, whole))
 
 
 def test_texts_are_called_texts_and_their_independence_is_a_condition() -> None:
