@@ -7,6 +7,7 @@ games. `role_oracle` knows the speaker's role, where a source says it, and shows
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -166,7 +168,9 @@ def fitted_on(
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
             head = logistic(10.0, seed).set_params(solver="lbfgs" if one_hot else "newton-cholesky")  # few columns
-            model = make_pipeline(scale, head).fit(columns[learn], y[learn])
+            with warnings.catch_warnings():  # where classes part perfectly it goes on with the usual solver
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = make_pipeline(scale, head).fit(columns[learn], y[learn])
             return np.asarray(model.predict_proba(columns[score])[:, 1], dtype=np.float64)
 
         return probe

@@ -19,7 +19,6 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
-from liescope.detectors.study.controls import CONTROLS
 from tests.detectors.conftest import Corpus
 
 
@@ -50,13 +49,9 @@ def test_everything_fits_80_columns_with_a_row_for_each_detector(
     monkeypatch.chdir(tmp_path)
     said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
     shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--out", "r")
-    tables = [line for line in (said + shown).splitlines() if not line.startswith(("note:", "tfidf trained"))]
-    assert max(map(len, tables)) <= 80
-    table = shown.partition("\ndetector ")[2].partition("\nminus players")[0].splitlines()[1:]
-    names = [line.split()[0] for line in table]  # no name is broken over two lines
-    assert names == ["m", "controls:", *(name for name in CONTROLS)]
-    within, pooled, recall = r"0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\]", r"0\.\d{3}", r"([01]\.\d\d|–) at [01]\.\d\d"
-    assert re.search(rf"^m +{within} +{pooled} +{recall} +[+-]0\.\d\d \[", shown, re.M)
+    assert max(map(len, (said + shown).splitlines())) <= 80
+    for name in ("m", "control: length", "control: one word or mark"):  # each on one line
+        assert re.search(rf"^{name} +0\.\d\d \(", shown, re.M), shown
 
 
 def test_two_trainings_into_one_folder_are_one_too_many(corpus: Path, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_lost_texts_are_left_out_of_training_and_evaluation_and_counted(make_cor
     assert kept.file.training.statements == result.file.training.statements + lost["train"]
     assert result.file.training.lost >= lost["train"]
     shown = run("evaluate", str(tmp_path / "m"), "--corpus", str(corpus), "--out", str(tmp_path / "r"))
-    assert f"note: {lost['test']:,} statements of test are left out" in " ".join(shown.split())
+    assert f"{lost['test']:,} statements of test are left out" in " ".join(shown.split())
     assert "are left out" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.audited import AuditPlan, read_audited
 from liescope.detectors.study.controls import deal_to_other_games, with_k_of_n
 
-SETS, TEXTS, GAMES, DRAWS, SHUFFLES = 20, 200, 60, 200, 20
+SETS, TEXTS, GAMES, SHUFFLES = 20, 200, 60, 20
 WORDS = ("we", "should", "talk", "about", "this", "and", "look", "at", "how", "people", "voted", "before", "who", "is")
 
 
@@ -33,7 +33,7 @@ def of_texts(sets: int) -> Iterator[AuditResult]:
         texts = [" ".join(draw.choices(WORDS, k=draw.randint(5, 25))).capitalize() + "." for _ in range(TEXTS)]
         labels = [draw.random() < 0.5 for _ in texts]
         groups = [f"author {number // 4}" for number in range(TEXTS)]
-        yield liescope.audit(texts, labels, groups=groups, draws=DRAWS, shuffles=SHUFFLES, seed=seed)
+        yield liescope.audit(texts, labels, groups=groups, shuffles=SHUFFLES, seed=seed)
 
 
 def of_games(sets: int) -> Iterator[AuditResult]:

@@ -87,16 +87,21 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
     assert rows["silence"].lo is None  # resamples of one game say nothing
 
 
-def test_a_resample_in_which_no_place_is_defined_has_no_mean() -> None:
-    values = np.r_[0.8, np.full(40, 0.79), np.full(20, 0.81), np.full(40, np.nan), np.full(GROUPS, 0.8)]
-    figures = [Figure("d", "role", "w", WITHIN, value, None, None, 9, 30) for value in (0.8, None)]
-    cells = [
-        _Cell(Place("corpus", PAIR, "b", "a"), figures[0], values, 30),
-        _Cell(Place("corpus", PAIR, "a", "b"), figures[1], np.full(len(values), np.nan), 0),
-    ]
-    _, mean = _together(cells)
-    assert mean.place.cells == 1
-    assert 0.7 <= (mean.figure.lo or 0) < (mean.figure.value or 0) == 0.8 < (mean.figure.hi or 0) <= 0.9
+def test_a_mean_has_an_interval_where_some_place_is_defined_whatever_games_are_left_out() -> None:
+    moved = np.tile([0.79, 0.81], GROUPS // 2)
+    whole, lacking = np.r_[0.8, moved], np.r_[0.6, moved[1:] - 0.2, np.nan]
+    one, other, nothing = (
+        _Cell(
+            Place("corpus", PAIR, "b", "a"), Figure("d", "role", "w", WITHIN, value, None, None, 9, 30), values, games
+        )
+        for value, values, games in ((0.6, lacking, 30), (0.8, whole, 30), (None, np.full(len(whole), np.nan), 0))
+    )
+    *_, mean = _together([one, nothing])
+    assert (mean.place.cells, mean.figure.value, mean.figure.lo) == (1, 0.6, None)
+    *_, mean = _together([one, other])
+    assert mean.place.cells == 2
+    assert mean.figure.value == pytest.approx(0.7)
+    assert 0 < (mean.figure.lo or 0) < 0.7 < (mean.figure.hi or 0) < 1
 
 
 def test_where_the_target_is_not_the_role_the_true_role_stands_beside(planted: Planted) -> None:

@@ -148,7 +148,7 @@ def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself
     seat = named_by_villagers(players)
     assert seat["right"].to_list() == [0.5, 1.0]
     assert seat["sure"].to_list() == pytest.approx([0.5, 2 / 3])
-    weights = game_weights(2, 10, 0)
+    weights = game_weights(2, 0)
     assert at_share(seat["sure"].to_numpy(), seat["right"].to_numpy(), 0.5, weights)[0] == 1.0
 
 
