@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.folds import Rows
 from liescope.detectors.kinds.tfidf import TfidfOptions, resolved, vectorizer
-from liescope.detectors.logistic import fit_quietly, logistic
 from liescope.detectors.study.schemes import Probe
 from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
 from liescope.detectors.study.tokens import CHEAP, tokens_of
@@ -68,6 +64,8 @@ def word_probe(texts: list[str], seed: int) -> Probe:
     """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
     each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
     """
+    from liescope.detectors.logistic import fit_quietly, logistic
+
     options, _ = resolved(TfidfOptions(seed=seed), texts)
     try:
         features: Any = vectorizer(options).fit_transform(texts)
@@ -163,6 +161,12 @@ def fitted_on(
     """A logistic regression on some columns made of the statements; one_hot: they are categories."""
 
     def made(table: pl.DataFrame, seed: int) -> Probe:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+        from liescope.detectors.logistic import logistic
+
         columns = features(table).to_numpy()
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
@@ -246,7 +250,7 @@ def _others(table: pl.DataFrame, seed: int) -> Probe:
 RULES = ("game", "condition", "run", "prompt_version")
 CONTROLS: dict[str, Control] = {
     LENGTH: Control("length", fitted_on(_length_of("text"))),
-    "form": Control("capitals and marks", fitted_on(_form)),
+    "form": Control("capitals, marks", fitted_on(_form)),
     BEST_WORD: Control("one word or mark", _best_word_probe),
     OPENINGS: Control(f"first {OPENING} words", _openings),
     WORDS: Control("words alone", reading(TextConfig())),
@@ -256,14 +260,12 @@ CONTROLS: dict[str, Control] = {
         "the speaker's name and words", reading(TextConfig(mask_names=False, speaker_tag=True)), ("text", "speaker")
     ),
     OTHERS: Control("what others said", _others, ("text", "position")),
-    "position": Control("place in the talk", fitted_on(_position, one_hot=True), ("position",)),
+    "position": Control("place in talk", fitted_on(_position, one_hot=True), ("position",)),
     "round": Control(
         "day, phase and round", fitted_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")
     ),
     "audience": Control("how many hear it", fitted_on(_listeners, one_hot=True), ("audience",)),
-    "model_identity": Control(
-        "which model speaks", fitted_on(_columns("speaker_model"), one_hot=True), ("speaker_model",)
-    ),
+    "model_identity": Control("which model", fitted_on(_columns("speaker_model"), one_hot=True), ("speaker_model",)),
     "name": Control("the speaker's name", fitted_on(_columns("speaker"), one_hot=True), ("speaker",)),
     "game": Control("the game and its condition", fitted_on(_columns(*RULES), one_hot=True), RULES),
     K_OF_N: Control("how many deceive", _k_of_n, (K_OF_N,)),

@@ -323,19 +323,30 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
     names = dict.fromkeys(row.scorer for row in here if row.metric == POOLED)
     metric, beside = _beside_players(rows, where)
     ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
-    columns = ["scorer", *(words_of(name, within) for name in ranked), "recall", "at FPR"]
+    columns = ["scorer", *(words_of(name, within) for name in ranked), "recall at FPR"]
     columns += [_BESIDE_PLAYERS[metric]] if beside else []
     found = []
     for name in sorted(names, key=lambda name: name.startswith(CONTROL)):
         mine = {row.metric: row for row in here if row.scorer == name}
-        recall, rate = (mine.get(one) for one in ("recall_at_5pct_fpr", "realised_fpr_at_5pct"))
-        known = recall is not None and rate is not None and recall.value is not None and rate.value is not None
-        far = known and rate.value > _FAR * _RATE  # type: ignore[union-attr,operator]
         cells = [figure(mine[one]) if one in mine else "–" for one in ranked]
-        cells += ["–" if far or not known else f"{recall.value:.2f}", f"{rate.value:.2f}" if known else "–"]  # type: ignore[union-attr]
+        cells.append(_recall(mine.get("recall_at_5pct_fpr"), mine.get("realised_fpr_at_5pct")))
         cells += [figure(beside[name]) if name in beside else "–"] if beside else []
-        found.append([scorer_words(name), *cells])
+        if name.startswith(CONTROL) and not any(row[0] == _CONTROLS for row in found):
+            found.append([_CONTROLS, *("" for _ in cells)])
+        found.append([scorer_words(name).removeprefix("control: "), *cells])
     return Table(columns, found)
+
+
+_CONTROLS = "controls:"
+
+
+def _recall(recall: Figure | None, rate: Figure | None) -> str:
+    """The recall with the rate of false positives that its threshold has here; withheld where that is not nearly the
+    rate that it was chosen for.
+    """
+    if recall is None or rate is None or recall.value is None or rate.value is None:
+        return "–"
+    return f"{'–' if rate.value > _FAR * _RATE else f'{recall.value:.2f}'} at {rate.value:.2f}"
 
 
 def _beside_players(rows: Sequence[Figure], where: str) -> tuple[str, dict[str, Figure]]:

@@ -50,7 +50,7 @@ def test_everything_fits_80_columns_with_a_row_for_each_detector(
     said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
     shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--out", "r")
     assert max(map(len, (said + shown).splitlines())) <= 80
-    for name in ("m", "control: length", "control: one word or mark"):  # each on one line
+    for name in ("m", "length", "one word or mark"):  # each on one line
         assert re.search(rf"^{name} +0\.\d\d \(", shown, re.M), shown
 
 

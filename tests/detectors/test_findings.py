@@ -115,7 +115,7 @@ def test_better_than_every_control_is_yes_and_names_the_nearest() -> None:
     near = (ranked("control:form", 0.7), lead("m", "control:form", 0.1))
     found = verdict_of(made(*GOOD, *near))
     assert found.answer == YES
-    assert '"capitals and marks" comes closest, 0.10' in found.words
+    assert '"capitals, marks" comes closest, 0.10' in found.words
     assert near[1] in found.rests_on
 
 

@@ -94,7 +94,7 @@ def test_a_mean_has_an_interval_where_some_place_is_defined_whatever_games_are_l
         _Cell(
             Place("corpus", PAIR, "b", "a"), Figure("d", "role", "w", WITHIN, value, None, None, 9, 30), values, games
         )
-        for value, values, games in ((0.6, lacking, 30), (0.8, whole, 30), (None, np.full(len(whole), np.nan), 0))
+        for at, values, games in ((0.6, lacking, 30), (0.8, whole, 30), (None, np.full(len(whole), np.nan), 0))
     )
     *_, mean = _together([one, nothing])
     assert (mean.place.cells, mean.figure.value, mean.figure.lo) == (1, 0.6, None)
