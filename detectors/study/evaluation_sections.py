@@ -325,7 +325,7 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
     ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
     columns = ["scorer", *(words_of(name, within) for name in ranked), "recall at FPR"]
     columns += [_BESIDE_PLAYERS[metric]] if beside else []
-    found = []
+    found: list[list[str]] = []
     for name in sorted(names, key=lambda name: name.startswith(CONTROL)):
         mine = {row.metric: row for row in here if row.scorer == name}
         cells = [figure(mine[one]) if one in mine else "–" for one in ranked]

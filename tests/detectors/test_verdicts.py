@@ -43,10 +43,10 @@ def shown(evaluation: EvaluationResult, **values: float) -> str:
 def test_a_recall_comes_with_its_realised_rate_and_not_at_all_where_that_is_far_from_the_promised_one(
     evaluation: EvaluationResult,
 ) -> None:
-    assert " 0.31 0.06 " in shown(evaluation, recall_at_5pct_fpr=0.31, realised_fpr_at_5pct=0.06)
+    assert " 0.31 at 0.06 " in shown(evaluation, recall_at_5pct_fpr=0.31, realised_fpr_at_5pct=0.06)
     broken = shown(evaluation, recall_at_5pct_fpr=0.77, realised_fpr_at_5pct=0.998)
-    assert " – 1.00 " in broken
-    assert " 0.77 " not in broken
+    assert " – at 1.00 " in broken
+    assert " 0.77 at " not in broken
 
 
 def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(

@@ -91,9 +91,7 @@ def test_a_mean_has_an_interval_where_some_place_is_defined_whatever_games_are_l
     moved = np.tile([0.79, 0.81], GROUPS // 2)
     whole, lacking = np.r_[0.8, moved], np.r_[0.6, moved[1:] - 0.2, np.nan]
     one, other, nothing = (
-        _Cell(
-            Place("corpus", PAIR, "b", "a"), Figure("d", "role", "w", WITHIN, value, None, None, 9, 30), values, games
-        )
+        _Cell(Place("corpus", PAIR, "b", "a"), Figure("d", "role", "w", WITHIN, at, None, None, 9, 30), values, games)
         for at, values, games in ((0.6, lacking, 30), (0.8, whole, 30), (None, np.full(len(whole), np.nan), 0))
     )
     *_, mean = _together([one, nothing])
