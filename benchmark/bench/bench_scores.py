@@ -128,7 +128,7 @@ def read_data(data: SuiteData, corpus: Path, who: Contenders) -> BenchMaterial:
     target = data.target or usual_target(corpus)
     statements = read_statements(corpus)
     label = pl.col(target_column(target))
-    table = with_tasks(statements.with_columns(y=label), pl.col("y")).filter(pl.col("y").is_not_null())
+    table = with_tasks(statements.with_columns(y=label), pl.col("y"), 1).filter(pl.col("y").is_not_null())
     if table["y"].n_unique() < 2:
         raise NotHad(f"it has no statements of both classes with the label {target}")
     here = corpus_id(corpus)

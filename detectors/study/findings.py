@@ -58,7 +58,10 @@ def findings(evaluation: EvaluationResult) -> tuple[Finding, ...]:
     """About the best detector of the first target: the verdict, on whom it was tried, and what is left open."""
     verdict = verdict_of(evaluation)
     best = verdict.best
-    found = [Finding(str(verdict), (*([best] if best else []), *verdict.rests_on)), Finding(_on_whom(evaluation))]
+    found = [
+        Finding(str(verdict), (*([best] if best else []), *verdict.rests_on)),
+        Finding(_on_whom(evaluation, best), tuple(filter(None, [best and _whole(evaluation, best)]))),
+    ]
     if best is not None:
         silent = _abstained(evaluation, best)
         words = f"{_abstains(evaluation, best)} {_not_tried(evaluation, best)}"
@@ -266,19 +269,32 @@ def _silence(evaluation: EvaluationResult, best: Figure) -> str:
 
 
 def _reached(row: Figure, evaluation: EvaluationResult) -> str:
-    return f"{words_of(row.metric, evaluation.within)} {figure(row)}"
+    """The figure, with what it rests on where that is less than what was scored."""
+    whole = _whole(evaluation, row)
+    few = row.metric == WITHIN and evaluation.within != "tasks" and whole is not None and row.games < whole.games
+    both = f" over the {row.games:,} {units(evaluation).games} that have both" if few else ""
+    return f"{words_of(row.metric, evaluation.within)} {figure(row)}{both}"
 
 
-def _on_whom(evaluation: EvaluationResult) -> str:
-    """How many statements, of whom, how they were held out."""
+def _whole(evaluation: EvaluationResult, row: Figure) -> Figure | None:
+    """The figure over all that the same scorer scored in the same place."""
+    own = (one for one in evaluation.rows if (one.scorer, one.target, one.where) == (row.scorer, row.target, row.where))
+    return next((one for one in own if one.metric == POOLED and one.against is None), None)
+
+
+def _on_whom(evaluation: EvaluationResult, best: Figure | None) -> str:
+    """How many statements, of whom, how they were held out. best: the figure that is spoken of."""
     target = evaluation.rows[0].target
     called, label = units(evaluation), pl.col(target_column(target))
     table = evaluation.plan.evaluated(evaluation.statements).filter(label.is_not_null())
     if table.is_empty():
         return f"None of these {called.statements} has a label for {target}."
-    deceptive = f"{float(table.select(label.cast(pl.Float64).mean()).item()):.0%} deceptive"
+    whole = None if best is None else _whole(evaluation, best)
+    prevalence = table.select(label.cast(pl.Float64).mean()).item() if whole is None else whole.prevalence
+    deceptive = f"{float(prevalence or 0.0):.0%} deceptive"
     tasks, models = table["task"].drop_nulls().n_unique(), _models(table)
-    texts, groups = table.height, table["siblings"].n_unique()
+    texts = table.height if whole is None else whole.statements
+    groups = table["siblings"].n_unique() if whole is None else whole.games
     alone = called.statements == "texts" and texts == groups
     said = [] if alone else [f"from {number_of(groups, called.games[:-1])}"]
     said += [f"in {number_of(tasks, 'task')}"] if tasks > 1 else []

@@ -87,11 +87,14 @@ def compared_in(table: pl.DataFrame) -> str:
     return WITHIN_TASK if WITHIN_TASK in table.columns else "game_id"
 
 
-def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+def with_tasks(table: pl.DataFrame, label: pl.Expr, least: int = 2) -> pl.DataFrame:
     """The table with `WITHIN_TASK`, if it says several tasks and each game has one statement with a label at most:
-    there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
+    there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label. least: how many
+    tasks are several.
     """
-    if "task" not in table.columns or table.is_empty() or table["task"].null_count() or table["task"].n_unique() < 2:
+    if "task" not in table.columns or table.is_empty() or table["task"].null_count():
+        return table
+    if table["task"].n_unique() < least:
         return table
     most = table.select(label.count().over("game_id")).to_series().max()
     return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if isinstance(most, int) and most <= 1 else table

@@ -69,7 +69,7 @@ def published_fit() -> Posterior:
     return fit(published_counts())
 
 
-SHORT = Settings(tune=400)
+SHORT = Settings(draws=400, tune=400)
 M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))
 
 

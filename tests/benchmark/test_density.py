@@ -116,7 +116,7 @@ def test_a_chain_in_a_hopeless_region_is_left_out_and_named() -> None:
 def test_widths_that_do_not_mix_count_as_parameters_that_do_not(
     rows: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(tune=100, chains=2)
+    settings = Settings(draws=100, tune=100, chains=2)
     before = sampled(rows, DEFAULT, settings).diagnostics.r_hat_max
     stuck = np.array([1.0, 2.0])[:, None] + np.random.default_rng(1).normal(0, 0.01, (2, 100))
     monkeypatch.setattr(Density, "sds", lambda *_: {"v": stuck})
@@ -131,7 +131,7 @@ def mute() -> Posterior:
     keys = list(product(MODELS, repeat=3))
     counted = [(*key, int(random.binomial(60, expit(skill[key[0]] - skill[key[1]]))), 60) for key in keys]
     few = [("ant", "ant", "eel", 1, 2), ("bee", "bee", "eel", 1, 2)]
-    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), Settings(tune=500), DEFAULT)
+    return fit(tally(pl.DataFrame(counted + few, SCHEMA, orient="row")), Settings(draws=500, tune=500), DEFAULT)
 
 
 def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: Posterior) -> None:
@@ -150,7 +150,7 @@ def test_a_score_that_the_games_do_not_tell_has_no_number_and_a_sentence(mute: P
 @pytest.mark.long
 def test_equal_models_that_many_games_show_to_be_equal_have_numbers() -> None:
     counted = [(*key, 2000, 4000) for key in product(MODELS[:3], repeat=3)]
-    found = fit(pl.DataFrame(counted, SCHEMA, orient="row"), Settings(tune=500), variant("additive"))
+    found = fit(pl.DataFrame(counted, SCHEMA, orient="row"), Settings(draws=300, tune=500), variant("additive"))
     assert found.unidentified() == {}
     assert scores(found).drop_nulls(["m", "d"]).height == 3
     assert set(found.cells.columns) >= set(PLAYERS)

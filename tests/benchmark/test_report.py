@@ -229,7 +229,7 @@ def test_a_model_that_met_nobody_is_left_out_of_the_fit_and_of_nothing_else(play
     games = [play("loner", "loner", "loner", "loner", mafia_wins=seed < 2, seed=seed) for seed in range(4)]
     run = keep(tmp_path / "run", *games)
     table = cells(tmp_path / "counts.csv", ("a", "b"))
-    result = liescope.report([run, table], without=["loner"], model="paper", pool_conditions=True, tune=400)
+    result = liescope.report([run, table], without=["loner"], model="paper", pool_conditions=True, draws=400, tune=400)
     assert result.fit.fits[0].posterior.variant.name == "paper"
     assert set(result.counts["mafioso"]) == {"a", "b"}
     assert "loner" in set(result.tables["vote_accuracy"]["model"])
@@ -242,7 +242,7 @@ def test_several_runs_are_one_board_on_which_all_their_players_stand(play: Play,
     games = [play("b", "c", "b", "b", mafia_wins=seed < 2, seed=seed) for seed in range(4)]
     run = keep(tmp_path / "run", *games)
     result = liescope.report(
-        [first, second, run], out=tmp_path / "made", model="paper", pool_conditions=True, tune=400,
+        [first, second, run], out=tmp_path / "made", model="paper", pool_conditions=True, draws=400, tune=400,
         independent=True,
     )  # fmt: skip
     (scores,) = (one.posterior.names for one in result.fit.fits)

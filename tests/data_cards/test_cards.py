@@ -86,7 +86,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
 
 
 def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[str, Any]:
-    row = {"split": "test", "metric": "AUROC", "value": 0.81, "lo": 0.75, "hi": 0.86, "statements": 900, "games": 150}
+    row = {"where": "test", "metric": "AUROC", "value": 0.81, "lo": 0.75, "hi": 0.86, "statements": 900, "games": 150}
     training = {
         "statements": 900,
         "games": 150,

@@ -193,6 +193,14 @@ def test_a_detector_that_never_answers_says_so_in_the_same_sentence() -> None:
     assert "It gives no verdict on any of these statements." in found.words
 
 
+def test_a_figure_over_some_of_the_games_says_over_how_many() -> None:
+    pooled = replace(figure("m", POOLED, 0.7, 0.6, 0.8), statements=604, games=300)
+    found = made(*GOOD, pooled).findings
+    assert "AUROC within games 0.80 (0.75 to 0.85) over the 80 games that have both" in found[0].words
+    assert "Tried on 604 statements (30% deceptive) from 300 games" in found[1].words
+    assert found[1].rests_on == (pooled,)
+
+
 def test_a_promise_that_is_not_kept_for_one_model_names_it() -> None:
     rows = [
         Figure("m", "role", f"test:promised=90%{at}", metric, *value, 400, 80)

@@ -72,7 +72,7 @@ def test_scores_figures_and_sentences_are_the_same_on_every_route(groups: bool, 
         data, given = route(folder, shuffled(rows, groups))
         found[name] = answer(data, given, folder)
     trained, evaluated = found["csv"]
-    assert evaluated.plan.split == "test"
+    assert evaluated.plan.split == "out-of-fold"
     assert trained.file.training.statements > 100
     named = {"corpus", "files", "training"}  # with the corpus's name, hashes of files with addresses in them, seconds
     for one, other in found.values():

@@ -34,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("board")
     rows = "".join(f"{i},{j},{k},{3 + n},20\n" for n, (i, j, k) in enumerate(product(("strong", "people"), repeat=3)))
     (folder / "counts.csv").write_text(f"mafioso,detective,villager,mafia_wins,games\n{rows}")
-    liescope.report(folder / "counts.csv", out=folder / "site", model="paper", tune=200)
+    liescope.report(folder / "counts.csv", out=folder / "site", model="paper", draws=200, tune=200)
     return folder / "site"
 
 

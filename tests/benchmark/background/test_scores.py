@@ -153,7 +153,7 @@ def test_intervals_cover_the_z_scores_of_endless_games_even_where_simulation_alo
         rates = np.clip(0.45 + spread * (random.normal(size=(8, 1)) + 0.5 * random.normal(size=(8, 3))), 0.02, 0.98)
         truth, _ = standardised(rates, rates)
         found = made(rates, games, seed)
-        lo, hi = free_interval(found)
+        lo, hi = free_interval(found, draws=400)
         covered.append((lo <= truth) & (truth <= hi))
         drawn = random.beta(found.wins + 1, games - found.wins + 1, size=(400, *rates.shape))
         ends = np.quantile([standardised(one, one)[0] for one in drawn], (0.025, 0.975), axis=0)

@@ -204,7 +204,7 @@ def test_copies_of_what_a_detector_learned_are_said(folder: Path, tmp_path: Path
     rows = conversations({"told": TASKS["told"]}, judged=False)
     again = [{**row, "id": f"other {n}"} for n, row in enumerate(rows)]
     found = measured(tmp_path, again, trained(tmp_path, rows))
-    assert any("word for word in what mine learned from" in note for note in found.data[0].notes)
+    assert any("repeat statements that mine learned from" in note for note in found.data[0].notes)
 
 
 def test_what_carries_a_canary_is_measured_and_not_learned_from(tmp_path: Path) -> None:
