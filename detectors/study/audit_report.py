@@ -59,9 +59,9 @@ def report(audit: AuditResult) -> Report:
         audit.notes,
         f"label_{audit.plan.target}: {counted}, {audit.prevalence:.1%} deceptive. "
         + say(
-            "Out of fold: folds by game over the whole corpus; train to test: the corpus's own split. 95% intervals are "
-            f"over whole games; seed {audit.plan.seed}. A figure is an alarm only if it passes "
-            "a limit by three standard errors."
+            "Out of fold: folds by game over the whole corpus; train to test: the corpus's own split. 95% intervals "
+            f"are over whole games; seed {audit.plan.seed}. A figure is an alarm only if it passes a limit by three "
+            "standard errors."
         ),
         tuple(_sections(audit)),
         tables={"report": audit.table},

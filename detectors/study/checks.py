@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Bools, Floats, estimate, game_weights
+from liescope.common.statistics import Bools, Floats, Spread, estimate, game_weights
 from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.examples import make_examples, target_column
@@ -21,7 +21,7 @@ from liescope.detectors.study.figures import Figure, describe
 from liescope.detectors.study.learned import quick
 from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
 from liescope.detectors.study.schemes import Part, Probe, Scheme, fold_numbers
-from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, scored
+from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, resampled_as, scored
 
 COPIES, SHUFFLES = "copies", "shuffled labels"
 WITHOUT_COPIES = "without-copies"
@@ -73,10 +73,10 @@ def copies(
         figure = _figure(name, model.file.target, where, metric, rest[metric], table.filter(pl.Series(~found.near)))
         same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
         gain = every[metric] - rest[metric]
-        spread = float(np.nanstd(gain)) if np.isfinite(gain).any() else np.inf
+        spread = Spread.of(gain, table[resampled_as(table)].n_unique())
         called = Units.of(table["game"].unique())  # in games, players have stock phrases
         many = near > MANY * long and not called.are_games
-        bad = bool(found.games) or many or float(gain[0]) - 3 * spread > _GAIN
+        bad = bool(found.games) or many or (spread is not None and float(gain[0]) - 3 * spread.error > _GAIN)
         words = tuple(_words(found, (same, near, long), name, table["game_id"].n_unique(), called))
         yield Check(COPIES, name, model.file.target, bad, words, (figure,))
 

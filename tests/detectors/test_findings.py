@@ -49,6 +49,19 @@ def test_texts_that_stand_several_times_with_labels_that_mean_nothing_are_no_suc
     assert str(result).startswith(f"{NO}: ")
 
 
+def test_a_few_copies_that_explain_nothing_are_said_and_take_no_sentence_away(tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    labels = (draw.random(120) < 0.5).tolist()
+    marks = ["indeed", "truly", "surely", "really"]
+    texts = [text(draw, *draw.choice(marks if lie else WORDS, 2)) for lie in labels]
+    again = [one[:-1] + " so." for one in texts[:10]]
+    result = evaluated(tmp_path, texts + again, labels + labels[:10])
+    (found,) = (check for check in result.checks if check.name == COPIES)
+    assert not found.bad
+    assert found.sentences[0] in result.notes
+    assert found.sentences[0] not in verdict_of(result).words
+
+
 def test_a_word_that_stands_in_every_lie_is_named_and_is_no_success(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     labels = (draw.random(120) < 0.5).tolist()
