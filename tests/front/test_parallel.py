@@ -74,7 +74,8 @@ def test_play_label_build_and_score_are_as_by_one_process(
     judged = parallel.label(str(whole[0]), "scripted:steady", roles=True, out="by", parts=2)
     alone = liescope.label(whole[0], "scripted:steady", roles=True, out=tmp_path / "alone" / "by").folder
     assert same(tables(alone, out=tmp_path / "four"), tables(*judged, out=tmp_path / "five"))
-    liescope.train("tfidf", liescope.build(whole[0], out="corpus").folder, out="model", folds=0)
+    said = [f"I {'doubt' if number % 2 else 'trust'} Bob {number}." for number in range(60)]
+    liescope.train("tfidf", said, [number % 2 == 1 for number in range(60)], out="model", folds=0)
     texts = pl.DataFrame({"text": [f"I trust Bob {number}." for number in range(5000)]})
     texts.write_parquet("said.parquet")
     done = parallel.score("model", "said.parquet", out="scores.parquet", parts=2)
