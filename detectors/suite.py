@@ -78,7 +78,7 @@ class SuiteData(_Part):
         return [folder / one for one in given if one]
 
 
-class Control(SuiteData):
+class ControlSet(SuiteData):
     """Ordinary conversations that nobody was asked to lie in. most: how many of them are used."""
 
     most: Annotated[int, Field(ge=20)] = 1000
@@ -87,7 +87,7 @@ class Control(SuiteData):
 class _SuiteFile(_Part):
     about: str = ""
     data: Annotated[list[SuiteData], Field(min_length=1)]
-    control: Control | None = None
+    control: ControlSet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Suite:
     about: str
     folder: Path
     data: tuple[SuiteData, ...]
-    control: Control | None
+    control: ControlSet | None
 
 
 def read_suite(name: str, data: Path | None) -> Suite:
@@ -186,7 +186,7 @@ def opened(data: SuiteData, folder: Path) -> Iterator[SuiteCorpus]:
             yield SuiteCorpus(corpus, digest, rejected)
 
 
-def control_records(control: Control, folder: Path) -> Sequence[GameRecord]:
+def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:
     """The first conversations of a control set. Raises NotHad."""
     try:
         _checked_digest(control, folder)

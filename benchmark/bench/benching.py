@@ -24,7 +24,7 @@ from liescope.generate.corpus import pack
 from liescope.generate.players.run_limits import limits_of
 
 if TYPE_CHECKING:
-    from liescope.detectors.suite import Control, Suite
+    from liescope.detectors.suite import ControlSet, Suite
 
 LEAVE_OUT = {"task": TASK_OUT, "model": MODEL_OUT}
 
@@ -136,7 +136,7 @@ def _control(suite: Suite) -> tuple[pl.DataFrame | None, str]:
         return None, f"{suite.control.name} cannot be had here ({error})"
 
 
-def _statements(control: Control, folder: Path) -> pl.DataFrame:
+def _statements(control: ControlSet, folder: Path) -> pl.DataFrame:
     from liescope.detectors.suite import control_records
 
     records = control_records(control, folder)

@@ -1,4 +1,4 @@
-"""The figures of every place across units, computed from the scores: nothing is fitted here, and all share resamples.
+"""The figures of every place across units, computed from the scores: nothing is fitted, all leave the same games out.
 
 A statement's own score uses what was said so far, so it could be shown while the game is played. After the game the
 speaker's score is the probability, of all at the table, that the speaker deceives. Of players, too, after the whole
@@ -65,7 +65,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A figure with its place, its values over the resamples, and how many games that are drawn it rests on."""
+    """A figure with its place, its values with games left out, and how many games it rests on."""
 
     place: Place
     figure: Figure
@@ -275,8 +275,8 @@ def main_figure(within: Figure, seated: bool) -> tuple[bool, str]:
 
 
 def _together(cells: Sequence[_Cell]) -> Iterator[_Cell]:
-    """The worst and the mean of some figures. Those whose value is not defined in a resample are left out of that
-    resample's mean, which rests on no more games than the one that has fewest.
+    """The worst and the mean of some figures. Those whose value is not defined without some games are left out of that
+    mean, which rests on no more games than the one that has fewest.
     """
     full = [cell for cell in cells if cell.figure.value is not None]
     first = cells[0].place

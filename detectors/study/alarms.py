@@ -37,7 +37,7 @@ def graded(certain: float, limits: Limits) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class Jackknifed:
     """A figure over the rows of `game_weights`. span: the values that it can have."""
 
     values: Floats
@@ -46,9 +46,9 @@ class Weighed:
     prevalence: float | None = None
     span: Scale = PROPORTION
 
-    def __sub__(self, other: Weighed) -> Weighed:
+    def __sub__(self, other: Jackknifed) -> Jackknifed:
         """The difference, paired: both leave the same games out."""
-        return Weighed(self.values - other.values, self.statements, self.games, self.prevalence, CHANGE)
+        return Jackknifed(self.values - other.values, self.statements, self.games, self.prevalence, CHANGE)
 
     @property
     def value(self) -> float:
@@ -73,7 +73,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Examined:
     """What one check found. name: of the check, by which a report has it."""
 
     name: str

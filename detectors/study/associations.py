@@ -9,7 +9,7 @@ import polars as pl
 
 from liescope.common.statistics import REAL, Bounds, Floats, codes, estimate, game_weights, unbiased
 from liescope.detectors.examples import target_column
-from liescope.detectors.study.alarms import ASSOCIATED, PLAIN, Checked, graded
+from liescope.detectors.study.alarms import ASSOCIATED, PLAIN, Examined, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.figures import Figure, Finding
 from liescope.detectors.study.metrics import ASSOCIATION, SHARE
@@ -62,7 +62,7 @@ def _numbered(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return number.clip(upper_bound=_MOST - 1).to_numpy().astype(np.int64)
 
 
-def associations(data: Audited) -> Checked:
+def associations(data: Audited) -> Examined:
     """Figures for what should not go together, and a sentence for what does."""
     said = data.labelled.with_columns(label=pl.col(target_column(data.plan.target)).cast(pl.String))
     seats = data.games.select("game_id", "seats").explode("seats").unnest("seats").filter(pl.col("role") != "")
@@ -82,7 +82,7 @@ def associations(data: Audited) -> Checked:
             if severity != PLAIN:
                 words = f"{name[0].upper()}{name[1:]} are associated: {_v(figures[-1])}{_extreme(table, one, other)}."
                 found.append(Finding(words, (figures[-1],), severity))
-    return Checked(ASSOCIATIONS, figures, found)
+    return Examined(ASSOCIATIONS, figures, found)
 
 
 def _together(name: str, where: str, table: pl.DataFrame, one: str, other: str, data: Audited) -> Figure:
@@ -116,7 +116,7 @@ _LEAST_ROWS = 30  # statements or turns of a group that a sentence names
 _BY = {"speaker_model": "model", "speaker_role": "role"}
 
 
-def missing(data: Audited) -> Checked:
+def missing(data: Audited) -> Examined:
     """Figures for every model and role, and a sentence for each loss; an alarm where it is not alike for all."""
     spoken, units = data.spoken, data.units
     if not units.are_games:  # what a user or a system prompt says has no label, and is no loss
@@ -142,7 +142,7 @@ def missing(data: Audited) -> Checked:
             uneven += _uneven(words, word, mine)
         whose = "model and role" if units.are_games else "model"
         found += uneven or [Finding(f"{words}, about as many for every {whose}.", (all_of,), PLAIN)]
-    return Checked(MISSING, figures, found)
+    return Examined(MISSING, figures, found)
 
 
 def _by(what: str, column: str, table: pl.DataFrame, by: str, data: Audited) -> Iterator[Figure]:

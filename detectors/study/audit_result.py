@@ -10,7 +10,7 @@ import polars as pl
 
 from liescope.common.report.contents import Report, with_interval
 from liescope.common.text import Units, number_of
-from liescope.detectors.study.alarms import PLAIN, SEVERITIES, Checked
+from liescope.detectors.study.alarms import PLAIN, SEVERITIES, Examined
 from liescope.detectors.study.audited import AuditPlan
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
@@ -34,7 +34,7 @@ class AuditResult:
     statements: int
     games: int
     prevalence: float
-    parts: tuple[Checked, ...]
+    parts: tuple[Examined, ...]
     sources: tuple[str, ...]
     told: Report | None = None
     files: tuple[Path, ...] = ()

@@ -1,4 +1,4 @@
-"""What an audit reads of a corpus, how it divides it, and what the controls reach there, all on the same resamples."""
+"""What an audit reads of a corpus, how it divides it, and what the controls reach, with the same games left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, Weights, codes, game_weights, share
 from liescope.common.text import Units
 from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
-from liescope.detectors.study.alarms import Weighed
+from liescope.detectors.study.alarms import Jackknifed
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
 from liescope.detectors.study.metrics import Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Part, Probe, Scheme, by_group
@@ -121,7 +121,7 @@ class Audited:
             self._probes[control] = CONTROLS[control].made(self.texts, self.plan.seed)
         return self._probes[control]
 
-    def reached(self, control: str, where: str = OUT_OF_FOLD) -> Weighed:
+    def reached(self, control: str, where: str = OUT_OF_FOLD) -> Jackknifed:
         """The AUROC of a control out of fold or on test; computed once."""
         if (control, where) not in self._reached:
             scheme = self.by_game if where == OUT_OF_FOLD else self.train_test
@@ -132,22 +132,22 @@ class Audited:
         """(n,): of a control, NaN where the scheme scores nothing."""
         return scheme.scores(self.probe(control), self.step)
 
-    def auroc(self, score: Floats, rows: Bools | None = None) -> Weighed:
+    def auroc(self, score: Floats, rows: Bools | None = None) -> Jackknifed:
         """The AUROC of the labelled texts that have a score, or of some of these."""
         use = self.known & np.isfinite(score) & (True if rows is None else rows)
-        game, weights = self._resamples
+        game, weights = self._grouped
         scored = Scored(self.y[use], score[use], game[use], weights.shape[1])
         prevalence = float(scored.y.mean()) if use.any() else None
-        return Weighed(pooled_auroc(scored, weights), int(use.sum()), len(np.unique(scored.game)), prevalence)
+        return Jackknifed(pooled_auroc(scored, weights), int(use.sum()), len(np.unique(scored.game)), prevalence)
 
-    def share_of(self, table: pl.DataFrame, found: Bools) -> Weighed:
+    def share_of(self, table: pl.DataFrame, found: Bools) -> Jackknifed:
         """The share of the rows of a table with `game_id` for which `found`, (n,), holds."""
         game, games = codes(table["game_id"].to_numpy().astype(np.str_))
         weights = game_weights(games, self.plan.seed)
-        return Weighed(share(found.astype(float), np.ones(len(found)), game, weights), table.height, games)
+        return Jackknifed(share(found.astype(float), np.ones(len(found)), game, weights), table.height, games)
 
     @cached_property
-    def _resamples(self) -> tuple[NDArray[np.int64], Weights]:
+    def _grouped(self) -> tuple[NDArray[np.int64], Weights]:
         game = np.zeros(len(self.known), dtype=np.int64)
         game[self.known], games = codes(self.groups[self.known])
         return game, game_weights(games, self.plan.seed)
@@ -157,7 +157,7 @@ class Audited:
         return {}
 
     @cached_property
-    def _reached(self) -> dict[tuple[str, str], Weighed]:
+    def _reached(self) -> dict[tuple[str, str], Jackknifed]:
         return {}
 
 

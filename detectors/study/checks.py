@@ -130,7 +130,7 @@ def _words(found: Copies, counts: tuple[int, int, int], name: str, games: int, c
 
 
 def _ranked(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> dict[str, Floats]:
-    """The AUROC by which scorers are judged, of some rows of a table, with the resamples of all of its games."""
+    """The AUROC by which scorers are judged, of some rows of a table, with all of its games left out in turn."""
     data = scored(table)
     own = data.own[use] if data.own is not None else None
     part = Scored(data.y[use], data.score[use], data.game[use], data.games, own)

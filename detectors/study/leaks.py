@@ -9,7 +9,7 @@ import polars as pl
 
 from liescope.detectors.examples import make_examples
 from liescope.detectors.learned_from import SHORT, LearnedStatements, copied_games, is_long, normal
-from liescope.detectors.study.alarms import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Checked, graded
+from liescope.detectors.study.alarms import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Examined, graded
 from liescope.detectors.study.audited import TEST, Audited
 from liescope.detectors.study.checks import dealt, lets_through, reached
 from liescope.detectors.study.controls import NAME_AND_WORDS, SHUFFLED, WORDS
@@ -23,7 +23,7 @@ UNITS = {"batch": ("batch", "batches"), "prompt_version": ("prompt version", "pr
 """What games can have in common beside their rules: the column, its name, its plural."""
 
 
-def copies(data: Audited) -> Checked:
+def copies(data: Audited) -> Examined:
     """What test and validation share with train, names masked, and what that adds to the AUROC of words on test."""
     target, examples = data.plan.target, make_examples(data.texts, 0)
     long = np.array([is_long(text) for text in normal(examples)], dtype=bool)
@@ -61,7 +61,7 @@ def copies(data: Audited) -> Checked:
             )
             found.append(Finding(data.units.say(words), mine[:2], severity))
     if TEST not in data.places or not copied.any():
-        return Checked(COPIES, figures, found)
+        return Examined(COPIES, figures, found)
     every_one, rest = data.reached(WORDS, TEST), data.auroc(data.scores(WORDS, data.train_test), ~copied)
     gain, without = every_one - rest, f"{TEST}:without copies"
     more = (
@@ -75,13 +75,13 @@ def copies(data: Audited) -> Checked:
             f"copies, learned by heart or just easier, add {gain:.3f}."
         )
         found.append(Finding(data.units.say(words), more, severity))
-    return Checked(COPIES, [*figures, *more], found)
+    return Examined(COPIES, [*figures, *more], found)
 
 
-def division(data: Audited) -> Checked:
+def division(data: Audited) -> Examined:
     """What words reach with whole batches, prompt versions or runs held out, and with statements held out instead."""
     parts = [_by_statement(data), *(_held_out(data, unit) for unit in units_of(data))]
-    return Checked(
+    return Examined(
         DIVISION,
         [figure for part in parts for figure in part.figures],
         [found for part in parts for found in part.findings],
@@ -98,14 +98,14 @@ def units_of(data: Audited) -> list[str]:
     return list(found.values())
 
 
-def _held_out(data: Audited, unit: str) -> Checked:
+def _held_out(data: Audited, unit: str) -> Examined:
     """The AUROC of words with whole units held out, beside that with games held out in as many folds."""
     one, many = UNITS[unit]
     scheme = data.held_out(data.texts[unit].to_numpy().astype(np.str_))
     score = data.scores(WORDS, scheme)
     if not np.isfinite(score[data.known]).all():
         words = f"Whole {many} cannot be held out: what is left then has labels of one class alone."
-        return Checked(DIVISION, (), [Finding(words, (), NOTABLE)])
+        return Examined(DIVISION, (), [Finding(words, (), NOTABLE)])
     by_unit = data.auroc(score)
     lost = data.auroc(data.scores(WORDS, data.held_out(data.groups, len(scheme.repeats[0])))) - by_unit
     target, where = data.plan.target, f"{OUT_OF_FOLD}:whole {many} held out"
@@ -122,10 +122,10 @@ def _held_out(data: Audited, unit: str) -> Checked:
         shared = data.share_of(test, test[unit].is_in(train[unit].unique().implode()).to_numpy())
         figures.append(shared.figure(one, target, "test:in train too", SHARE))
         words += f" ({shared.value:.0%} of the test statements come from a {one} that train has too)"
-    return Checked(DIVISION, figures, [Finding(data.units.say(f"{words}."), tuple(figures), severity)])
+    return Examined(DIVISION, figures, [Finding(data.units.say(f"{words}."), tuple(figures), severity)])
 
 
-def _by_statement(data: Audited) -> Checked:
+def _by_statement(data: Audited) -> Examined:
     """What the speaker's name and words reach when statements, not games, are held out; nothing where each is on its
     own.
     """
@@ -133,7 +133,7 @@ def _by_statement(data: Audited) -> Checked:
 
     at = np.flatnonzero(data.known)
     if len(np.unique(data.groups[at])) == len(at):
-        return Checked(DIVISION)
+        return Examined(DIVISION)
     y, folds = data.y[at], StratifiedKFold(len(data.by_game.repeats[0]), shuffle=True, random_state=data.plan.seed)
     parts = [Part(at[learn], at[score], number) for number, (learn, score) in enumerate(folds.split(y, y))]
     random = data.auroc(data.scores(NAME_AND_WORDS, replace(data.by_game, repeats=[parts])))
@@ -150,10 +150,10 @@ def _by_statement(data: Audited) -> Checked:
     )
     if severity != PLAIN:
         words += f", {gain:.3f} from leakage alone: statements of one game give each other away"
-    return Checked(DIVISION, figures, [Finding(data.units.say(f"{words}."), figures, severity)])
+    return Examined(DIVISION, figures, [Finding(data.units.say(f"{words}."), figures, severity)])
 
 
-def shuffled(data: Audited) -> Checked:
+def shuffled(data: Audited) -> Examined:
     """Words on labels dealt to other games, many times, learned and scored on the same dealt labels: what the protocol
     finds where nothing is to be found. The folds are merged into two, for speed, for the real labels too.
     """
@@ -166,7 +166,7 @@ def shuffled(data: Audited) -> Checked:
         data.step()
     values = [value for value in values if np.isfinite(value)]  # in few games, all lies may be dealt to one half
     if not values or not np.isfinite(real):
-        return Checked(SHUFFLES)
+        return Examined(SHUFFLES)
     mean, counted = float(np.mean(values)), (int(known.sum()), len(np.unique(data.groups[known])))
     where = f"{OUT_OF_FOLD}:in two folds"
     figures = (
@@ -179,8 +179,8 @@ def shuffled(data: Audited) -> Checked:
     )
     if lets_through(values):
         words = f"{spread}: labels that mean nothing are found, so the protocol itself leaks."
-        return Checked(SHUFFLES, figures, [Finding(words, figures, SERIOUS)])
+        return Examined(SHUFFLES, figures, [Finding(words, figures, SERIOUS)])
     below = sum(value < real for value in values)
     where = f"above all {len(values)}" if below == len(values) else f"above {below} of the {len(values)}"
     words = f"{spread}; the real labels' {real:.3f} lies {where}."
-    return Checked(SHUFFLES, figures, [Finding(words, figures, PLAIN)])
+    return Examined(SHUFFLES, figures, [Finding(words, figures, PLAIN)])

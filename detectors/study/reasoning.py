@@ -14,7 +14,7 @@ import polars as pl
 from liescope.common.statistics import Bools
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import REASONING, keeps_reasoning
-from liescope.detectors.study.alarms import GAIN, PLAIN, Checked, Weighed, graded
+from liescope.detectors.study.alarms import GAIN, PLAIN, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import CONTROLS, REASONING_LENGTH, reading
 from liescope.detectors.study.figures import Finding
@@ -71,14 +71,14 @@ def without_own_role(text: str, role: str, team: str) -> str:
 _WHERE = f"{OUT_OF_FOLD}:with reasoning"
 
 
-def reasoning(data: Audited) -> Checked:
+def reasoning(data: Audited) -> Examined:
     """What reasoning reaches, with and without the sentences that name the speaker's role, on the labelled statements
     that keep some; games held out. Nothing where too few keep any.
     """
     keeps = data.texts.select(keeps_reasoning()).to_series().to_numpy()
     kept, target, seed = keeps & data.known, data.plan.target, data.plan.seed
     if kept.sum() < _LEAST or data.y[kept].all() or not data.y[kept].any():
-        return Checked(REASONING)
+        return Examined(REASONING)
     table = data.texts.filter(pl.Series(kept))
     hidden = ~pl.col("game").is_in([CHAT, TEXT])  # the assistant's role in a conversation is no secret
     roles = table.select(pl.when(hidden).then(pl.col("speaker_role", "speaker_team")).fill_null("")).rows()
@@ -106,7 +106,7 @@ def reasoning(data: Audited) -> Checked:
     )
     plain = Finding(data.units.say(said), tuple(figures), PLAIN)
     if not cut:
-        return Checked(REASONING, figures, [plain])
+        return Examined(REASONING, figures, [plain])
     restates = np.array([one != was for one, was in zip(bare, table["reasoning"], strict=True)], dtype=bool)
     y = data.y[kept]
     shares = {
@@ -125,10 +125,10 @@ def reasoning(data: Audited) -> Checked:
     )
     if severity != PLAIN:
         sentence += f": {lost:.3f} of AUROC only restates the role, which a detector can learn in place of lies"
-    return Checked(REASONING, figures, [plain, Finding(f"{sentence}.", tuple(figures[-len(shares) - 1 :]), severity)])
+    return Examined(REASONING, figures, [plain, Finding(f"{sentence}.", tuple(figures[-len(shares) - 1 :]), severity)])
 
 
-def _reached(probe: Probe, table: pl.DataFrame, kept: Bools, data: Audited) -> Weighed:
+def _reached(probe: Probe, table: pl.DataFrame, kept: Bools, data: Audited) -> Jackknifed:
     """The AUROC of what learned from statements with reasoning alone, in the folds of all."""
     score = np.full(len(kept), np.nan)
     score[kept] = data.by_game.among(table["statement_id"]).scores(probe, data.step)

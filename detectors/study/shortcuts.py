@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from liescope.detectors.detector import ROLE
-from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, GAIN, NOTABLE, PLAIN, Checked, Weighed, graded
+from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, GAIN, NOTABLE, PLAIN, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import (
     CONTROLS,
@@ -49,7 +49,7 @@ def known(data: Audited) -> list[str]:
     return [name for name in found if (name, target) != (ROLE_ORACLE, ROLE)]
 
 
-def scorers(data: Audited) -> Checked:
+def scorers(data: Audited) -> Examined:
     """What every control reaches wherever it is scored, and what follows; the sentences are about the first place."""
     first, target = data.places[0], data.plan.target
     names = known(data)
@@ -63,10 +63,10 @@ def scorers(data: Audited) -> Checked:
     found = [
         sentence for name in names if name in SHORTCUTS for sentence in _shortcut(name, own[name], resting[name], data)
     ]
-    return Checked(SCORERS, figures, [*found, *_words(own, resting, data)])
+    return Examined(SCORERS, figures, [*found, *_words(own, resting, data)])
 
 
-def _shortcut(name: str, reached: Weighed, rests_on: Figure, data: Audited) -> Iterator[Finding]:
+def _shortcut(name: str, reached: Jackknifed, rests_on: Figure, data: Audited) -> Iterator[Finding]:
     beyond = reached.certain - CHANCE
     if beyond <= BEYOND_CHANCE[0]:
         return
@@ -77,7 +77,7 @@ def _shortcut(name: str, reached: Weighed, rests_on: Figure, data: Audited) -> I
     yield Finding(data.units.say(words), (rests_on,), severity)
 
 
-def _words(own: dict[str, Weighed], resting: dict[str, Figure], data: Audited) -> Iterator[Finding]:
+def _words(own: dict[str, Jackknifed], resting: dict[str, Figure], data: Audited) -> Iterator[Finding]:
     """What words reach, and how much of it lies in names, in words for roles, and in openings."""
     if WORDS not in own:
         return
@@ -96,7 +96,7 @@ def _words(own: dict[str, Weighed], resting: dict[str, Figure], data: Audited) -
         if severity != PLAIN:
             yield Finding(sentence.format(f"{gain:.3f}"), (resting[name], resting[WORDS]), severity)
     first = own[OPENINGS]
-    surplus = Weighed(first.values - CHANCE - _MOST_OF_IT * (words.values - CHANCE), first.statements, first.games)
+    surplus = Jackknifed(first.values - CHANCE - _MOST_OF_IT * (words.values - CHANCE), first.statements, first.games)
     if words.certain > CHANCE + BEYOND_CHANCE[0] and surplus.certain > 0:
         part = (first.value - CHANCE) / (words.value - CHANCE)
         sentence = (

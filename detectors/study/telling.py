@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools
-from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Checked, Weighed, graded
+from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.figures import Finding
 from liescope.detectors.study.metrics import POOLED
@@ -38,7 +38,7 @@ class Told:
 
     token: Token
     there: Bools
-    reached: Weighed
+    reached: Jackknifed
 
     @property
     def severity(self) -> str:
@@ -49,11 +49,11 @@ class Told:
         return NOTABLE if found == PLAIN and self.token.unusual else found
 
 
-def telling(data: Audited) -> Checked:
+def telling(data: Audited) -> Examined:
     """The most telling word, the most telling mark, and whatever else is an alarm."""
     presence, tokens = tokens_of(data.labelled["text"].to_list())
     if not tokens:
-        return Checked(TELLING)
+        return Examined(TELLING)
     y, target = data.y[data.known], data.plan.target
     named = _chosen(presence, tokens, passing(presence, y, data.groups[data.known], data.plan.seed), data)
     first = {told.token.family: told for told in reversed(named)}
@@ -61,7 +61,7 @@ def telling(data: Audited) -> Checked:
     figures = {id(told): told.reached.figure(CONTROL + told.token.words, target, "all", POOLED) for told in named}
     said = dict.fromkeys([*worst, *(first[family] for family in (WORDS, MARKS) if family in first)])
     found = [Finding(_sentence(told, y, len(tokens)), (figures[id(told)],), told.severity) for told in said]
-    return Checked(TELLING, list(figures.values()), found)
+    return Examined(TELLING, list(figures.values()), found)
 
 
 def passing(presence: Any, y: Bools, groups: NDArray[np.str_], seed: int) -> NDArray[np.int64]:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, Checked
+from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, Examined
 from liescope.detectors.study.associations import associations, missing
 from liescope.detectors.study.leaks import copies, division, units_of
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Plant, Row, Rows
 
 
-def alarms(part: Checked) -> list[str]:
+def alarms(part: Examined) -> list[str]:
     return [found.words for found in part.findings if found.severity != PLAIN]
 
 
