@@ -39,6 +39,7 @@ from liescope.detectors.fine_tuning.loop import (
     device,
     fine_tune,
     limit,
+    pad_to,
     read_body,
 )
 from liescope.detectors.fine_tuning.trackers import Trackers
@@ -180,9 +181,10 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         every = [{**row, "labels": labels} for row, labels in zip(rows, known.tolist(), strict=True)]
         known[:, 1:] = UNKNOWN  # the number of steps is the target's
         aside = [{**rows[i], "labels": known[i].tolist()} for i in check]
+        collate = DataCollatorWithPadding(self._tokenizer, pad_to_multiple_of=pad_to(device()))
         tuned = fine_tune(
             self._begin,
-            Items(every, [every[i] for i in learn], aside, DataCollatorWithPadding(self._tokenizer)),
+            Items(every, [every[i] for i in learn], aside, collate),
             loss_of(sizes(others), class_weights(y, o.balanced)),
             o,
             progress,
@@ -254,7 +256,9 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         gpu = there.type == "cuda"
         with torch.inference_mode(), torch.autocast(there.type, torch.bfloat16, enabled=gpu):
             for part in by_length([len(row["input_ids"]) for row in rows], _BATCH_TOKENS[there.type]):
-                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(there)
+                batch = self._tokenizer.pad(
+                    [rows[i] for i in part], pad_to_multiple_of=pad_to(there), return_tensors="pt"
+                ).to(there)
                 found[part] = self._model(**batch).logits.double().cpu().numpy()
                 done += len(part)
                 progress("scoring statements", done, len(rows))
