@@ -208,7 +208,7 @@ def audit(
 
     Example: liescope audit corpus/mini --out reports/audit
     """
-    from liescope.detectors.display import audit_lines
+    from liescope.detectors.display import report_lines
     from liescope.detectors.study.audit import audit as audit_corpus
 
-    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, audit_lines)
+    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, report_lines)

@@ -175,5 +175,4 @@ class AuditSettings(TypedDict, total=False):
             choices=("out-of-fold", "train-test", "both"),
         ),
     ]
-    shuffles: Annotated[int, Setting("How often to shuffle the labels.", 20, at_least=20, metavar="N")]
     seed: Seed

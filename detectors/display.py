@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +12,6 @@ from liescope.common.report.contents import Report
 from liescope.common.report.plain_text import terminal, terminal_table, wrapped
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.detector import ROLE
-from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.evaluation_sections import in_short, place_words
 from liescope.detectors.study.metrics import HEADLINE
 from liescope.detectors.study.scores import scripted_warning
@@ -65,13 +63,6 @@ def report_lines(result: Written) -> Iterator[str]:
     """The report in short, and its files."""
     yield from terminal(result.told) if result.told else ()
     yield from (plain(str(path)) for path in result.files)
-
-
-def audit_lines(result: AuditResult) -> Iterator[str]:
-    """The same of an audit, which needs no folder for its report."""
-    from liescope.detectors.study.audit_report import report
-
-    yield from report_lines(result if result.told else replace(result, told=report(result)))
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:

@@ -27,7 +27,7 @@ Limits = tuple[float, float]
 BEYOND_CHANCE: Limits = (0.02, 0.15)
 GAIN: Limits = (0.01, 0.05)
 COPIED: Limits = (0.02, 0.3)
-ASSOCIATED: Limits = (0.1, 0.3)
+UNEVEN: Limits = (0.05, 0.15)
 
 
 def graded(certain: float, limits: Limits) -> str:
@@ -74,8 +74,7 @@ class Jackknifed:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What one check found. name: of the check, by which a report has it."""
+    """What one check found."""
 
-    name: str
     figures: Sequence[Figure] = ()
     findings: Sequence[Finding] = ()

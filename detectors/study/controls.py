@@ -268,6 +268,7 @@ CONTROLS: dict[str, Control] = {
     "model_identity": Control("which model", fitted_on(_columns("speaker_model"), one_hot=True), ("speaker_model",)),
     "name": Control("the speaker's name", fitted_on(_columns("speaker"), one_hot=True), ("speaker",)),
     "game": Control("the game and its condition", fitted_on(_columns(*RULES), one_hot=True), RULES),
+    "task": Control("the task", fitted_on(_columns("task"), one_hot=True), ("task",)),
     K_OF_N: Control("how many deceive", _k_of_n, (K_OF_N,)),
     ROLE_ORACLE: Control("the true role", fitted_on(_role), ("label_role",)),
     REASONING_LENGTH: Control("length of the reasoning", fitted_on(_length_of("reasoning")), ("reasoning",)),

@@ -7,7 +7,8 @@ over everything that was looked at (Tarone 1990: Bonferroni over those that coul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,52 +17,49 @@ from numpy.typing import NDArray
 from liescope.common.statistics import Bools
 from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
-from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.figures import Figure, Finding
 from liescope.detectors.study.metrics import POOLED
 from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.study.tokens import LETTERS, MARKS, WORDS, Token, tokens_of
+from liescope.detectors.study.tokens import LETTERS, MARKS, Token, tokens_of
 
-TELLING = "telling"
 ERROR = 0.001
 """The probability that anything at all is named where nothing tells."""
 GIVEN_AWAY = 0.35
 """A word with an AUROC that is certainly this far above chance gives the label away."""
-_SENTENCES, _MOST = 5, 6  # of one family, in the table
+_SENTENCES, _MOST = 5, 6  # of what is serious, and of one family in the table
 _SAME = 0.5  # the share of their statements from which two tokens tell the same
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """A token that passed the test. there: (n,) the labelled statements that have it; reached: the AUROC of having it,
-    or of lacking it if honest statements have it more often.
-    """
-
-    token: Token
-    there: Bools
-    reached: Jackknifed
-
-    @property
-    def severity(self) -> str:
-        beyond = self.reached.certain - CHANCE
-        if self.token.family != MARKS:
-            return graded(beyond, (BEYOND_CHANCE[1], GIVEN_AWAY))
-        found = graded(beyond, BEYOND_CHANCE)
-        return NOTABLE if found == PLAIN and self.token.unusual else found
 
 
 def telling(data: Audited) -> Examined:
     """The most telling word, the most telling mark, and whatever else is an alarm."""
     presence, tokens = tokens_of(data.labelled["text"].to_list())
-    if not tokens:
-        return Examined(TELLING)
-    y, target = data.y[data.known], data.plan.target
-    named = _chosen(presence, tokens, passing(presence, y, data.groups[data.known], data.plan.seed), data)
-    first = {told.token.family: told for told in reversed(named)}
-    worst = [told for told in named if told.severity == SERIOUS or told.token.unusual][:_SENTENCES]
-    figures = {id(told): told.reached.figure(CONTROL + told.token.words, target, "all", POOLED) for told in named}
-    said = dict.fromkeys([*worst, *(first[family] for family in (WORDS, MARKS) if family in first)])
-    found = [Finding(_sentence(told, y, len(tokens)), (figures[id(told)],), told.severity) for told in said]
-    return Examined(TELLING, list(figures.values()), found)
+    y, figures, findings = data.y[data.known], list[Figure](), list[Finding]()
+    passed = passing(presence, y, data.groups[data.known], data.seed) if tokens else np.zeros(0, dtype=np.int64)
+    said = {LETTERS}
+    for token, there, reached in _chosen(presence, tokens, passed, data):
+        figures.append(reached.figure(CONTROL + token.words, data.target, "all", POOLED))
+        severity = _severity(token, reached)
+        worst = severity == SERIOUS or token.unusual
+        if token.family in said and (not worst or len(findings) >= _SENTENCES):
+            continue
+        said.add(token.family)
+        lies, others = (f"{there[side].sum():,} of {side.sum():,}" for side in (y, ~y))
+        what = f"{token.words[0].upper()}{token.words[1:]} alone: AUROC {reached:.3f}, in {lies} deceptive and {others}"
+        why = f"Of {len(tokens):,} words and marks, no other of its kind that passes an exact test tells more"
+        if worst:
+            why = "Whether the speakers or the making of the corpus put it there is for a reader to find out"
+        if token.unusual:
+            why = "Nobody types such a character: what wrote or changed these texts put it there"
+        findings.append(Finding(f"{what} honest {data.units.statements}. {why}.", (figures[-1],), severity))
+    return Examined(figures, findings)
+
+
+def _severity(token: Token, reached: Jackknifed) -> str:
+    beyond = reached.certain - CHANCE
+    if token.family != MARKS:
+        return graded(beyond, (BEYOND_CHANCE[1], GIVEN_AWAY))
+    found = graded(beyond, BEYOND_CHANCE)
+    return NOTABLE if found == PLAIN and token.unusual else found
 
 
 def passing(presence: Any, y: Bools, groups: NDArray[np.str_], seed: int) -> NDArray[np.int64]:
@@ -83,53 +81,39 @@ def exact(lies: NDArray[np.int64], all_lies: int, others: NDArray[np.int64], all
     """
     from scipy.stats import hypergeom
 
-    every, having = all_lies + all_others, lies + others
+    having = lies + others
     low, high = np.maximum(0, having - all_others), np.minimum(having, all_lies)
-    spread = hypergeom(every, all_lies, having)
-    least = np.minimum(1.0, 2 * np.minimum(spread.pmf(low), spread.pmf(high)))
-    sorted_least = np.sort(least)
+    spread = hypergeom(all_lies + all_others, all_lies, having)
+    least = np.sort(np.minimum(1.0, 2 * np.minimum(spread.pmf(low), spread.pmf(high))))
     counted = np.arange(1, len(least) + 1)
-    able = np.searchsorted(sorted_least, ERROR / counted, side="right")  # how many could pass at each correction
-    correction = int(counted[able <= counted][0]) if (able <= counted).any() else len(least)
+    able = np.searchsorted(least, ERROR / counted, side="right")  # how many could pass at each correction
+    correction = int(np.append(counted[able <= counted], len(least))[0])
     p = np.minimum(1.0, 2 * np.minimum(spread.cdf(lies), spread.sf(lies - 1)))
     return np.asarray(p <= ERROR / correction)
 
 
-def _chosen(presence: Any, tokens: list[Token], passed: NDArray[np.int64], data: Audited) -> list[Told]:
-    """The most telling first, none that tells the same as one before it; of each family, no more than are shown."""
+def _chosen(
+    presence: Any, tokens: list[Token], passed: NDArray[np.int64], data: Audited
+) -> Iterator[tuple[Token, Bools, Jackknifed]]:
+    """The most telling first, which statements have it, and the AUROC of having it, or of lacking it; none that tells
+    the same as one before it; of each family, no more than are shown.
+    """
     y = data.y[data.known]
-    lies, others = (np.asarray(presence[rows].sum(axis=0)).ravel() for rows in (y, ~y))
-    lean = lies / y.sum() - others / (~y).sum()
-    parts = np.array([token.family == LETTERS for token in tokens])[passed]
-    found: list[Told] = []
-    kept: dict[str, list[Bools]] = {WORDS: [], MARKS: [], LETTERS: []}
+    lies, others = (np.asarray(presence[rows].mean(axis=0)).ravel() for rows in (y, ~y))
+    lean, kept, counts = lies - others, list[Bools](), Counter[str]()
+    parts = np.array([token.family == LETTERS for token in tokens], dtype=bool)[passed]
     for at in passed[np.lexsort((passed, parts, -np.abs(lean[passed]).round(6)))]:
-        token = tokens[at]
-        mine = kept[token.family]
-        if len(mine) == _MOST or (token.family == LETTERS and abs(lean[at]) / 2 <= GIVEN_AWAY):
+        token, there = tokens[at], presence[:, [at]].toarray().ravel() > 0
+        if counts[token.family] == _MOST or (token.family == LETTERS and abs(lean[at]) / 2 <= GIVEN_AWAY):
             continue
-        there = np.zeros(len(y), dtype=bool)
-        there[presence.indices[presence.indptr[at] : presence.indptr[at + 1]]] = True
-        if any(_alike(there, known) or _alike(~there, known) for every in kept.values() for known in every):
+        if any(_alike(there, known) or _alike(~there, known) for known in kept):
             continue
+        counts[token.family] += 1
+        kept.append(there)
         score = np.full(len(data.y), np.nan)
-        score[data.known] = there if lean[at] > 0 else ~there
-        mine.append(there)
-        found.append(Told(token, there, data.auroc(score)))
-    return found
+        score[data.known] = there == (lean[at] > 0)
+        yield token, there, data.auroc(score)
 
 
 def _alike(one: Bools, other: Bools) -> bool:
     return bool((one & other).sum() > _SAME * (one | other).sum())
-
-
-def _sentence(told: Told, y: Bools, looked_at: int) -> str:
-    what = f"{told.token.words[0].upper()}{told.token.words[1:]}"
-    lies, others = (f"{told.there[side].sum():,} of {side.sum():,}" for side in (y, ~y))
-    words = f"{what} alone {told.token.verb} AUROC {told.reached:.3f}: in {lies} deceptive and {others} honest ones"
-    if told.token.unusual:
-        return f"{words}. Nobody types such a character: what wrote or changed these statements put it there."
-    if told.severity == SERIOUS:
-        return f"{words}. Whether the speakers or the making of the corpus put it there is for a reader to find out."
-    kind = {WORDS: "word or sequence of words", MARKS: "mark"}[told.token.family]
-    return f"{words}. Of {looked_at:,} candidates, no other {kind} that passes an exact test tells more."

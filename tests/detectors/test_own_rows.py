@@ -86,7 +86,7 @@ def test_few_groups_are_judged_whole_and_where_none_is_left_for_tests_that_is_ad
 
 def test_data_at_hand_is_audited(tmp_path: Path) -> None:
     longer = [f"{text} {'and so on ' * 9}" if lie else text for text, lie in zip(TEXTS, LABELS, strict=True)]
-    found = liescope.audit(longer, LABELS, groups=GROUPS, shuffles=20)
+    found = liescope.audit(longer, LABELS, groups=GROUPS)
     assert found.corpus == "own data"
     assert any("knows only length" in finding.words for finding in found.alarms)
 
@@ -128,7 +128,7 @@ def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, 
     data, labels = FORMS[form]()
     liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
     liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
-    liescope.audit(data, labels, shuffles=20, out=tmp_path / "audited")
+    liescope.audit(data, labels, out=tmp_path / "audited")
     for name in ("evaluated", "audited"):
         words = (tmp_path / name / "report.md").read_text(encoding="utf-8")
         assert re.findall(r".*\bgames?\b.*", words.replace("place in the game or talk", "")) == []

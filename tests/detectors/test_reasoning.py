@@ -374,9 +374,11 @@ def test_sentences_that_name_the_own_role_are_told_from_others(thought: str, rol
 
 
 def about_reasoning(audited: AuditResult) -> dict[str, Figure]:
-    (part,) = (part for part in audited.parts if part.name == "reasoning")
-    named = [row for row in part.figures if row.against is None]
-    return {row.scorer.removeprefix("control:") + f":{row.where}" * (row.metric == "share"): row for row in named}
+    return {
+        row.scorer.removeprefix("control:") + f":{row.where}" * (row.metric == "share"): row
+        for row in audited.rows
+        if row.against is None
+    }
 
 
 def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus) -> None:

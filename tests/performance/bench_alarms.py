@@ -11,6 +11,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,10 @@ import liescope
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.audit import checked
 from liescope.detectors.study.audit_result import AuditResult
-from liescope.detectors.study.audited import AuditPlan, read_audited
+from liescope.detectors.study.audited import read_audited
 from liescope.detectors.study.controls import deal_to_other_games, with_k_of_n
 
-SETS, TEXTS, GAMES, SHUFFLES = 20, 200, 60, 20
+SETS, TEXTS, GAMES = 20, 200, 60
 WORDS = ("we", "should", "talk", "about", "this", "and", "look", "at", "how", "people", "voted", "before", "who", "is")
 
 
@@ -33,7 +34,7 @@ def of_texts(sets: int) -> Iterator[AuditResult]:
         texts = [" ".join(draw.choices(WORDS, k=draw.randint(5, 25))).capitalize() + "." for _ in range(TEXTS)]
         labels = [draw.random() < 0.5 for _ in texts]
         groups = [f"author {number // 4}" for number in range(TEXTS)]
-        yield liescope.audit(texts, labels, groups=groups, shuffles=SHUFFLES, seed=seed)
+        yield liescope.audit(texts, labels, groups=groups, seed=seed)
 
 
 def of_games(sets: int) -> Iterator[AuditResult]:
@@ -43,7 +44,7 @@ def of_games(sets: int) -> Iterator[AuditResult]:
         liescope.play("mini-mafia", players=players, games=GAMES // 4, out=run, assess=False)
         liescope.build(run, out=corpus)
         for seed in range(sets):
-            data = read_audited(corpus, AuditPlan("role", "out-of-fold", SHUFFLES, seed))
+            data = read_audited(corpus, "role", "out-of-fold", seed)
             draw = np.random.default_rng(seed)
             kept = draw.permutation(data.games["game_id"].to_numpy())[:GAMES]
             spoken, texts, games = (
@@ -52,7 +53,7 @@ def of_games(sets: int) -> Iterator[AuditResult]:
             label = target_column("role")
             y = deal_to_other_games(texts[label].to_numpy().astype(bool), texts["siblings"].to_numpy(), seed)
             dealt = with_k_of_n(texts.drop("k_of_n").with_columns(pl.Series(label, y)), "role")
-            yield checked(type(data)(data.plan, spoken, dealt, games), f"dealt {seed}")
+            yield checked(replace(data, spoken=spoken, texts=dealt, games=games), f"dealt {seed}")
 
 
 def main(kinds: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from liescope.detectors.study.audited import Audited, AuditPlan, read_audited
+from liescope.detectors.study.audited import Audited, read_audited
 from tests.detectors.conftest import Rows
 
 Row = dict[str, Any]
@@ -60,7 +60,7 @@ def longer(row: Row, draw: random.Random) -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A corpus with something planted, read, with 200 resamples."""
+    """A corpus with something planted, read."""
 
     folder: Path
     data: Audited
@@ -81,6 +81,6 @@ def plant(make_corpus: Callable[..., Path]) -> Plant:
             change(rows)
 
         folder = make_corpus(games, change=planted)
-        return Planted(folder, read_audited(folder, AuditPlan(target, "both", 20, seed)))
+        return Planted(folder, read_audited(folder, target, seed=seed))
 
     return make

@@ -14,7 +14,6 @@ from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.plain_text import terminal
 from liescope.detectors.study.alarms import PLAIN, SEVERITIES
-from liescope.detectors.study.audit_report import report
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
 from liescope.detectors.study.scores import CONTROL
@@ -32,7 +31,6 @@ def audited(plant: Plant) -> AuditResult:
 def test_a_clean_corpus_raises_no_alarm(seed: int, plant: Plant) -> None:
     result = liescope.audit(plant(seed=seed).folder, seed=seed)
     assert [found.words for found in result.alarms] == []
-    assert any("above all 20" in found.words for found in result.findings)
     # Who deceives is drawn for each player, so that their number differs between games: said, and no alarm.
     (known,) = [found for found in result.findings[1:] if found.rests_on[0].scorer == CONTROL + K_OF_N]
     assert "may know nothing within one" in known.words
@@ -57,7 +55,7 @@ def test_no_first_sentence_contradicts_another_finding_or_a_figure(
 ) -> None:
     result = liescope.audit(plant(change, games=60).folder, split="out-of-fold")
     first = result.findings[0]
-    assert report(result).findings[0].endswith(first.words)
+    assert result.told.findings[0].endswith(first.words)
     assert str(result).splitlines()[0] == f"{first.severity}: {first.words}"
     assert first.words.startswith("No alarm") == (not result.alarms) == (first.severity == PLAIN)
     if not result.alarms:
@@ -70,7 +68,7 @@ def test_texts_are_said_to_be_texts_of_groups_and_never_games(tmp_path: Path) ->
     labels = [number % 7 > 3 for number in range(120)]
     for groups in (None, [f"author {number // 4}" for number in range(120)]):
         result = liescope.audit(texts, labels, groups=groups)
-        page = report(result)
+        page = result.told
         said = "\n".join([*terminal(page), page.meta, *(section.caption for section in page.sections)])
         assert "reaches AUROC" in said
         assert not re.search(r"\bgames?\b|\bstatements?\b", said)

@@ -8,8 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, Examined
-from liescope.detectors.study.associations import associations, missing
 from liescope.detectors.study.leaks import copies, division, units_of
+from liescope.detectors.study.missing import missing
+from liescope.detectors.study.scores import CONTROL
+from liescope.detectors.study.shortcuts import scorers
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Plant, Row, Rows
 
@@ -35,18 +37,16 @@ def repeated(change: Callable[[str], str], share: float) -> Callable[[Rows], Non
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: f"{text[:-1]}"])
-def test_statements_repeated_across_splits_are_found_word_for_word_and_nearly(
+def test_statements_that_repeat_what_was_learned_from_are_found_word_for_word_and_nearly(
     change: Callable[[str], str], plant: Plant
 ) -> None:
     planted = plant(repeated(change, 0.3))
     found = copies(planted.data)
-    (sentence,) = [one.words for one in found.findings if "learned by heart." in one.words]
-    assert "of test" in sentence
-    assert "of validation" not in sentence
+    assert [one.severity for one in found.findings if "learned by heart." in one.words] == [NOTABLE]
     shares = {row.where: row.value or 0 for row in found.figures}
-    assert 0.2 < shares["test:at least nearly"] < 0.4
-    assert (shares["test:word for word"] > 0.2) == (change is str.upper)
-    assert shares["validation:at least nearly"] < 0.1
+    of_test = (planted.data.texts["split"] == "test").mean()
+    assert 0.2 * of_test < shares["out-of-fold:at least nearly"] < 0.8 * of_test  # theirs and those that they copy
+    assert (shares["out-of-fold:word for word"] > 0.2 * of_test) == (change is str.upper)
 
 
 def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> None:
@@ -64,7 +64,7 @@ def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> Non
     )
 
 
-def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> None:
+def test_a_game_under_a_second_id_is_found_and_named(plant: Plant) -> None:
     said: dict[str, list[Row]] = {}
 
     def twice(rows: Rows) -> None:
@@ -76,8 +76,9 @@ def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> N
             row["text"] = other["text"]
 
     (words,) = alarms(copies(plant(twice).data))
-    assert words.startswith("In test, 1 of ")
-    assert sum(game in words for game in said) == 2
+    test = next(name for name, game in said.items() if game[0]["split"] == "test")
+    assert test in words
+    assert "under another id" in words
 
 
 def test_players_with_stock_phrases_repeat_no_game(plant: Plant) -> None:
@@ -114,7 +115,6 @@ def test_what_belongs_to_a_batch_a_prompt_or_a_run_is_lost_when_it_is_held_out(u
     assert units_of(planted.data) == [unit]
     (words,) = [one for one in alarms(division(planted.data)) if one.startswith("With whole")]
     assert f"that part belongs to the {unit.replace('_', ' ')}" in words
-    assert "100% of the test statements" in words
 
 
 def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: Plant) -> None:
@@ -125,7 +125,7 @@ def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: 
         for row in rows["statements"]:
             row["label_role"] = lying[row["game_id"]]
 
-    *_, found = division(plant(split_by_label, games=40).data).findings
+    found, *_ = division(plant(split_by_label, games=40).data).findings
     assert (found.severity, found.words) == (
         NOTABLE,
         "Whole runs cannot be held out: what is left then has labels of one class alone.",
@@ -178,21 +178,12 @@ def test_silences_are_not_told_where_they_cannot_be_known(plant: Plant) -> None:
     assert silent_turns(*((data := plant(bidding, games=60).data).spoken, data.games)).is_empty()
 
 
-def test_what_should_not_go_together_is_found(plant: Plant) -> None:
+def test_a_role_that_goes_with_a_name_a_model_or_a_place_is_found_as_what_these_alone_reach(plant: Plant) -> None:
     def tied(rows: Rows) -> None:
-        for game in rows["games"]:
-            for seat in game["seats"]:
-                seat["role"] = "mafioso" if seat["name"] == "Diana" else "villager"
-                seat["model"] = "model-a" if seat["role"] == "mafioso" else "model-b"
         for row in rows["statements"]:
-            row["label_role"] = row["speaker_model"] == "model-a"
-            row["speaker_role"] = "mafioso" if row["position"] in (1, 4) else "villager"
+            row["speaker"] = "Diana" if row["label_role"] else "Bob"
+            row["speaker_model"] = "model-a" if row["label_role"] else "model-b"
+            row["position"] = 1 + row["label_role"]
 
-    found = {one.rests_on[0].scorer: one for one in associations(plant(tied).data).findings}
-    assert {name for name, one in found.items() if one.severity == SERIOUS} == {
-        "label and speaking model",
-        "role and name",
-        "role and model",
-        "role and position",
-    }
-    assert "Diana is mafioso in 100%" in found["role and name"].words
+    found = {one.rests_on[0].scorer: one.severity for one in scorers(plant(tied).data).findings}
+    assert {found[f"{CONTROL}{name}"] for name in ("name", "model_identity", "position")} == {SERIOUS}

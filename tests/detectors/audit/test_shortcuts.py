@@ -118,25 +118,19 @@ def test_words_that_give_the_role_away_are_named(
     assert [one for one in of_words if one in found and found[one].severity != PLAIN] == [name]
 
 
-def test_real_labels_lie_above_all_shuffles_of_them_and_meaningless_ones_among_them(plant: Plant) -> None:
-    def dull(row: Row, draw: random.Random) -> None:
-        row["text"] = words(draw, row["label_role"], tell=0)
-
-    for change, where in ((lambda _: None, "above all 20"), (each(dull), "of the 20")):
-        (found,) = shuffled(plant(change).data).findings
-        assert where in found.words
-        assert found.severity == PLAIN
+def test_words_find_nothing_in_labels_that_were_dealt_to_other_games(plant: Plant) -> None:
+    part = shuffled(plant().data)
+    assert [found.severity for found in part.findings] == [PLAIN]
+    assert part.figures[0].value == pytest.approx(0.5, abs=0.03)
 
 
-def test_shuffles_that_deal_every_lie_to_one_half_are_left_out(plant: Plant) -> None:
+def test_nothing_is_said_of_shuffles_where_few_games_have_lies(plant: Plant) -> None:
     def rare(rows: Rows) -> None:
         liars = sorted({row["game_id"] for row in rows["statements"]})[:2]
         for row in rows["statements"]:
             row["label_role"] = row["game_id"] in liars
 
-    found = shuffled(plant(rare, games=12).data)
-    assert None not in {figure.value for figure in found.figures}
-    assert 0 < int(found.findings[0].words.split()[0]) < 20
+    assert not shuffled(plant(rare, games=12).data).findings
 
 
 def test_a_protocol_that_leaks_finds_shuffled_labels(plant: Plant) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import liescope
 from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS
-from liescope.detectors.study.audited import AuditPlan, read_audited
+from liescope.detectors.study.audited import read_audited
 from liescope.detectors.study.controls import deal_to_other_games
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.telling import exact, passing, telling
@@ -52,7 +52,7 @@ def test_what_stands_on_every_lie_is_serious_and_named_with_its_counts(
     worst = [one for one in telling(data).findings if one.severity == SERIOUS]
     (said,) = (one.words for one in worst if one.rests_on[0].scorer == CONTROL + name)
     lies = int(data.y.sum())
-    assert re.search(rf"in {lies:,} of {lies:,} deceptive and \d+ of [\d,]+ honest ones", said)
+    assert re.search(rf"in {lies:,} of {lies:,} deceptive and \d+ of [\d,]+ honest statements", said)
 
 
 def test_a_mark_on_some_lies_is_named_too_and_a_rare_odd_character_is_an_alarm(plant: Plant) -> None:
@@ -72,7 +72,7 @@ def test_words_that_tell_by_meaning_are_described_and_no_alarm(plant: Plant) -> 
 def test_random_labels_of_real_statements_name_nothing(shared_data: Path, tmp_path: Path) -> None:
     liescope.import_games("avalon-nlu", shared_data / "avalon_nlu" / "games.jsonl.gz", out=tmp_path / "run")
     liescope.build(tmp_path / "run", out=tmp_path / "corpus")
-    data = read_audited(tmp_path / "corpus", AuditPlan("role", "out-of-fold", 20, 0))
+    data = read_audited(tmp_path / "corpus", "role", "out-of-fold")
     y_real, groups = data.y[data.known], data.groups[data.known]
     presence, tokens = tokens_of(data.labelled["text"].to_list())
     assert len(tokens) > 5000
