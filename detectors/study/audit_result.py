@@ -26,8 +26,8 @@ _HOW = (
 )
 _NOT_SHOWN = (
     "Only what stands here was looked for: no alarm is no proof that a detector would read for lies. A word may tell "
-    "because of what it means, which its examples show to who reads them. Figures over all games say little about one "
-    "game where games differ in how many deceive."
+    "because of what it means: read where it stands. Figures over all games say little about one game where games "
+    "differ in how many deceive."
 )
 
 
@@ -95,14 +95,21 @@ class AuditResult:
         )
 
     def _sections(self) -> list[Section]:
-        scored = {(row.scorer, row.where): row for row in self.rows if _is_scorer(row)}
+        say, scored = self.units.say, {(row.scorer, row.where): row for row in self.rows if _is_scorer(row)}
         places = [where for where in _PLACES if any(at == where for _, at in scored)]
         values = [
             (_name(scorer), *(_value(scored[scorer, where]) for where in places))
             for scorer in dict.fromkeys(scorer for scorer, _ in scored)
         ]
         others = [
-            (_name(row.scorer), row.where, _value(row), words_of(row.metric, ""), row.statements, row.games)
+            (
+                _name(row.scorer),
+                row.where if "=" in row.where else say(row.where),
+                _value(row),
+                words_of(row.metric, ""),
+                row.statements,
+                row.games,
+            )
             for row in self.rows
             if not _is_scorer(row)
         ]
@@ -116,7 +123,7 @@ class AuditResult:
             Section("findings", "What else was found", caption=grades, table=rest, printed=True),
             Section("scorers", "What cheap scorers reach", caption=chance, table=best, file=file, printed=True),
             Section("figures", "Every other figure", table=Table(columns, others), folded=True, file=file),
-            Section("not-shown", "What this does not show", (self.units.say(_NOT_SHOWN),)),
+            Section("not-shown", "What this does not show", (say(_NOT_SHOWN),)),
         ]
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools, Floats, Spread, estimate, game_weights
 from liescope.common.text import Units
 from liescope.detectors.detector import Progress
-from liescope.detectors.examples import Example, make_examples, target_column
+from liescope.detectors.examples import make_examples, target_column
+from liescope.detectors.folds import Rows
 from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_games
 from liescope.detectors.study.figures import Figure, describe
 from liescope.detectors.study.learned import quick
 from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
-from liescope.detectors.study.schemes import Part, Probe, Scheme
+from liescope.detectors.study.schemes import Part, Probe, Scheme, fold_numbers
 from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, resampled_as, scored
 
 COPIES, SHUFFLES = "copies", "shuffled labels"
@@ -92,36 +91,27 @@ def _copies_in(table: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, sc
     games = set(found.games)
     crossed = [one for one, there in zip(examples, finished, strict=True) if not there]
     if crossed:
-        part, kept = table.filter(~pl.Series(finished)), np.flatnonzero(~finished)
-        mine = across(crossed, part["game_id"].to_numpy().astype(np.str_), _divisions(part, model, plan, scheme))
-        long[kept], exact[kept], near[kept] = mine.long, mine.exact, mine.near
-        games |= mine.games
+        part = table.filter(~pl.Series(finished))
+        every = LearnedStatements.of(crossed, part["game_id"].to_numpy().astype(np.str_))
+        ids, kept = np.unique(part["game_id"].to_numpy().astype(np.str_)), np.flatnonzero(~finished)
+        long[kept] = [is_long(text) for text in normal(crossed)]
+        at = kept[long[kept]]
+        for fold in _folds(part, model, plan, scheme):
+            fold = fold[long[kept]]
+            for number in np.unique(fold):
+                learned, mine = every.part(fold != number), every.part(fold == number)
+                same, alike = learned.repeats(mine)
+                exact[at[fold == number]] |= same
+                near[at[fold == number]] |= alike
+                games |= {str(ids[game]) for game in copied_games(learned.texts, mine.texts)}
     return Copies(long, exact, near, frozenset(games))
 
 
-def across(examples: Sequence[Example], games: NDArray[np.str_], divisions: Sequence[Sequence[Part]]) -> Copies:
-    """Which examples, of these games, repeat one that was learned from when they were scored, in any division."""
-    long = np.array([is_long(text) for text in normal(examples)], dtype=bool)
-    exact, near, again, ids = np.zeros_like(long), np.zeros_like(long), set[str](), np.unique(games)
-    every, at = LearnedStatements.of(examples, games), np.flatnonzero(long)
-    for part in itertools.chain.from_iterable(divisions):
-        learn, score = np.isin(at, part.learn), np.isin(at, part.score)
-        learned, mine = every.part(learn), every.part(score)
-        same, alike = learned.repeats(mine)
-        exact[at[score]] |= same
-        near[at[score]] |= alike
-        again |= {str(ids[game]) for game in copied_games(learned.texts, mine.texts)}
-    return Copies(long, exact, near, frozenset(again))
-
-
-def _divisions(
-    part: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None
-) -> Sequence[Sequence[Part]]:
-    """Those by which a detector learned anew; the one that is kept where it did not."""
+def _folds(part: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> list[Rows]:
+    """The divisions by which a detector learned anew; the one that is kept where it did not."""
     if scheme is None or not plan.crossed(model.name) or not quick(model):
-        fold = part["fold"].to_numpy()
-        return [[Part(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in np.unique(fold)]]
-    return scheme.among(part["statement_id"]).repeats
+        return [part["fold"].to_numpy()]
+    return [fold_numbers(parts, part.height) for parts in scheme.among(part["statement_id"]).repeats]
 
 
 def _words(found: Copies, counts: tuple[int, int, int], name: str, games: int, called: Units) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,12 @@ import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.plain_text import terminal
-from liescope.detectors.study.alarms import PLAIN, SEVERITIES
+from liescope.detectors.study.alarms import PLAIN, SERIOUS, SEVERITIES
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.shortcuts import SHORTCUTS
-from tests.detectors.audit.conftest import Plant, Rows, each, longer
+from tests.detectors.audit.conftest import FILLER, Plant, Rows, each, longer
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +113,18 @@ def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant, tmp_pa
 
     with pytest.raises(UsageError, match="honest"):
         plant(honest, games=40)
+
+
+def test_a_task_of_one_class_is_found_as_what_the_task_alone_reaches() -> None:
+    draw = random.Random(7)
+    rows = [
+        {
+            "text": " ".join(draw.choices(FILLER, k=9)),
+            "deceptive": n % 3 == 0 or draw.random() < 0.4,
+            "task": f"t{n % 3}",
+        }
+        for n in range(150)
+    ]
+    (worst, *_) = liescope.audit(rows, split="out-of-fold").findings
+    assert worst.severity == SERIOUS
+    assert "knows only the task" in worst.words

@@ -139,7 +139,7 @@ def test_a_split_by_statement_gains_where_names_tell_games_apart(plant: Plant) -
             row["text"] = row["text"].replace("lime", "item").replace("gate", "item")
 
     (words,) = alarms(division(plant(own_names).data))
-    assert words.startswith("Divided by statement, not by game, the speaker's name and words reach")
+    assert words.startswith("By statement, not by game, names and words reach")
 
 
 def test_labels_texts_and_turns_that_are_missing_for_one_model_or_role_are_found(plant: Plant) -> None:
