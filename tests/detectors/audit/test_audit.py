@@ -14,7 +14,7 @@ import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.plain_text import terminal
-from liescope.detectors.study.alarms import PLAIN, SERIOUS, SEVERITIES
+from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, SEVERITIES
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
 from liescope.detectors.study.scores import CONTROL
@@ -117,14 +117,11 @@ def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant, tmp_pa
 
 def test_a_task_of_one_class_is_found_as_what_the_task_alone_reaches() -> None:
     draw = random.Random(7)
+    lies = [number % 3 == 0 or draw.random() < 0.4 for number in range(150)]
     rows = [
-        {
-            "text": " ".join(draw.choices(FILLER, k=9)),
-            "deceptive": n % 3 == 0 or draw.random() < 0.4,
-            "task": f"t{n % 3}",
-        }
-        for n in range(150)
+        {"text": " ".join(draw.choices(FILLER, k=9)), "deceptive": lie, "task": f"task {number % 3}"}
+        for number, lie in enumerate(lies)
     ]
     (worst, *_) = liescope.audit(rows, split="out-of-fold").findings
-    assert worst.severity == SERIOUS
+    assert worst.severity in (NOTABLE, SERIOUS)
     assert "knows only the task" in worst.words
