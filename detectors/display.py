@@ -12,7 +12,7 @@ from liescope.common.report.contents import Report
 from liescope.common.report.plain_text import terminal, terminal_table, wrapped
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.detector import ROLE
-from liescope.detectors.study.evaluation_sections import in_short, place_words
+from liescope.detectors.study.evaluation_report import in_short, place_words
 from liescope.detectors.study.metrics import HEADLINE
 from liescope.detectors.study.scores import scripted_warning
 from liescope.detectors.training import TrainResult

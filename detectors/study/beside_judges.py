@@ -17,14 +17,11 @@ from liescope.detectors.detector import Progress
 from liescope.detectors.examples import WORDS, Example, make_examples, target_column
 from liescope.detectors.judge.asking import Spent, ask_judge, check_model
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
-from liescope.detectors.study.metrics import DECISION, NO_THRESHOLDS, Thresholds
 from liescope.detectors.study.scores import score_table
 from liescope.detectors.textualize import TextConfig, View, checked_view, textualize
 from liescope.generate.players.run_limits import Limits
 
 JUDGE = "judge:"
-JUDGES_THRESHOLDS: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
-"""A judge was trained on nothing and chooses no thresholds: it takes a statement for deceptive above a half."""
 
 
 @dataclass(frozen=True, slots=True)

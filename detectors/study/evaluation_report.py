@@ -1,136 +1,420 @@
-"""The report of an evaluation: what it says, its figures, and the rows and scores behind them."""
+"""The report of an evaluation: the answer, a table for each population, what it rests on, and all figures folded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from liescope.common.colours import MUTED, model_colours
 from liescope.common.errors import BadData, UsageError
-from liescope.common.figures import literal, stacked, style, svg
+from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.reading import read_text
-from liescope.common.report.contents import Report, Section
+from liescope.common.report.contents import Column, Report, Section, Table
 from liescope.common.report.files import is_report
+from liescope.common.text import Units, number_of
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.study.evaluation_sections import SPLIT_WORDS, headline_figure, how, notes, target_sections
-from liescope.detectors.study.figures import describe, figure_table
-from liescope.detectors.study.findings import units
+from liescope.detectors.study.beside_players import (
+    BY_ALL,
+    BY_VILLAGERS,
+    JUDGED,
+    NAMES_MAFIOSO,
+    VILLAGER_VOTE,
+    VOTED,
+)
+from liescope.detectors.study.checks import WITHOUT_COPIES
+from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words
+from liescope.detectors.study.figures import Figure, figure_table
+from liescope.detectors.study.findings import UNKNOWN, figure, units
+from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
+from liescope.detectors.study.observers import OBSERVERS
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scores import CONTROL, per_detector, scripted_warning
+from liescope.detectors.study.scorers import SIDE_BY_SIDE
+from liescope.detectors.study.scores import (
+    CONTROL,
+    HELD_OUT,
+    OTHERS,
+    OUT_OF_FOLD,
+    POPULATIONS,
+    SEEN,
+    SPEAKER,
+    UNITS,
+    is_population,
+    scripted_warning,
+)
+from liescope.detectors.study.verdicts import ANSWERED, PROMISED
+
+_SHORT = (
+    "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
+    "that it has here; withheld where that is more than twice the promise. A control knows one thing, and reads for no "
+    "lie."
+)
+_SEAT = (
+    "In the villager's seat of a game, a scorer and the villager each name one of the living others; a control names "
+    "whoever claims least to be the detective: a detector that does no better may have learned only that."
+)
+_OBSERVERS = (
+    "On the same statements, paired. observers:suspicion is the mean of what observers say, observers:flags the share "
+    "of them that flag; observers:one_coin and observers:dawid_skene weigh each by how reliable agreement shows it to "
+    "be, without the labels (Dawid and Skene 1979)."
+)
+_VERDICTS = (
+    "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
+    "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not called "
+    "the other; every game counts alike. The promise is for games like those; on others there are no verdicts."
+)
+_SUSPECTS = (
+    "Players, once the whole game is known: suspects are those who cannot be ruled out, and a detector answers where "
+    "no more of them are left than deceive. The surest: how often the player whom it suspects most deceives, in the "
+    "share of games in which it is surest."
+)
 
 
 def report(evaluation: EvaluationResult) -> Report:
-    """The report: the figures of each target, its curves, and how all was made."""
-    first = evaluation.targets[0]
-    curves = _curves(evaluation)
+    """The report: of each target what a reader looks for, how all was made, and every figure."""
+    first, called = evaluation.targets[0], units(evaluation)
+    names = [*evaluation.models, *(judge.name for judge in evaluation.judges)]
+    who = f"How well {names[0]} does" if len(names) == 1 else "How well detectors do"
     sections = [
-        replace(section, chapter=_chapter(target))
+        replace(section, chapter=f"Target {target}: {TARGETS[target].meaning}")
         for target in evaluation.targets
         for section in target_sections(evaluation, target)
     ]
-    drawn = [
-        Section(
-            name,
-            f"ROC and calibration: {name.removeprefix(_CURVES)}",
-            figure=svg(figure, name),
-            figure_alt=_ALT,
-            picture=f"{name}.png",
-        )
-        for name, figure in curves.items()
-    ]
-    closing = [notes(evaluation)] if evaluation.notes else []
+    sections.append(Section("how", "How the figures were made", tuple(_how(evaluation))))
+    if evaluation.notes:
+        title = "What could not be computed, and what was left out"
+        sections.append(Section("notes", title, evaluation.notes, printed=True))
+    table = every(evaluation.rows, evaluation.within)
+    sections.append(Section("figures", "All figures", table=table, folded=True, file="report.csv"))
     return Report(
-        title=_title(evaluation),
+        title=f"{who} on corpus {evaluation.corpus} ({SPLIT_WORDS[evaluation.plan.split]})",
         findings=tuple(found.words for found in evaluation.findings),
-        figure=headline_figure(evaluation, first),
+        figure=_ranking(evaluation, first),
         figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and, in grey, control",
-        notes=_warnings(evaluation),
-        meta=f"Intervals are over whole {units(evaluation).games}; seed {evaluation.plan.seed}.",
-        sections=(*sections, *drawn, how(evaluation), *closing),
+        notes=tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)])),
+        meta=f"Intervals are over whole {called.games}; seed {evaluation.plan.seed}.",
+        sections=tuple(sections),
         tables={"report": figure_table(evaluation.rows)},
-        files={
-            "report.json": _data(evaluation),
-            "scores.parquet": evaluation.scores,
-            **{f"{name}.png": figure for name, figure in curves.items()},
-        },
+        files={"report.json": evaluation.to_json(), "scores.parquet": evaluation.scores},
     )
 
 
-def _title(evaluation: EvaluationResult) -> str:
-    names = [*evaluation.models, *(judge.name for judge in evaluation.judges)]
-    who = f"How well {names[0]} does" if len(names) == 1 else "How well detectors do"
-    return f"{who} on corpus {evaluation.corpus} ({SPLIT_WORDS[evaluation.plan.split]})"
+def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
+    """The sections of one target."""
+    called, within = units(evaluation), evaluation.within
+    rows = [row for row in evaluation.rows if row.target == target]
+    places = dict.fromkeys(row.where for row in rows if row.metric == POOLED and is_population(row.where))
+    for number, where in enumerate(places):
+        yield _population(evaluation, rows, where, f"{target}-{number}")
+    if parts := [row for row in rows if row.where.partition(":")[2].partition("=")[0] in UNITS]:
+        metric = WITHIN if within not in ("tasks", "") else POOLED
+        table, said = by_part(parts, metric, called), [f"{words_of(metric, within)}, part by part."]
+        offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
+        if offsets := [row for row in offsets if row.scorer == offsets[0].scorer]:
+            most = max(offsets, key=lambda row: row.value or 0.0)
+            model, shift = most.where.partition("=")[2], f"offset {figure(most)} in log-odds"
+            said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
+        yield Section(f"{target}-parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
+    others: dict[str, list[Figure]] = {SIDE_BY_SIDE: [], "": []}
+    for row in rows:
+        if (place := row.where.rpartition(":")[2]) in BESIDE or row.metric.startswith(NAMES_MAFIOSO):
+            others[place if place in others else ""].append(row)
+    there = {row.where.rpartition(":")[2] for found in others.values() for row in found}
+    said = [words for place, words in BESIDE.items() if place in there]
+    if views := others[SIDE_BY_SIDE]:
+        how = "".join(f" {name} reads {view}." for name, view in evaluation.views.items())
+        words = (said.pop(0) + how,)
+        yield Section(f"{target}-views", "Words, reasoning, or both", words, table=beside(views, within))
+    if players := others[""]:
+        title = "Beside the players and other observers" if called.are_games else "Beside the judges of the data"
+        said = [called.say(words) for words in (*said, *[_OBSERVERS] * bool(said), *[_SEAT] * called.are_games)]
+        yield Section(f"{target}-beside", title, (*said, *_worth(players)), table=beside(players, within))
+    if held := [row for row in rows if PROMISED in row.where or ANSWERED in row.where]:
+        said = [called.say(_VERDICTS), *[_SUSPECTS] * any(ANSWERED in row.where for row in held)]
+        said += [
+            f"{row.scorer} cannot be used here: it gives no verdict on any of these {called.statements} "
+            f"({place_words(row.where)})."
+            for row in held
+            if row.metric == "abstained" and row.value == 1
+        ]
+        yield Section(f"{target}-verdicts", "Verdicts, and abstaining", tuple(said), table=kept(held))
 
 
-def _chapter(target: str) -> str:
-    return f"Target {target}: {TARGETS[target].meaning}"
+def _population(evaluation: EvaluationResult, rows: Sequence[Figure], where: str, name: str) -> Section:
+    """Of a population, what a reader looks for first."""
+    called, within = units(evaluation), evaluation.within
+    here = [row for row in rows if row.where == where and row.metric in HEADLINE and row.against is None]
+    meaning, words = POPULATIONS.get(where.partition(":")[2], ""), place_words(where)
+    whole = next(row for row in here if row.metric == POOLED)
+    share = "not defined" if whole.prevalence is None else f"{whole.prevalence:.1%}"
+    by = f"; said by {meaning}" if meaning else ""
+    said = f"{called.counted(whole.statements, whole.games)}, {share} deceptive{by}."
+    if within == "tasks":
+        said += " Pairs are made within tasks."
+    elif within:
+        paired = max((row.games for row in here if row.metric == WITHIN), default=0)
+        said += f" {paired:,} of the {called.games} have both classes."
+    reasons = evaluation.without_label.get(rows[0].target, {}) if name.endswith("-0") else {}
+    if none := sum(reasons.values()):
+        listed = "; ".join(f"{count:,}: {reason}" for reason, count in reasons.items())
+        have = "has no label and is" if none == 1 else "have no label and are"
+        said += f" {number_of(none, f'evaluated {called.statements[:-1]}')} {have} left out ({listed})."
+    seat = " Beside the villager's vote stands how often the mafioso is named."
+    return Section(
+        name,
+        words[:1].upper() + words[1:],
+        (said,),
+        caption=_SHORT + seat * (less_players(rows, where)[0] == NAMES_MAFIOSO),
+        table=in_short(rows, here, where, within),
+        printed=True,
+    )
 
 
-def _warnings(evaluation: EvaluationResult) -> tuple[str, ...]:
-    return tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)]))
+def _worth(rows: Sequence[Figure]) -> Iterator[str]:
+    """Of all observers of a place: how many there are, how many they are worth, and how far they agree."""
+    together = [row for row in rows if row.scorer == f"{OBSERVERS}all" and row.value is not None]
+    for where in dict.fromkeys(row.where for row in together):
+        found = (f"{words_of(row.metric)} {figure(row)}" for row in together if row.where == where)
+        yield f"{place_words(where)}: {'; '.join(found)}."
 
 
-_BINS = 10
+def _how(evaluation: EvaluationResult) -> Iterator[str]:
+    """How to read the figures."""
+    plan, called, within = evaluation.plan, units(evaluation), evaluation.within or "games"
+    pairs = (
+        f"AUROC within {within} is over pairs of a deceptive and an honest statement of one {within[:-1]}; the pooled "
+        f"one also rewards knowing in which {within} many deceive."
+    )
+    chosen = "on the validation split of the corpus that a detector was trained on"
+    if plan.split == OUT_OF_FOLD:
+        chosen = "for each fold on the others"
+    elif plan.threshold_split is not None:
+        chosen = f"on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
+    learned = "training split" if plan.split in ("validation", "test") else "other folds"
+    yield (
+        f"{pairs if evaluation.within else 'AUROC is over all pairs of a deceptive and an honest text.'} Intervals are "
+        f"of leaving whole {called.games} out in turn (seed {plan.seed}). Thresholds were chosen {chosen}: for 1% and "
+        "5% false positives, and the one with the largest macro F1. The calibration error is debiased: it is 0 where "
+        f"chance explains all of it. Controls learned from the {learned} of this corpus; a detector of another corpus, "
+        "or a judge, knows none of these labels. The speaker's true role is no rival: it shows how closely the label "
+        "follows the role."
+    )
+    yield called.say(
+        "Differences are the first minus the second, on the same statements, with the same games left out of both; "
+        "recall at a realised rate flags exactly that share of the evaluated honest statements. An offset is the mean "
+        "score of a model's honest statements, less that of everybody's: how far it is taken for a liar whatever it "
+        "says. AUROC centred is the ranking without it, by speakers' means over a game, so it is known after the game."
+    )
+    if plan.hold_out:
+        populations = "; ".join(f"{plan.split}:{name}: {words}" for name, words in POPULATIONS.items())
+        yield f"Held out: {', '.join(plan.hold_out)}. The populations are {populations}."
 
 
-@style()
-def roc_and_calibration(table: pl.DataFrame) -> Figure:
-    """table: scorer, y, score of the evaluated statements. Controls are drawn in grey; each point of the
-    calibration curve is a tenth of the statements, ordered by score.
+def _ranking(evaluation: EvaluationResult, target: str) -> str:
+    """AUROC within games with intervals, pooled where no game has both classes: a panel for each population, a row for
+    each detector and control. As SVG.
     """
-    figure, (roc, calibration) = stacked([4.6, 4.6])
-    colours = model_colours(name for name in table["scorer"].unique(maintain_order=True) if not _control(name))
-    diagonal: dict[str, Any] = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
-    for axes in (roc, calibration):
-        axes.plot([0, 1], [0, 1], **diagonal)
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(-0.01, 1.01)
-        axes.set_aspect("equal")
-    for detector in table["scorer"].unique(maintain_order=True):
-        mine = table.filter(pl.col("scorer") == detector)
-        control = _control(detector)
-        stroke: dict[str, Any] = {"color": colours.get(detector, MUTED), "linewidth": 2}
-        if control:
-            stroke |= {"linewidth": 1, "linestyle": "--"}
-        named = {label for label in roc.get_legend_handles_labels()[1] if control}
-        roc.plot(
-            *_roc(mine), label=None if "controls" in named else "controls" if control else literal(detector), **stroke
-        )
-        if not control:
-            calibration.plot(*_calibration(mine), marker="o", label=literal(detector), color=colours[detector])
-    roc.set(xlabel="false positive rate", ylabel="recall", title="ROC")
-    calibration.set(xlabel="mean score", ylabel="share deceptive", title="Calibration")
-    for axes in (roc, calibration):
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="lower right")
-    return figure
+    every = [row for row in evaluation.rows if row.target == target and row.against is None]
+    every = [row for row in every if is_population(row.where) and row.metric in (WITHIN, POOLED)]
+    ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
+    rows = [row for row in every if row.metric == ranked and row.scorer != CONTROL + ROLE_ORACLE]
+    names = list(dict.fromkeys(row.scorer for row in rows))
+    colours = {
+        **dict.fromkeys(map(scorer_words, names), MUTED),
+        **model_colours([name for name in names if not name.startswith(CONTROL)]),
+    }
+    dots = [Dot(scorer_words(row.scorer), row.value, row.lo, row.hi, facet=place_words(row.where)) for row in rows]
+    lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
+    limits = (min([0.5, *lows]) - 0.02, 1.02)
+    axis = words_of(ranked, evaluation.within)
+    return svg(dots_with_intervals(dots, axis, colours, reference=0.5, limits=limits), f"auroc_{target}")
 
 
-def _control(detector: str) -> bool:
-    return detector.startswith(CONTROL)
+SPLIT_WORDS = {
+    "train": "training split, out of fold",
+    "validation": "validation split",
+    "test": "test split",
+    "all": "all of it",
+    OUT_OF_FOLD: "all of it, out of fold",
+}
+UNNAMED = "models that the source does not name"
+BESIDE = {
+    SIDE_BY_SIDE: "On the statements that keep what their speaker thought, and that all of these score. Reasoning that "
+    "names the speaker's role gives a label that follows the role away without any reading for lies: liescope audit "
+    "says how often it does, and what remains without such sentences.",
+    BY_VILLAGERS: "Rated by villagers is the fair comparison, since villagers know no more than the words.",
+    BY_ALL: "Rated by all counts those too who know who deceives.",
+    VOTED: "Votes are answers about each player who stood on a ballot; a detector's score is the mean of what that "
+    "player had said by then.",
+    JUDGED: "Judged by people are the statements that people annotated in Label Studio.",
+}
+"""Where scorers stand beside others on the same, and how to read it."""
+_PARTS = {
+    SEEN: "models heard in training",
+    HELD_OUT: "models held out of training",
+    OTHERS: "others in the games of held-out models",
+    WITHOUT_COPIES: "without copies of what was learned",
+    **{place: place.replace("-", " ") for place in BESIDE},
+}
+_FIGURES = {PROMISED: "{} promised", ANSWERED: "the surest {}"}
 
 
-def _roc(table: pl.DataFrame) -> tuple[list[float], list[float]]:
-    steps = table.group_by("score").agg(positive=pl.col("y").sum(), all=pl.len()).sort("score", descending=True)
-    positive = np.r_[0, steps["positive"].to_numpy().cumsum()]
-    negative = np.r_[0, steps["all"].to_numpy().cumsum()] - positive
-    return (negative / max(negative[-1], 1)).tolist(), (positive / max(positive[-1], 1)).tolist()
+def place_words(split: str) -> str:
+    """A split, or a part of one, in words: "test split: models heard in training"."""
+    whole, *parts = split.split(":")
+    if whole in ("all", OUT_OF_FOLD) and parts:
+        whole = ""
+    return ": ".join(filter(None, (SPLIT_WORDS.get(whole, whole), _part_words(":".join(parts)))))
 
 
-def _calibration(table: pl.DataFrame) -> tuple[list[float], list[float]]:
-    parts = [part for part in np.array_split(table.sort("score").select("score", "y").to_numpy(), _BINS) if len(part)]
-    return [float(part[:, 0].mean()) for part in parts], [float(part[:, 1].mean()) for part in parts]
+def _part_words(part: str) -> str:
+    unit, named, name = part.partition("=")
+    if named and unit in UNITS:  # what follows is a name, which may have colons of its own
+        name = UNNAMED if name == UNKNOWN else name
+        return f"said by {name}" if f"{unit}=" == SPEAKER else f"{unit} {name}"
+    first, apart, rest = part.partition(":")
+    for prefix, words in _FIGURES.items():
+        if first.startswith(prefix):
+            first = words.format(first.removeprefix(prefix))
+    return f"{_PARTS.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
 
 
-_CURVES = "roc_calibration_"
-_ALT = "above, recall against the false positive rate; below, the share of lies against the score; a line a detector"
+def ordered(names: Iterable[str]) -> list[str]:
+    """Names of scorers, each once: others who judged the same, then detectors, then controls."""
+    return sorted(dict.fromkeys(names), key=lambda name: (name.startswith(CONTROL), not name.startswith(OBSERVERS)))
+
+
+_RATE, _FAR, _RECALL, _CONTROLS = LEVELS["5pct"], 2.0, "recall_at_players_fpr", "controls:"
+_LESS = {
+    NAMES_MAFIOSO: (VILLAGER_VOTE, "less villager's vote"),
+    WITHIN: (f"{OBSERVERS}suspicion", "less villagers' suspicion"),
+}
+
+
+def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within: str) -> Table:
+    """A row for each scorer, detectors first: its ranking, its recall, and how it differs from the players. here: the
+    rows of the place.
+    """
+    metric, beside = less_players(rows, where)
+    ranked = [WITHIN] if within and beside else [WITHIN, POOLED] if within else [POOLED]
+    columns = ["scorer", *(words_of(name, within) for name in ranked), "recall at FPR"]
+    columns += [_LESS[metric][1]] if beside else []
+    found: list[list[str]] = []
+    for name in ordered(row.scorer for row in here if row.metric == POOLED):
+        mine = {row.metric: row for row in here if row.scorer == name}
+        cells = [figure(mine[one]) if one in mine else "–" for one in ranked]
+        cells.append(_recall(mine.get("recall_at_5pct_fpr"), mine.get("realised_fpr_at_5pct")))
+        cells += [figure(beside[name]) if name in beside else "–"] if beside else []
+        if name.startswith(CONTROL) and not any(row[0] == _CONTROLS for row in found):
+            found.append([_CONTROLS, *("" for _ in cells)])
+        found.append([scorer_words(name).removeprefix("control: "), *cells])
+    return Table(columns, found)
+
+
+def _recall(recall: Figure | None, rate: Figure | None) -> str:
+    """The recall with the rate of false positives that its threshold has here; withheld where that is not nearly the
+    rate that it was chosen for.
+    """
+    if recall is None or rate is None or recall.value is None or rate.value is None:
+        return "–"
+    return f"{'–' if rate.value > _FAR * _RATE else f'{recall.value:.2f}'} at {rate.value:.2f}"
+
+
+def less_players(rows: Sequence[Figure], where: str) -> tuple[str, dict[str, Figure]]:
+    """How each scorer differs from the players: in the villager's seat if there is one, else on rated statements."""
+    for metric, (players, _) in _LESS.items():
+        mine = [row for row in rows if (row.metric, row.against) == (metric + DIFFERENCE, players)]
+        if found := {row.scorer: row for row in mine if row.where in (where, f"{where}:{BY_VILLAGERS}")}:
+            return metric, found
+    return "", {}
+
+
+def pivot(
+    rows: Iterable[Figure],
+    lead: Sequence[str],
+    key: Callable[[Figure], tuple[Any, ...]],
+    column: Callable[[Figure], str],
+) -> Table:
+    """A row for each key, a column for each title, in the order in which they come; of several figures the first. lead:
+    titles of the key; column: the title of a figure, "" for none.
+    """
+    found: dict[tuple[Any, ...], dict[str, str]] = {}
+    for row in rows:
+        if title := column(row):
+            found.setdefault(key(row), {}).setdefault(title, figure(row))
+    titles = dict.fromkeys(title for cells in found.values() for title in cells)
+    return Table(
+        [*lead, *titles], [[*place, *(cells.get(one, "") for one in titles)] for place, cells in found.items()]
+    )
+
+
+def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
+    """A row for each task, speaking model and script: what each detector reaches there, and one word."""
+    counts = {row.where: row.statements for row in reversed(rows) if row.metric == metric}
+
+    def part(row: Figure) -> tuple[str, int]:
+        name = row.where.partition("=")[2]
+        return UNNAMED if name == UNKNOWN else name, counts[row.where]
+
+    def title(row: Figure) -> str:
+        return scorer_words(row.scorer).removeprefix("control: ") if row.metric == metric else ""
+
+    return pivot(rows, ("part", called.statements), part, title)
+
+
+def beside(rows: Sequence[Figure], within: str) -> Table:
+    """A row for each place where others judged the same, and each scorer there: its ranking, or how often it names the
+    mafioso, and how that differs from what the first reaches.
+    """
+    names, places = ordered(row.scorer for row in rows), list(dict.fromkeys(row.where for row in rows))
+    rows = sorted(rows, key=lambda row: (places.index(row.where), names.index(row.scorer)))
+    titles = dict[tuple[str, str, str | None], str]()
+    for where in places:
+        known = {row.metric: row.scorer for row in reversed(rows) if row.where == where and row.value is not None}
+        metric = next((one for one in (NAMES_MAFIOSO, WITHIN, POOLED) if one in known), POOLED)
+        titles[where, metric, None] = words_of(metric, within)
+        titles[where, metric + DIFFERENCE, known.get(metric)] = "less the first"
+        titles[where, _RECALL, None] = words_of(_RECALL)
+    place = ("where", "scorer")
+    return pivot(
+        rows,
+        place,
+        lambda row: (place_words(row.where), scorer_words(row.scorer)),
+        lambda row: titles.get((row.where, row.metric, row.against), ""),
+    )
+
+
+_KEPT = {
+    **dict.fromkeys(("deceptive_covered", "players_covered"), "deceptive ones covered"),
+    "honest_covered": "honest ones covered",
+    "abstained": "abstained",
+    **dict.fromkeys(("answered_accuracy", "top1"), "right where it answers"),
+}
+
+
+def kept(rows: Sequence[Figure]) -> Table:
+    """A row for each promise, and each share of the games in which a detector answers: what became of it."""
+    place = ("where", "detector")
+    return pivot(rows, place, lambda row: (place_words(row.where), row.scorer), lambda row: _KEPT.get(row.metric, ""))
+
+
+def every(rows: Sequence[Figure], within: str) -> Table:
+    """All figures."""
+    said = {"where": place_words, "scorer": scorer_words, "against": scorer_words}
+    said["metric"] = lambda one: words_of(one, within)
+    frame = figure_table(rows).rename({"lo": "value_lo", "hi": "value_hi"})
+    frame = frame.with_columns(pl.col(name).map_elements(words, pl.String) for name, words in said.items())
+    named = ("target", "where", "scorer", "against", "metric")
+    columns = [
+        *map(Column, named),
+        Column("value", format="z.3f", interval=True),
+        *map(Column, ("statements", "games")),
+    ]
+    return Table.of(frame, [*columns, Column("prevalence", "share deceptive, or by chance", ".1%")])
 
 
 def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
@@ -148,28 +432,3 @@ def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: b
     if not same or (held.get("judges") and not judged):
         raise UsageError(f"{out} holds another evaluation; add --overwrite to replace it, or choose another --out")
     return f"{out} held an evaluation of the same detectors on the same corpus, which is replaced"
-
-
-def _data(evaluation: EvaluationResult) -> dict[str, Any]:
-    return {
-        "thresholds_on": evaluation.plan.threshold_split,
-        "hold_out": list(evaluation.plan.hold_out),
-        "seed": evaluation.plan.seed,
-        "sources": list(evaluation.sources),
-        "thresholds": [
-            {"scorer": detector, "target": target, **chosen}
-            for (detector, target), chosen in evaluation.thresholds.items()
-        ],
-        "models": evaluation.models,
-        **evaluation.to_json(),
-    }
-
-
-def _curves(evaluation: EvaluationResult) -> dict[str, Figure]:
-    """The ROC and calibration curves of each target that has both classes, by the name of their file."""
-    tables: dict[str, list[pl.DataFrame]] = {}
-    for _, target, table in per_detector(evaluation.scores, evaluation.statements):
-        part = evaluation.plan.evaluated(table)
-        if describe(part)[2] not in (None, 0.0, 1.0):
-            tables.setdefault(target, []).append(part.select("scorer", "y", "score"))
-    return {_CURVES + target: roc_and_calibration(pl.concat(parts)) for target, parts in tables.items()}

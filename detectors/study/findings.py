@@ -325,25 +325,25 @@ def _abstains(evaluation: EvaluationResult, best: Figure) -> str:
     if row is None or row.value is None:
         return "It promises nothing here, so it gives no verdicts."
     promise = f"To be wrong about at most 10% of the honest and 10% of the deceptive {called}"
-    least = _least_covered(evaluation, row)
-    broken = ""
-    if least is not None:
-        model = least.where.removeprefix(row.where).partition(SPEAKER)[2]
-        of = f" of {model}" if model else ""
-        broken = f"; but {COVERED[least.metric]}{of} it gets right or leaves open in {percent(least)} only"
-    return f"{promise}, it abstains on {percent(row)} of them{broken}."
+    broken = [
+        f"{COVERED[one.metric]}{' of ' if model else ''}{model} in {percent(one)}"
+        for one in _not_covered(evaluation, row)
+        for model in [one.where.removeprefix(row.where).partition(SPEAKER)[2]]
+    ]
+    but = f"; but it gets right or leaves open {', '.join(broken)} only" if broken else ""
+    return f"{promise}, it abstains on {percent(row)} of them{but}."
 
 
 COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
 
 
-def _least_covered(evaluation: EvaluationResult, promised: Figure) -> Figure | None:
-    """Where the promise is certainly not kept: on the whole, else of a speaking model, the worst of several."""
+def _not_covered(evaluation: EvaluationResult, promised: Figure) -> list[Figure]:
+    """Where the promise is certainly not kept: on the whole, else of which speaking models, the worst first."""
     own = [row for row in evaluation.rows if row.scorer == promised.scorer and row.metric in COVERED]
-    every = [row for row in own if row.where == promised.where]
-    own = every + [row for row in own if row.where.startswith(f"{promised.where}:{SPEAKER}")]
     broken = [row for row in own if row.hi is not None and row.hi < _PROMISED]
-    return min(broken, key=lambda row: (row not in every, row.value or 0.0), default=None)
+    models = [row for row in broken if row.where.startswith(f"{promised.where}:{SPEAKER}")]
+    whole = [row for row in broken if row.where == promised.where]
+    return sorted(whole or models, key=lambda row: row.value or 0.0)
 
 
 def _not_tried(evaluation: EvaluationResult, best: Figure) -> str:

@@ -19,21 +19,24 @@ import polars as pl
 from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, read_text
-from liescope.common.statistics import REAL, Estimate, codes, estimate, game_weights, share
-from liescope.detectors.study.figures import Figure, figures_of
-from liescope.detectors.study.scores import ScoringPlan, resampled_as
+from liescope.common.statistics import REAL, Estimate, estimate, game_weights, share
+from liescope.detectors.study.figures import Figure, describe, figures_of
+from liescope.detectors.study.metrics import DECISION, NO_THRESHOLDS, Thresholds, rates
+from liescope.detectors.study.scores import ScoringPlan, resampled_as, scored
 from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 
 OBSERVERS = "observers:"
 OBSERVER = "observer:"
-MODELS = {"one_coin": True, "dawid_skene": False}
+HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
+"""Who was trained on nothing chooses no thresholds, and takes for deceptive what is so above a half."""
+_MODELS = {"one_coin": True, "dawid_skene": False}
 """The ways to weigh observers: whether each has one coin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """answers: item, game_id, observer, yes; together: item and the probability by each of MODELS; weighed: what each
-    model takes the observers for, in the order of `names`; notes: what could not be computed.
+    """answers: item, game_id, observer, yes; together: item, the share of yes, and the probability by each model that
+    could be computed; weighed: what those take the observers for, in the order of `names`; notes: what could not be.
     """
 
     answers: pl.DataFrame
@@ -49,100 +52,86 @@ def observer(model: str, role: str) -> pl.Expr:
     return pl.when(known).then(pl.format("{} ({})", model, pl.col(role).fill_null(""))).otherwise(pl.col(model))
 
 
-def crowd_of(answers: pl.DataFrame, what: str) -> Crowd:
-    """answers: item, game_id, observer, yes (no nulls), of any truth. what: the answers, for a note."""
+def crowd_of(answers: pl.DataFrame, share_of: str, what: str) -> Crowd:
+    """answers: item, game_id, observer, yes (no nulls), of any truth. share_of: the name of the share of yes; what: the
+    answers, for a note.
+    """
     answers = answers.sort("item", "observer")
-    items, item = np.unique(answers["item"].to_numpy(), return_inverse=True)
-    names, observer = np.unique(answers["observer"].to_numpy(), return_inverse=True)
-    coded = Flags(item.astype(np.int64), observer.astype(np.int64), answers["yes"].to_numpy().astype(bool))
-    weighed: dict[str, Weighed] = {}
-    notes = []
-    for name, one_coin in MODELS.items() if len(items) else ():
+    coded, items, names = _coded(answers)
+    weighed, notes = dict[str, Weighed](), list[str]()
+    for name, one_coin in _MODELS.items() if len(items) else ():
         try:
             weighed[name] = dawid_skene(coded, one_coin)
         except ValueError as error:
             notes.append(f"{OBSERVERS}{name}, {what}: {error}, so agreement cannot show how reliable they are")
-    together = pl.DataFrame({"item": pl.Series(items, dtype=pl.String), **{n: m.posterior for n, m in weighed.items()}})
+    together = answers.group_by("item", maintain_order=True).agg(pl.col("yes").mean().alias(share_of))
+    together = together.with_columns(pl.Series(name, model.posterior) for name, model in weighed.items())
     return Crowd(answers, together, weighed, tuple(map(str, names)), tuple(notes))
 
 
+def _coded(answers: pl.DataFrame) -> tuple[Flags, np.ndarray, np.ndarray]:
+    """(answers, items, observers), both sorted."""
+    items, item = np.unique(answers["item"].to_numpy(), return_inverse=True)
+    names, observer = np.unique(answers["observer"].to_numpy(), return_inverse=True)
+    yes = answers["yes"].to_numpy().astype(bool)
+    return Flags(item.astype(np.int64), observer.astype(np.int64), yes), items, names
+
+
 def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[Figure]:
-    """Recall and false positive rate of each observer, by the labels and by agreement alone; the number of observers of
-    an item, and how many independent ones they are worth. truth: item, y of the labelled items of a population.
+    """Recall and false positive rate of each observer, by the labels and by agreement alone, and the share of the
+    others' answers to the same items that are like its own; of all, how far they agree (Krippendorff's alpha), how many
+    answer about an item, and how many independent ones they are worth. truth: item, y of the labelled items of a
+    population.
     """
     family = [] if resampled_as(truth) in crowd.answers.columns else [resampled_as(truth)]
     known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
-    if known.is_empty():
-        return []
-    rows: list[Figure] = []
-    for name in sorted(known["observer"].unique()):
-        mine = known.filter(pl.col("observer") == name)
-        found = _measured(mine, plan)
-        if "dawid_skene" in crowd.weighed:
-            model, place = crowd.weighed["dawid_skene"], crowd.names.index(name)
-            found += [
-                ("agreed_recall", (float(model.recall[place]), None, None)),
-                ("agreed_false_positive_rate", (float(model.false_positive_rate[place]), None, None)),
-            ]
-        rows += figures_of(OBSERVER + name, target, split, found, _shared(mine))
-    return rows + figures_of(f"{OBSERVERS}all", target, split, _worth(known, plan), _shared(known))
-
-
-def agreement_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[Figure]:
-    """How far observers agree, whatever the labels say: Krippendorff's alpha of all, and of each observer the share of
-    the others' answers to the same items that are like its own. truth: as in `observer_rows`.
-    """
-    known = crowd.answers.join(truth.select(pl.exclude("game_id")), on="item", maintain_order="left")
     yes, every = pl.col("yes").sum().over("item"), pl.len().over("item")
     alike = pl.when("yes").then(yes - 1).otherwise(every - yes - 1) / (every - 1)
-    known = known.with_columns(alike=alike, item=pl.col("item").rank("dense") - 1).filter(every > 1)
-    rows: list[Figure] = []
-    if known.is_empty():
-        return rows
-    for name, part in [("", known), *sorted((str(who), part) for (who,), part in known.group_by("observer"))]:
-        game, games = codes(part[resampled_as(part)].to_numpy())
-        weights = game_weights(games, plan.seed)
-        if name:
-            found = ("agreement", estimate(share(part["alike"].to_numpy(), np.ones(len(game)), game, weights), games))
-        else:
-            answers = part["item"].cast(pl.Int64).to_numpy(), part["yes"].to_numpy()
-            found = ("alpha", estimate(alpha(*answers, game, weights), games, REAL))
-        rows += figures_of(OBSERVER + name if name else f"{OBSERVERS}all", target, split, [found], _shared(part))
+    several = known.with_columns(alike=alike).filter(every > 1)
+    rows = list[Figure]()
+
+    def add(name: str, part: pl.DataFrame, found: Mapping[str, Estimate]) -> None:
+        items = part.unique("item")
+        rows.extend(figures_of(name, target, split, found.items(), describe(items)))
+
+    for name in sorted(known["observer"].unique()):
+        mine, beside = known.filter(observer=name), several.filter(observer=name)
+        data = scored(mine, "yes")
+        both = rates(data, 0.5, game_weights(data.games, plan.seed))
+        found = {
+            metric: estimate(values, data.games)
+            for metric, values in zip(("recall", "false_positive_rate"), both, strict=True)
+        }
+        if (model := crowd.weighed.get("dawid_skene")) is not None:
+            place = crowd.names.index(name)
+            found["agreed_recall"] = float(model.recall[place]), None, None
+            found["agreed_false_positive_rate"] = float(model.false_positive_rate[place]), None, None
+        add(OBSERVER + name, mine, found)
+        if beside.height:
+            data = scored(beside, "alike")
+            agreed = share(data.score, np.ones(len(data.y)), data.game, game_weights(data.games, plan.seed))
+            add(OBSERVER + name, beside, {"agreement": estimate(agreed, data.games)})
+    if known.height:
+        add(f"{OBSERVERS}all", known, _worth(known, plan))
+    if several.height:
+        data, (answers, *_) = scored(several, "yes"), _coded(several)
+        agreed = alpha(answers.item, answers.yes, data.game, game_weights(data.games, plan.seed))
+        add(f"{OBSERVERS}all", several, {"alpha": estimate(agreed, data.games, REAL)})
     return rows
 
 
-def _measured(answers: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
-    game, games = codes(answers[resampled_as(answers)].to_numpy())
-    weights = game_weights(games, plan.seed)
-    yes, lie = (answers[column].to_numpy().astype(float) for column in ("yes", "y"))
-    return [
-        ("recall", estimate(share(yes * lie, lie, game, weights), games)),
-        ("false_positive_rate", estimate(share(yes * (1 - lie), 1 - lie, game, weights), games)),
-    ]
-
-
-def _worth(known: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
-    first = known.unique("item", keep="first", maintain_order=True)
-    items, item = np.unique(known["item"].to_numpy(), return_inverse=True)
-    first = first.sort("item")
-    game, games = codes(first[resampled_as(first)].to_numpy())
-    weights = game_weights(games, plan.seed)
-    _, observer = np.unique(known["observer"].to_numpy(), return_inverse=True)
-    answers = Flags(item.astype(np.int64), observer.astype(np.int64), known["yes"].to_numpy().astype(bool))
-    together, pairs = pairs_of(residuals(answers, first["y"].to_numpy().astype(bool)), answers.item, len(items))
-    number = share(np.bincount(item).astype(float), np.ones(len(items)), game, weights)
-    correlation = share(together, pairs, game, weights)
-    return [
-        ("observers", estimate(number, games, REAL)),
-        ("error_correlation", estimate(correlation, games, REAL)),
-        ("effective_observers", estimate(effective(number, correlation), games, REAL)),
-    ]
-
-
-def _shared(answers: pl.DataFrame) -> tuple[int, int, float | None]:
-    items = answers.unique("item")
-    prevalence = items["y"].mean()
-    return items.height, items["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
+def _worth(known: pl.DataFrame, plan: ScoringPlan) -> dict[str, Estimate]:
+    data = scored(known.unique("item", keep="first", maintain_order=True).sort("item"), "yes")
+    weights, (answers, items, _) = game_weights(data.games, plan.seed), _coded(known)
+    together, pairs = pairs_of(residuals(answers, data.y), answers.item, len(items))
+    number = share(np.bincount(answers.item).astype(float), np.ones(len(items)), data.game, weights)
+    correlation = share(together, pairs, data.game, weights)
+    found = {
+        "observers": number,
+        "error_correlation": correlation,
+        "effective_observers": effective(number, correlation),
+    }
+    return {metric: estimate(values, data.games, REAL) for metric, values in found.items()}
 
 
 def read_people(path: Path) -> pl.DataFrame:

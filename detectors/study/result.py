@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.report.contents import Report
+from liescope.common.report.contents import Report, with_interval
 from liescope.common.text import Units
 from liescope.detectors.examples import WORDS, target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
@@ -26,15 +26,14 @@ class EvaluationResult:
 
     scores, statements: what `evaluate_scores` recomputes the first of `rows` from with `plan`; rows: all figures,
     including the comparison with the players; thresholds: by scorer and target; models: name to the contents of
-    model.json; sources: where the evaluated words come from; judges: what asking the chat models came to; notes: what
-    could not be computed, and what was left out; checks: what must be known before any figure is believed; telling: by
-    target, the word or mark that tells most; told, files: the report, and its files, if one was written.
+    model.json; judges: what asking the chat models came to; notes: what could not be computed, and what was left out;
+    checks: what must be known before any figure is believed; telling: by target, the word or mark that tells most;
+    told, files: the report, and its files, if one was written.
     """
 
     corpus: str
     plan: ScoringPlan
     models: Mapping[str, Mapping[str, Any]]
-    sources: tuple[str, ...]
     scores: pl.DataFrame
     statements: pl.DataFrame
     rows: tuple[Figure, ...]
@@ -50,6 +49,11 @@ class EvaluationResult:
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before any figure: what may have been learned by heart."""
         return tuple(words for found in self.checks if found.bad for words in found.sentences)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the evaluated words come from."""
+        return tuple(sorted(self.plan.evaluated(self.statements)["source"].unique()))
 
     @property
     def targets(self) -> list[str]:
@@ -89,14 +93,20 @@ class EvaluationResult:
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """What `liescope evaluate --json` prints."""
+        """What `liescope evaluate --json` prints, and report.json holds."""
         return study_json(
             self.findings,
             self.rows,
             self.notes,
             corpus=self.corpus,
             split=self.plan.split,
+            hold_out=list(self.plan.hold_out),
+            seed=self.plan.seed,
+            sources=list(self.sources),
+            models=self.models,
             judges=[judge.to_json() for judge in self.judges],
+            thresholds=[{"scorer": who, "target": target, **at} for (who, target), at in self.thresholds.items()],
+            thresholds_on=self.plan.threshold_split,
             without_label=self.without_label,
             checks=[found.to_json() for found in self.checks],
         )
@@ -113,14 +123,11 @@ class EvaluationResult:
         return "\n".join(found.words for found in self.findings)
 
     def __repr__(self) -> str:
-        auroc = [
-            f"{row.scorer} {row.value:.3f}{_interval(row)}{row.where.removeprefix(self.plan.split).replace(':', ' ')}"
-            for row in self.rows
-            if row.metric == WITHIN and is_population(row.where) and row.scorer in self.models and row.value
-        ]
-        found = ", ".join(auroc) or "not defined"
+        ranked = [row for row in self.rows if row.metric == WITHIN and is_population(row.where) and row.value]
+        auroc = (
+            f"{row.scorer} {with_interval(row.value, row.lo, row.hi, 3)}{row.where.removeprefix(self.plan.split)}"
+            for row in ranked
+            if row.scorer in self.models
+        )
+        found = ", ".join(auroc).replace(":", " ") or "not defined"
         return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within {self.within} {found}>"
-
-
-def _interval(row: Figure) -> str:
-    return "" if row.lo is None or row.hi is None else f" ({row.lo:.3f} to {row.hi:.3f})"

@@ -10,7 +10,7 @@ import pytest
 
 from liescope.common.agreement import Flags, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.examples import read_statements
-from liescope.detectors.study.beside_players import SeatTables, _answers, _with_means
+from liescope.detectors.study.beside_players import SeatTables, ballots, by_then
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.observers import crowd_of, observer_rows
 from liescope.detectors.study.scores import ScoringPlan, score_table
@@ -57,7 +57,7 @@ def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: b
             "yes": [(n + k) % 3 == 0 for n in range(items) for k in range(count)],
         }
     )
-    crowd = crowd_of(answers, "rated-by-all")
+    crowd = crowd_of(answers, "flags", "rated-by-all")
     assert ("one_coin" in crowd.weighed, "dawid_skene" in crowd.weighed) == (coin, full)
     assert len(crowd.notes) == 2 - coin - full
     assert all(f"at most {count} answers to an item" in note for note in crowd.notes)
@@ -104,10 +104,10 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
     corpus = make_corpus(games=20, change=two_ballots)
     statements = read_statements(corpus)
     tables = SeatTables(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
-    items, _ = _answers(tables)
+    items = ballots(tables)
     late = (statements["phase"] == "defence").to_numpy()
-    means = _with_means(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), tables)
-    assert dict(means.group_by("ballot").agg(pl.col("mean").mean()).iter_rows()) == {1: 0.0, 2: 0.5}
+    means = by_then(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), tables)
+    assert dict(means.group_by("ballot").agg(pl.col("score").mean()).iter_rows()) == {1: 0.0, 2: 0.5}
 
 
 def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) -> None:

@@ -23,8 +23,7 @@ from liescope.detectors.study.beside_players import (
 )
 from liescope.detectors.study.controls import BESIDE_DETECTORS, K_OF_N, ROLE_ORACLE, deal_to_other_games
 from liescope.detectors.study.evaluate import evaluate
-from liescope.detectors.study.evaluation_report import report
-from liescope.detectors.study.evaluation_sections import place_words
+from liescope.detectors.study.evaluation_report import place_words, report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import NO_THRESHOLDS, OF_SHUFFLES
 from liescope.detectors.study.result import EvaluationResult

@@ -117,7 +117,7 @@ def made(*rows: Figure, checks: Sequence[Check] = ()) -> EvaluationResult:
     """An evaluation with these figures."""
     names = {row.scorer for row in rows if not row.scorer.startswith("control:")}
     models = {name: {"corpus": {"name": "mini"}, "text": {}} for name in names}
-    told = "mini", ScoringPlan("test"), models, ("scripted",), pl.DataFrame(), STATEMENTS
+    told = "mini", ScoringPlan("test"), models, pl.DataFrame(), STATEMENTS
     return EvaluationResult(*told, rows, {}, (), (), tuple(checks))
 
 
@@ -214,18 +214,20 @@ def test_a_figure_over_some_of_the_games_says_over_how_many() -> None:
     assert found[1].rests_on == (pooled,)
 
 
-def test_a_promise_that_is_not_kept_for_one_model_names_it() -> None:
+def test_a_promise_that_is_not_kept_names_every_model_of_which_it_is_not() -> None:
     rows = [
         Figure("m", "role", f"test:promised=90%{at}", metric, *value, 400, 80)
         for at, metric, value in (
             ("", "abstained", (0.2, 0.1, 0.3)),
+            (":model=d", "honest_covered", (0.76, 0.7, 0.83)),
             (":model=a:b", "deceptive_covered", (0.69, 0.6, 0.78)),
             (":model=c", "deceptive_covered", (0.89, 0.8, 0.95)),
         )
     ]
-    assert "but lies of a:b it gets right or leaves open in 69%" in str(made(*GOOD, *rows))
+    said = "leaves open lies of a:b in 69% (60% to 78%), honest ones of d in 76% (70% to 83%) only."
+    assert said in str(made(*GOOD, *rows))
     whole = Figure("m", "role", "test:promised=90%", "deceptive_covered", 0.75, 0.7, 0.8, 400, 80)
-    assert "but lies it gets right or leaves open in 75%" in str(made(*GOOD, *rows, whole))
+    assert "leaves open lies in 75% (70% to 80%) only." in str(made(*GOOD, *rows, whole))
 
 
 def test_texts_are_called_texts_and_their_independence_is_a_condition() -> None:

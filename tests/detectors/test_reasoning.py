@@ -333,9 +333,11 @@ def test_views_are_compared_on_the_same_statements(
 def test_the_report_has_one_section_that_says_who_is_ahead(evaluated: dict[str, EvaluationResult]) -> None:
     page = report(evaluated["told"])
     (section,) = (section for section in page.sections if section.name == "role-views")
-    said = " ".join(section.paragraphs)
-    assert "reasoning reaches more than words: the difference is" in said
-    assert "both and reasoning are not clearly apart" in said
+    assert "words reads words. reasoning reads reasoning. both reads both." in " ".join(section.paragraphs)
+    assert section.table is not None
+    less = {row[1]: row[-1] for row in section.table.rows()}
+    assert float(less["reasoning"].split()[1][1:]) > 0  # the lower end of its lead over words
+    assert less["words"] == ""
 
 
 def test_one_view_needs_no_section(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> None:

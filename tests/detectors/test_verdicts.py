@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 from liescope.common.report.plain_text import terminal
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
-from liescope.detectors.study.evaluation_report import report
-from liescope.detectors.study.evaluation_sections import target_sections
+from liescope.detectors.study.evaluation_report import report, target_sections
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import Scored
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scores import ScoringPlan
-from liescope.detectors.study.verdicts import estimates
+from liescope.detectors.study.verdicts import kept
 from tests.detectors.conftest import Corpus, elsewhere
 
 Found = dict[tuple[str, str], Figure]
@@ -126,8 +124,8 @@ def test_models_that_were_not_heard_have_rows_of_their_own(large_model: Path, ma
 def test_games_count_alike_however_much_is_said() -> None:
     """One game with four lies, of which one is covered, and one with a single lie that is: 0.625, not 0.4."""
     data = Scored(np.array([True] * 5), np.zeros(5), np.array([0, 0, 0, 0, 1]), 2)
-    allowed = np.array([[True, False]] * 3 + [[False, True]] * 2)
-    found = estimates(data, allowed, ScoringPlan("test"))
+    held, everyone = np.array([False] * 3 + [True] * 2), np.ones(5, dtype=bool)
+    found = kept(data, held, everyone, {"deceptive_covered": data.y, "honest_covered": ~data.y}, 0)
     assert found["deceptive_covered"][0] == pytest.approx(0.625)
     assert found["answered_accuracy"][0] == pytest.approx(0.625)
     assert found["abstained"][0] == 0
