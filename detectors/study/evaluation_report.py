@@ -141,7 +141,12 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
             for row in held
             if row.metric == "abstained" and row.value == 1
         ]
-        yield Section(f"{target}-verdicts", "Verdicts, and abstaining", tuple(said), table=kept(held))
+        yield Section(
+            f"{target}-verdicts",
+            "Verdicts, and abstaining",
+            tuple(said),
+            table=pivot(held, lambda row: _KEPT.get(row.metric, "")),
+        )
 
 
 def _population(evaluation: EvaluationResult, rows: Sequence[Figure], where: str, name: str) -> Section:
@@ -335,21 +340,20 @@ def less_players(rows: Sequence[Figure], where: str) -> tuple[str, dict[str, Fig
 
 def pivot(
     rows: Iterable[Figure],
-    lead: Sequence[str],
-    key: Callable[[Figure], tuple[Any, ...]],
     column: Callable[[Figure], str],
+    lead: Sequence[str] = ("where", "scorer"),
+    key: Callable[[Figure], tuple[Any, ...]] = lambda row: (place_words(row.where), scorer_words(row.scorer)),
 ) -> Table:
-    """A row for each key, a column for each title, in the order in which they come; of several figures the first. lead:
-    titles of the key; column: the title of a figure, "" for none.
+    """A row for each key, a column for each title, in the order in which they come; of several figures the first.
+    column: the title of a figure, "" for none; lead: titles of the key.
     """
     found: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
         if title := column(row):
             found.setdefault(key(row), {}).setdefault(title, figure(row))
     titles = dict.fromkeys(title for cells in found.values() for title in cells)
-    return Table(
-        [*lead, *titles], [[*place, *(cells.get(one, "") for one in titles)] for place, cells in found.items()]
-    )
+    table = [[*place, *(cells.get(title, "") for title in titles)] for place, cells in found.items()]
+    return Table([*lead, *titles], table)
 
 
 def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
@@ -363,7 +367,7 @@ def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
     def title(row: Figure) -> str:
         return scorer_words(row.scorer).removeprefix("control: ") if row.metric == metric else ""
 
-    return pivot(rows, ("part", called.statements), part, title)
+    return pivot(rows, title, ("part", called.statements), part)
 
 
 def beside(rows: Sequence[Figure], within: str) -> Table:
@@ -379,13 +383,7 @@ def beside(rows: Sequence[Figure], within: str) -> Table:
         titles[where, metric, None] = words_of(metric, within)
         titles[where, metric + DIFFERENCE, known.get(metric)] = "less the first"
         titles[where, _RECALL, None] = words_of(_RECALL)
-    place = ("where", "scorer")
-    return pivot(
-        rows,
-        place,
-        lambda row: (place_words(row.where), scorer_words(row.scorer)),
-        lambda row: titles.get((row.where, row.metric, row.against), ""),
-    )
+    return pivot(rows, lambda row: titles.get((row.where, row.metric, row.against), ""))
 
 
 _KEPT = {
@@ -394,12 +392,7 @@ _KEPT = {
     "abstained": "abstained",
     **dict.fromkeys(("answered_accuracy", "top1"), "right where it answers"),
 }
-
-
-def kept(rows: Sequence[Figure]) -> Table:
-    """A row for each promise, and each share of the games in which a detector answers: what became of it."""
-    place = ("where", "detector")
-    return pivot(rows, place, lambda row: (place_words(row.where), row.scorer), lambda row: _KEPT.get(row.metric, ""))
+"""What became of a promise, and of answering only where a detector is sure: the column of each metric."""
 
 
 def every(rows: Sequence[Figure], within: str) -> Table:

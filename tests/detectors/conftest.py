@@ -241,10 +241,12 @@ def encoder_model(once: Once, corpus: Path, tiny_encoder: Path) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _controls_once() -> Iterator[None]:
-    """The controls of equal statements are fitted once, however many models are evaluated beside them."""
+    """The controls of equal statements, and words with shuffled labels, are fitted once, however many models are
+    evaluated beside them.
+    """
     from liescope.detectors.study import evaluate
 
-    fitted = evaluate.control_scores
+    fitted, shuffled = evaluate.control_scores, evaluate.shuffles
     known: dict[tuple[Any, ...], Any] = {}
 
     def once(statements: pl.DataFrame, schemes: Any, plan: Any, reasoned: bool, progress: Any) -> Any:
@@ -253,8 +255,15 @@ def _controls_once() -> Iterator[None]:
             known[key] = fitted(statements, schemes, plan, reasoned, progress)
         return known[key]
 
+    def shuffled_once(statements: pl.DataFrame, scheme: Any, target: str, plan: Any, progress: Any) -> Any:
+        key = (statements.hash_rows().sum(), target, plan.split, plan.seed)
+        if key not in known:
+            known[key] = shuffled(statements, scheme, target, plan, progress)
+        return known[key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "control_scores", once)
+        patch.setattr(evaluate, "shuffles", shuffled_once)
         yield
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from liescope.common.agreement import Flags, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.examples import read_statements
-from liescope.detectors.study.beside_players import SeatTables, ballots, by_then
+from liescope.detectors.study.beside_players import ballots, by_then
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.observers import crowd_of, observer_rows
 from liescope.detectors.study.scores import ScoringPlan, score_table
@@ -103,10 +103,9 @@ def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus:
 
     corpus = make_corpus(games=20, change=two_ballots)
     statements = read_statements(corpus)
-    tables = SeatTables(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
-    items = ballots(tables)
+    items = ballots(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
     late = (statements["phase"] == "defence").to_numpy()
-    means = by_then(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), tables)
+    means = by_then(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), statements)
     assert dict(means.group_by("ballot").agg(pl.col("score").mean()).iter_rows()) == {1: 0.0, 2: 0.5}
 
 

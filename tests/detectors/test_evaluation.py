@@ -16,7 +16,7 @@ from liescope.common.report.files import write
 from liescope.common.report.plain_text import markdown
 from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.study.beside_players import (
-    SeatTables,
+    ballots,
     detective_claims,
     in_the_villagers_seat,
     on_statements,
@@ -386,12 +386,13 @@ def test_the_warning_says_how_much_is_scripted() -> None:
     assert scripted_warning(["scripted"]).startswith("The words")
 
 
-def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[Figure], list[str], SeatTables]:
+def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[Figure], list[str], pl.DataFrame]:
     statements = read_statements(corpus)
-    tables = SeatTables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
+    votes = read(corpus, "votes").collect()
     scores = score_table(statements["statement_id"], score(statements).to_numpy().astype(float), "d", "role")
-    rows, notes = in_the_villagers_seat(scores, tables, ScoringPlan("all"))
-    return rows, notes, tables
+    asked = ballots(statements, votes, read(corpus, "games").collect())
+    rows, notes = in_the_villagers_seat(scores, asked, statements, ScoringPlan("all"))
+    return rows, notes, votes
 
 
 def test_a_detector_that_knows_names_the_mafioso_always_and_one_that_knows_nothing_half_the_time(corpus: Path) -> None:
@@ -405,9 +406,9 @@ def test_a_detector_that_knows_names_the_mafioso_always_and_one_that_knows_nothi
 
 
 def test_votes_that_the_rules_drew_are_left_out_people_are_shown_apart_and_differences_are_paired(corpus: Path) -> None:
-    rows, notes, tables = _seat(corpus, lambda statements: statements["label_role"])
-    usable = tables.votes.filter(pl.col("fallback") == "")
-    assert f"{tables.votes.height - usable.height} of {tables.votes.height} villagers' votes" in notes[0]
+    rows, notes, votes = _seat(corpus, lambda statements: statements["label_role"])
+    usable = votes.filter(pl.col("fallback") == "")
+    assert f"{votes.height - usable.height} of {votes.height} villagers' votes" in notes[0]
     people = usable.filter(pl.col("voter_source") == "human")
     voted = [r for r in rows if r.scorer == "observers:villager_vote"]
     (row,) = [r for r in voted if r.where == "all:people"]
@@ -427,9 +428,9 @@ def test_votes_that_the_rules_drew_are_left_out_people_are_shown_apart_and_diffe
 
 def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Path) -> None:
     statements = read_statements(corpus).filter(pl.col("speaker_role") != "detective")
-    tables = SeatTables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
+    asked = ballots(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], np.full(statements.height, 0.9), "d", "role")
-    rows, _ = in_the_villagers_seat(scores, tables, ScoringPlan("all"))
+    rows, _ = in_the_villagers_seat(scores, asked, statements, ScoringPlan("all"))
     assert value(rows, "d", "names_mafioso", "all") == 0.5
 
 
@@ -456,12 +457,12 @@ def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: 
 
 
 def test_an_evaluation_is_replaced_by_the_same_one_with_a_word_and_by_another_only_when_asked(
-    model: Path, corpus: Path, tmp_path: Path
+    evaluation: EvaluationResult, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
     out, other = tmp_path / "report", shutil.copytree(model, tmp_path / "renamed")
-    first = evaluate(model, corpus, out=out)
-    assert not [note for note in first.notes if "replaced" in note]
-    again = evaluate(model, corpus, out=out)
+    write(report(evaluation), out)
+    assert not [note for note in evaluation.notes if "replaced" in note]
+    again = evaluate(model, corpus, out=out, split="test")
     assert again.notes[0].endswith("same detectors on the same corpus, which is replaced")
     assert "replaced" not in (out / "report.md").read_text(encoding="utf-8")
     before = (out / "report.json").read_bytes()
@@ -469,5 +470,5 @@ def test_an_evaluation_is_replaced_by_the_same_one_with_a_word_and_by_another_on
         with pytest.raises(UsageError, match="--overwrite"):
             evaluate(models, corpus, out=out)
     assert (out / "report.json").read_bytes() == before
-    evaluate(other, corpus, out=out, overwrite=True)
+    evaluate(other, corpus, out=out, split="test", overwrite=True)
     assert list(json.loads((out / "report.json").read_text(encoding="utf-8"))["models"]) == ["renamed"]
