@@ -1,15 +1,11 @@
-"""The settings of bench, fit, analyse and report."""
+"""The settings of fit, analyse and report."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict
 
-from liescope.common.settings import Setting, like
-from liescope.detectors.detector_settings import EvaluateSettings
-from liescope.detectors.detector_settings import Seed as LearningSeed
-from liescope.detectors.examples import VIEWS
+from liescope.common.settings import Setting
 
 DrawnVotes = Literal["keep", "leave-out"]
 """What to do with games that contain a vote drawn by the rules."""
@@ -103,49 +99,4 @@ class ReportSettings(TypedDict, total=False):
     draws: Annotated[int, Setting("Draws of the fit to keep of each chain.", 1000, at_least=1, group=_SAMPLER)]
     tune: Tune
     seed: Seed
-    overwrite: Overwrite
-
-
-class BenchSettings(TypedDict, total=False):
-    """What `bench` takes."""
-
-    data: Annotated[
-        str | os.PathLike[str] | None,
-        Setting(
-            "The folder with the suite's files.",
-            shown="the suite's own folder; for those of Liescope the working folder",
-            metavar="FOLDER",
-        ),
-    ]
-    leave_out: Annotated[
-        Sequence[str],
-        Setting(
-            "What detectors learn without, and are measured on: task or model; may be repeated.",
-            ("task", "model"),
-            shown="both",
-            metavar="PART",
-        ),
-    ]
-    context: Annotated[
-        int, Setting("Turns before each statement, for kinds that learn here.", 0, at_least=0, metavar="N")
-    ]
-    view: Annotated[
-        Sequence[str],
-        Setting(
-            "What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or both; may "
-            "be repeated, to compare views on the statements that keep reasoning.",
-            ("words",),
-            shown="words",
-            metavar="VIEW",
-            choices=VIEWS,
-        ),
-    ]
-    seed: LearningSeed
-    judge_limit: Annotated[int | None, like(EvaluateSettings, "judge_limit")]
-    judge_prompt: Annotated[str | os.PathLike[str] | None, like(EvaluateSettings, "judge_prompt")]
-    judge_cache: Annotated[str | os.PathLike[str] | None, like(EvaluateSettings, "judge_cache")]
-    price: Annotated[Sequence[str], like(EvaluateSettings, "price")]
-    max_cost: Annotated[float | None, like(EvaluateSettings, "max_cost")]
-    currency: Annotated[str, like(EvaluateSettings, "currency")]
-    allow_key: Annotated[Sequence[str], like(EvaluateSettings, "allow_key")]
     overwrite: Overwrite

@@ -1,5 +1,5 @@
 """The commands that say who deceives best and how: fit (the capability model), analyse (every other analysis), report
-(both, for readers); and bench, which detects best.
+(both, for readers).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import typer
 
 from liescope.benchmark.benchmark_settings import (
     AnalyseSettings,
-    BenchSettings,
     FitSettings,
     ReportSettings,
 )
@@ -137,33 +136,3 @@ def report(
         print(line)
     print(f"{len(result.tables)} tables; {len(result.missing)} things are not shown (why: the end of the page)")
     print(f"wrote {plain(str(result.report))}")
-
-
-@app.command()
-@with_settings(BenchSettings)
-def bench(
-    *,
-    detectors: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DETECTOR...",
-            help="Models (folders, or USER/NAME on the Hub), kinds such as tfidf, or judge:openai:NAME.",
-        ),
-    ],
-    suite: Annotated[str, typer.Option(help="chat, games, all, or a TOML file of your own.")] = "chat",
-    out: Out,
-    given: Given,
-    as_json: AsJson = False,
-) -> None:
-    """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
-
-    Trained detectors are scored as they are; they, and kinds that are named, also learn anew from each data set with
-    groups, tasks and speaking models left out. Writes report.html, report.md, bench.csv, bench.json, and for data sets
-    on the Hub the files that show results there. Data that are not at hand are left out, with where to get them.
-
-    Example: liescope bench tfidf models/mine --suite chat --data downloads --out reports/bench
-    """
-    from liescope.benchmark.bench.bench_report import lines
-    from liescope.benchmark.bench.benching import bench as measure
-
-    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, lines)

@@ -1,4 +1,4 @@
-"""Lie detectors: train, load, score statements, evaluate; audit a corpus."""
+"""Lie detectors: train, load, score statements, evaluate, bench; audit a corpus."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,8 @@ from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.scoring import ScoredFile, score, score_file
 from liescope.detectors.study.audit import audit
 from liescope.detectors.study.audit_result import AuditResult
+from liescope.detectors.study.bench import bench
+from liescope.detectors.study.bench_result import BenchResult
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.transfer import transfer
@@ -23,6 +25,7 @@ __all__ = [
     "DETECTORS",
     "TARGETS",
     "AuditResult",
+    "BenchResult",
     "Detector",
     "DetectorOptions",
     "EvaluationResult",
@@ -35,6 +38,7 @@ __all__ = [
     "TrainResult",
     "TransferResult",
     "audit",
+    "bench",
     "evaluate",
     "load",
     "make",

@@ -1,4 +1,4 @@
-"""The commands of detectors: train, score, evaluate, transfer, audit."""
+"""The commands of detectors: train, score, evaluate, bench, transfer, audit."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from liescope.common.settings import Setting, resolve
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
     AuditSettings,
+    BenchSettings,
     EvaluateSettings,
     ScoreSettings,
     TrainSettings,
@@ -163,6 +164,36 @@ def evaluate(
     from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
     say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, report_lines)
+
+
+@app.command()
+@with_settings(BenchSettings)
+def bench(
+    *,
+    detectors: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DETECTOR...",
+            help="Models (folders, or USER/NAME on the Hub), kinds such as tfidf, or judge:openai:NAME.",
+        ),
+    ],
+    suite: Annotated[str, typer.Option(help="chat, games, all, or a TOML file of your own.")] = "chat",
+    out: Annotated[Path, typer.Option(help="The folder for the report.")],
+    given: Given,
+    as_json: AsJson = False,
+) -> None:
+    """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
+
+    Trained detectors are scored as they are; they, and kinds that are named, also learn anew from each data set with
+    groups, tasks and speaking models left out. Writes the report, and for data sets
+    on the Hub the files that show results there. Data that are not at hand are left out, with where to get them.
+
+    Example: liescope bench tfidf models/mine --suite chat --data downloads --out reports/bench
+    """
+    from liescope.detectors.display import report_lines
+    from liescope.detectors.study.bench import bench as measure
+
+    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, report_lines)
 
 
 @app.command()

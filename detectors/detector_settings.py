@@ -126,6 +126,51 @@ class EvaluateSettings(TypedDict, total=False):
     ]
 
 
+class BenchSettings(TypedDict, total=False):
+    """What `bench` takes."""
+
+    data: Annotated[
+        AnyPath | None,
+        Setting(
+            "The folder with the suite's files.",
+            shown="the suite's own folder; for those of Liescope the working folder",
+            metavar="FOLDER",
+        ),
+    ]
+    leave_out: Annotated[
+        Sequence[str],
+        Setting(
+            "What detectors learn without, and are measured on: task or model; may be repeated.",
+            ("task", "model"),
+            shown="both",
+            metavar="PART",
+        ),
+    ]
+    context: Annotated[
+        int, Setting("Turns before each statement, for kinds that learn here.", 0, at_least=0, metavar="N")
+    ]
+    view: Annotated[
+        Sequence[str],
+        Setting(
+            "What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or both; may "
+            "be repeated, to compare views on the statements that keep reasoning.",
+            (WORDS,),
+            shown=WORDS,
+            metavar="VIEW",
+            choices=VIEWS,
+        ),
+    ]
+    seed: Seed
+    judge_limit: Annotated[int | None, like(EvaluateSettings, "judge_limit")]
+    judge_prompt: Annotated[AnyPath | None, like(EvaluateSettings, "judge_prompt")]
+    judge_cache: Annotated[AnyPath | None, like(EvaluateSettings, "judge_cache")]
+    price: Annotated[Sequence[str], like(EvaluateSettings, "price")]
+    max_cost: Annotated[float | None, like(EvaluateSettings, "max_cost")]
+    currency: Annotated[str, like(EvaluateSettings, "currency")]
+    allow_key: Annotated[Sequence[str], like(EvaluateSettings, "allow_key")]
+    overwrite: Annotated[bool, Setting("Replace an existing report at --out.", False, flag="--overwrite")]
+
+
 class TransferSettings(TypedDict, total=False):
     """What `transfer` takes, beside the options of the detectors."""
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from liescope.benchmark.benchmark_settings import (
     AnalyseSettings,
-    BenchSettings,
     FitSettings,
     ReportSettings,
 )
 from liescope.common.settings import settings_table
 from liescope.detectors.detector_settings import (
     AuditSettings,
+    BenchSettings,
     EvaluateSettings,
     ScoreSettings,
     TrainSettings,

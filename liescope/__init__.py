@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
-    from liescope.benchmark import analyse, bench, fit, report
-    from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
+    from liescope.benchmark import analyse, fit, report
+    from liescope.detectors import audit, bench, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
@@ -84,10 +84,10 @@ _ROOMS = {
     "liescope.generate.corpus": ("build", "read"),
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
-    "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.game_file": ("view",),
-    "liescope.benchmark": ("analyse", "bench", "fit", "report"),
+    "liescope.benchmark": ("analyse", "fit", "report"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -48,7 +48,7 @@ _GROUPS = {
         "score": (_DETECTORS, "Score statements: how probable is it that each is deceptive?"),
         "evaluate": (_DETECTORS, "Compare detectors with controls, chat models and people."),
         "bench": (
-            _BENCHMARK,
+            _DETECTORS,
             "Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with "
             "it.",
         ),

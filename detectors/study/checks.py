@@ -16,7 +16,7 @@ from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.folds import Rows
 from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_games
+from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_games, scorer_words
 from liescope.detectors.study.figures import Figure, describe
 from liescope.detectors.study.learned import quick
 from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
@@ -50,45 +50,48 @@ class Check:
 
 
 def copies(
-    models: Mapping[str, LoadedDetector],
+    models: Mapping[str, LoadedDetector | None],
     scores: pl.DataFrame,
     statements: pl.DataFrame,
     plan: ScoringPlan,
     schemes: Mapping[str, Scheme],
 ) -> Iterator[Check]:
-    """For each detector, evaluated statements that repeat what it learned from before it scored them. schemes: by
-    target, of those that learned anew.
+    """For each detector, evaluated statements that repeat what it learned from before it scored them. models: None for
+    what only learned anew; schemes: by target, of those that did.
     """
-    tables = {name: table for name, _, table in per_detector(scores, statements) if name in models}
-    for name, model in models.items():
-        table = plan.evaluated(tables[name])
+    for name, target, every_one in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
+        model, table = models[name], plan.evaluated(every_one)
         if table.is_empty():
             continue
-        found = _copies_in(table, model, plan, schemes.get(model.file.target))
+        found = _copies_in(table, target, model, plan, schemes.get(target))
         if not found.near.any():
             continue
         every, rest = (_ranked(table, use, plan) for use in (np.ones(table.height, dtype=bool), ~found.near))
         where = f"{plan.split}:{WITHOUT_COPIES}"
         metric = next(iter(every))
-        figure = _figure(name, model.file.target, where, metric, rest[metric], table.filter(pl.Series(~found.near)))
+        figure = _figure(name, target, where, metric, rest[metric], table.filter(pl.Series(~found.near)))
         same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
         gain = every[metric] - rest[metric]
         spread = Spread.of(gain, table[resampled_as(table)].n_unique())
         called = Units.of(table["game"].unique())  # in games, players have stock phrases
         many = near > MANY * long and not called.are_games
         bad = bool(found.games) or many or (spread is not None and float(gain[0]) - 3 * spread.error > _GAIN)
-        words = tuple(_words(found, (same, near, long), name, table["game_id"].n_unique(), called))
-        yield Check(COPIES, name, model.file.target, bad, words, (figure,))
+        said = scorer_words(name).removeprefix("control: ")
+        words = tuple(_words(found, (same, near, long), said, table["game_id"].n_unique(), called))
+        yield Check(COPIES, name, target, bad, words, (figure,))
 
 
-def _copies_in(table: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> Copies:
+def _copies_in(
+    table: pl.DataFrame, target: str, model: LoadedDetector | None, plan: ScoringPlan, scheme: Scheme | None
+) -> Copies:
     """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds."""
-    examples = make_examples(table, 0, model.file.target)
-    finished = (table["fold"] == FINISHED).to_numpy()
-    found = model.learned().copies([one for one, there in zip(examples, finished, strict=True) if there])
+    examples = make_examples(table, 0, target)
+    finished, games = (table["fold"] == FINISHED).to_numpy(), set[str]()
     long, exact, near = (np.zeros(len(examples), dtype=bool) for _ in range(3))
-    long[finished], exact[finished], near[finished] = found.long, found.exact, found.near
-    games = set(found.games)
+    if model is not None:
+        found = model.learned().copies([one for one, there in zip(examples, finished, strict=True) if there])
+        long[finished], exact[finished], near[finished] = found.long, found.exact, found.near
+        games |= found.games
     crossed = [one for one, there in zip(examples, finished, strict=True) if not there]
     if crossed:
         part = table.filter(~pl.Series(finished))
@@ -107,9 +110,9 @@ def _copies_in(table: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, sc
     return Copies(long, exact, near, frozenset(games))
 
 
-def _folds(part: pl.DataFrame, model: LoadedDetector, plan: ScoringPlan, scheme: Scheme | None) -> list[Rows]:
+def _folds(part: pl.DataFrame, model: LoadedDetector | None, plan: ScoringPlan, scheme: Scheme | None) -> list[Rows]:
     """The divisions by which a detector learned anew; the one that is kept where it did not."""
-    if scheme is None or not plan.crossed(model.name) or not quick(model):
+    if scheme is None or (model is not None and not (plan.crossed(model.name) and quick(model))):
         return [part["fold"].to_numpy()]
     return [fold_numbers(parts, part.height) for parts in scheme.among(part["statement_id"]).repeats]
 
@@ -136,7 +139,7 @@ def _ranked(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> dict[str, Flo
     part = Scored(data.y[use], data.score[use], data.game[use], data.games, own)
     weights = game_weights(data.games, plan.seed)
     if in_pairs(table).height:
-        return {WITHIN: within_games(part, weights)}
+        return {WITHIN: within_games(part, weights, plan.alike)}
     return {POOLED: pooled_auroc(part, weights)}
 
 

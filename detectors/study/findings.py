@@ -72,7 +72,7 @@ def findings(evaluation: EvaluationResult) -> tuple[Finding, ...]:
 def verdict_of(evaluation: EvaluationResult) -> Verdict:
     """Of the first target: what must be known before anything is believed comes first, and one reason is enough."""
     rows = [row for row in evaluation.rows if row.target == evaluation.rows[0].target]
-    ranked = _ranked(rows)
+    ranked = ranked_of(rows)
     if not ranked:
         return Verdict(OPEN, f"no AUROC is defined for {rows[0].target}; the notes say why.")
     best, called = ranked[0], units(evaluation)
@@ -104,7 +104,7 @@ def verdict_of(evaluation: EvaluationResult) -> Verdict:
     return Verdict(parts.answer, words + _silence(evaluation, best), best, (*leads[:1], *parts.rests_on))
 
 
-def _ranked(rows: Sequence[Figure]) -> list[Figure]:
+def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
     """Detectors and judges by AUROC, the best first: within games, on held-out models where there are any; pooled where
     no game has both classes.
     """
@@ -121,18 +121,24 @@ def _name(rows: Sequence[Figure], ranked: Sequence[Figure]) -> str:
     best, others = ranked[0], ranked[1:]
     if not others:
         return best.scorer
-    leads = {row.against: row for row in _pairs(rows, best)}
-    found = [leads.get(other.scorer) for other in others]
-    p = holm([None if row is None else _p(row, row.value or 0.0) for row in found])
-    equal = [
-        other.scorer
-        for other, row, one in zip(others, found, p, strict=True)
-        if row is None or not ((row.lo is not None and row.lo > 0) and (one is None or one < _SURE))
-    ]
+    behind = surely_behind(rows, best, others)
+    equal = [other.scorer for other in others if other.scorer not in behind]
     if not equal:
         return f"{best.scorer}, ahead of the other {number_of(len(others), 'detector')} here,"
     some = " and ".join(filter(None, (", ".join(equal[:2]), f"{len(equal) - 2} more" if len(equal) > 2 else "")))
     return f"{best.scorer} (not told apart from {some})"
+
+
+def surely_behind(rows: Sequence[Figure], one: Figure, others: Sequence[Figure]) -> list[str]:
+    """The others that a scorer is ahead of by more than chance explains, corrected for their number."""
+    leads = {row.against: row for row in _pairs(rows, one)}
+    found = [row for other in others if (row := leads.get(other.scorer)) is not None]
+    p = holm([_p(row, row.value or 0.0) for row in found])
+    return [
+        row.against or ""
+        for row, one_p in zip(found, p, strict=True)
+        if row.lo is not None and row.lo > 0 and (one_p is None or one_p < _SURE)
+    ]
 
 
 def _above(ranked: Sequence[Figure]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from liescope.common.errors import UsageError
 from liescope.common.model_names import spellings
 from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
-from liescope.detectors.detector import ROLE, Progress
+from liescope.detectors.detector import ROLE, Detector, Progress
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.examples import WORDS, Example, keeps_reasoning, make_examples, target_column
 from liescope.detectors.folds import Rows
@@ -144,7 +145,9 @@ def scores_of(
     made = make_examples(every, text.context, model.file.target, games)
     asked = [example for example in made if example.can_be_read(text.view)]
     if plan.crossed(name) and quick(model) and len(asked) <= _REFITTED:
-        return [_refitted(name, model, asked, scheme, progress)]
+        file = model.file
+        fresh = partial(make, file.kind, file.text, file.options)
+        return [refitted(name, file.target, fresh, asked, scheme, progress, file.confidence.of_scores)]
     own = model.scores.with_columns(scorer=pl.lit(name))
     where = own.join(statements.select("statement_id", "split"), on="statement_id", maintain_order="left")
     learned = not frozen and plan.split in ("train", OUT_OF_FOLD)
@@ -164,24 +167,29 @@ def quick(model: LoadedDetector) -> bool:
     return detector_class(model.file.kind).folds >= FOLDS and not model.detector.requests((), ())
 
 
-def _refitted(
-    name: str, model: LoadedDetector, examples: Sequence[Example], scheme: Scheme, progress: Progress
+def refitted(
+    name: str,
+    target: str,
+    fresh: Callable[[], Detector],
+    examples: Sequence[Example],
+    scheme: Scheme,
+    progress: Progress,
+    probability: Callable[[Floats], Floats] = np.asarray,
 ) -> pl.DataFrame:
-    """Each statement's score by detectors made like this one that learned from other groups."""
-    file, own = model.file, scheme.among([example.statement_id for example in examples])
-    done = 0
+    """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
+    own, done = scheme.among([example.statement_id for example in examples]), 0
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
-        fresh = make(file.kind, file.text, file.options)
-        fresh.fit([examples[at] for at in learn], y[learn], own.groups[learn])
-        return file.confidence.of_scores(fresh.predict_proba([examples[at] for at in score])[:, 1])
+        detector = fresh()
+        detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
+        return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
 
     def step() -> None:
         nonlocal done
         done += 1
         progress(f"{name}, out of fold", done, own.steps)
 
-    return scheme_table(own, probe, name, file.target, step)
+    return scheme_table(own, probe, name, target, step)
 
 
 def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:

@@ -322,25 +322,25 @@ def pooled_auroc(data: Scored, weights: Weights) -> Floats:
     return found
 
 
-def within_games(data: Scored, weights: Weights) -> Floats:
+def within_games(data: Scored, weights: Weights, alike: bool = False) -> Floats:
     """(weights,): the AUROC within games, or within what else is compared alone, NaN where none has both classes. Each
-    weighs by its number of pairs.
+    weighs by its number of pairs. alike: tasks count alike, so that no large one speaks for all.
     """
     if data.own is not None and len(np.unique(data.own)) < len(np.unique(data.game)):
-        return _within_tasks(data, data.own, weights)
+        return _within_tasks(data, data.own, weights, alike)
     right, pairs = (weights @ np.column_stack(pairs_within(data))).T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(right / pairs, dtype=np.float64)
 
 
-def _within_tasks(data: Scored, task: npt.NDArray[np.int64], weights: Weights) -> Floats:
+def _within_tasks(data: Scored, task: npt.NDArray[np.int64], weights: Weights, alike: bool) -> Floats:
     """The same where what is compared holds several games, so that its pairs are of two games."""
     right = pairs = np.zeros(len(weights))
     for code in np.unique(task):
         mine = task == code
         part = Scored(data.y[mine], data.score[mine], data.game[mine], data.games)
         lies, honest = (weights @ np.bincount(part.game[rows], minlength=data.games) for rows in (part.y, ~part.y))
-        both = (lies * honest).astype(np.float64)
+        both = np.sign(lies * honest) if alike else (lies * honest).astype(np.float64)
         right = right + np.where(both > 0, np.nan_to_num(pooled_auroc(part, weights)) * both, 0.0)
         pairs = pairs + both
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -19,7 +19,7 @@ import polars as pl
 
 from liescope.common.statistics import Floats, game_weights
 from liescope.common.text import Units
-from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED
+from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
 from liescope.detectors.study.metrics import (
     DECISION,
@@ -126,7 +126,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
             if not detector.startswith(CONTROL):
                 notes |= {f"{detector}, {target}, {name}: {words}": None for words in why.values()}
             beside.setdefault((target, name), []).append(scorer)
-        if not detector.startswith(CONTROL) or detector == CONTROL + BEST_WORD:
+        if not detector.startswith(CONTROL) or detector.removeprefix(CONTROL) in (BEST_WORD, WORDS):
             parts += _by_unit(detector, target, evaluated, plan)
     for (target, name), scorers in beside.items():
         rows += differences(pairs_of_interest(scorers), target, name)
@@ -170,7 +170,7 @@ def values_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
     """
     data = scored(table)
     weights = game_weights(data.games, plan.seed)
-    found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
+    found = {WITHIN: within_games(data, weights, plan.alike), **rank_metrics(data, weights)}
     if "centred" in table.columns:
         found["auroc_centred"] = pooled_auroc(scored(table, "centred"), weights)
     held = [name for name in NO_THRESHOLDS if CUT + name in table.columns and not table[CUT + name].null_count()]
@@ -214,7 +214,7 @@ def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -
             part, where = table.filter(pl.col(column) == name), f"{plan.split}:{unit}={name}"
             data = scored(part)
             weights = game_weights(data.games, plan.seed)
-            found = {WITHIN: within_games(data, weights), POOLED: pooled_auroc(data, weights)}
+            found = {WITHIN: within_games(data, weights, plan.alike), POOLED: pooled_auroc(data, weights)}
             if column == "speaker_model":
                 found["auroc_centred"] = pooled_auroc(scored(part, "centred"), weights)
             yield from measured(scorer, target, where, found, part)

@@ -38,13 +38,15 @@ THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validati
 @dataclass(frozen=True, slots=True)
 class ScoringPlan:
     """What to compute. split: of the corpus, or "all"; hold_out: models whose statements are a population of their own;
-    frozen: thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`.
+    frozen: thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`;
+    alike: whether tasks count alike, as where scorers have scores of different parts of them.
     """
 
     split: str
     hold_out: tuple[str, ...] = ()
     seed: int = 0
     frozen: Mapping[str, Thresholds] = field(default_factory=dict)
+    alike: bool = False
 
     @property
     def threshold_split(self) -> str | None:

@@ -15,20 +15,10 @@ import pytest
 from huggingface_hub._eval_results import parse_eval_result_entries
 
 import liescope
-from liescope.benchmark import BenchResult
-from liescope.benchmark.bench.bench_result import (
-    AS_TRAINED,
-    ASKED,
-    CAME,
-    GROUPS_OUT,
-    MODEL_OUT,
-    TASK_OUT,
-    WORDS,
-    Found,
-    hub_files,
-)
 from liescope.cli import main
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors import BenchResult
+from liescope.detectors.study.bench_result import WORDS_ALONE, Benched, hub_files
 from tests.detectors.judge_stub import material, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -106,40 +96,48 @@ def benched(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchResu
     return liescope.bench("tfidf", suite=folder / "suite.toml", out=out)
 
 
-def value(found: Found, detector: str, how: str, task: str = "") -> float:
-    return found.row(detector, how, "auroc_within", task).value
+GROUPS, TASKS_OUT, MODELS_OUT = "tfidf (other groups)", "tfidf (other tasks)", "tfidf (other models)"
+
+
+def value(found: Benched, scorer: str, task: str = "") -> float:
+    row = found.figure(scorer, task=task)
+    assert row is not None
+    assert row.value is not None
+    return row.value
 
 
 def test_words_alone_are_said_to_do_the_task_whose_lies_have_a_word_of_their_own(benched: BenchResult) -> None:
     (found,) = benched.data
-    assert value(found, WORDS, GROUPS_OUT, "told") > 0.8
-    assert value(found, WORDS, GROUPS_OUT, "bare") < 0.75
+    assert value(found, WORDS_ALONE, "told") > 0.8
+    assert value(found, WORDS_ALONE, "bare") < 0.75
     assert "told" in found.solved
     assert "bare" not in found.solved
-    assert benched.findings[0].startswith("Word counts alone")
-    assert "told" in benched.findings[0]
+    first = benched.findings[0]
+    assert first.words.startswith("Word counts alone")
+    assert "told" in first.words
+    assert {row.scorer for row in first.rests_on} == {WORDS_ALONE}
 
 
 def test_what_learned_the_other_tasks_is_misled_by_one_whose_truths_have_the_word_of_their_lies(
     benched: BenchResult,
 ) -> None:
     (found,) = benched.data
-    assert value(found, "tfidf", GROUPS_OUT, "turned") > 0.8
-    assert value(found, "tfidf", TASK_OUT, "turned") < 0.2
-    assert value(found, "tfidf", MODEL_OUT, "turned") > 0.8
+    assert value(found, GROUPS, "turned") > 0.8
+    assert value(found, TASKS_OUT, "turned") < 0.2
+    assert value(found, MODELS_OUT, "turned") > 0.8
 
 
 def test_a_score_counts_each_task_alike(benched: BenchResult) -> None:
     (found,) = benched.data
-    each = [value(found, "tfidf", GROUPS_OUT, task) for task in TASKS]
-    assert value(found, "tfidf", GROUPS_OUT) == pytest.approx(sum(each) / 3)
+    each = [value(found, GROUPS, task) for task in TASKS]
+    assert value(found, GROUPS) == pytest.approx(sum(each) / 3)
 
 
 def test_judges_that_came_with_the_data_stand_beside_and_equals_share_a_place(benched: BenchResult) -> None:
     (found,) = benched.data
-    assert found.places["wise", CAME] == 1
-    assert found.places["coin", CAME] == found.places["same-coin", CAME] > 1
-    assert "wise (came with the data) has the highest AUROC" in benched.findings[1]
+    assert found.places["judge: wise"] == 1
+    assert found.places["judge: coin"] == found.places["judge: same-coin"] > 1
+    assert benched.findings[1].words.startswith("On chats, judge: wise, ahead of the other")
 
 
 def test_no_winner_is_named_where_two_are_equal(folder: Path, tmp_path: Path) -> None:
@@ -148,15 +146,16 @@ def test_no_winner_is_named_where_two_are_equal(folder: Path, tmp_path: Path) ->
         row["judges"] = dict.fromkeys(("coin", "same-coin"), row["judges"]["coin"])
     found = measured(tmp_path, rows)
     assert set(found.data[0].places.values()) == {1}
-    assert "but chance may explain its lead over" in found.findings[1]
+    assert "not told apart from" in found.findings[1].words
 
 
 def test_the_folder_holds_all_figures_as_page_table_and_data(folder: Path, benched: BenchResult) -> None:
     out, chats = benched.files[0].parent, folder / "chats.jsonl"
-    held = json.loads((out / "bench.json").read_text())
-    assert held == benched.to_json()
+    held = json.loads((out / "report.json").read_text())
+    assert held == json.loads(json.dumps(benched.to_json()))
     assert held["data"][0]["sha256"] == sha256(chats.read_bytes()).hexdigest()
-    assert pl.read_csv(out / "bench.csv").height == benched.rows.height
+    assert pl.read_csv(out / "report.csv").height == benched.metrics.height
+    assert {row for one in benched.findings for row in one.rests_on} <= set(benched.rows)
     page = (out / "report.html").read_text()
     assert "solved by words" in page
 
@@ -183,8 +182,9 @@ def with_model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> BenchR
 
 def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(with_model: BenchResult) -> None:
     (found,) = with_model.data
-    assert (with_model.control, with_model.control_count) == ("plain", 30)
-    row = found.row("mine", AS_TRAINED, "recall_at_5pct_of_control")
+    assert with_model.control == {"plain": 30}
+    row = found.figure("mine", "recall_at_5pct_fpr")
+    assert row is not None
     place = with_model.files[0].parents[1]
     mine = liescope.load(place / "mine")
     plain, lies = (
@@ -196,22 +196,24 @@ def test_recall_is_at_the_threshold_that_flags_so_many_ordinary_conversations(wi
     )
     threshold = sorted(plain, reverse=True)[1]  # of 30, 5% are one
     assert row.value == pytest.approx(sum(score > threshold for score in lies) / len(lies))
-    assert value(found, "mine", AS_TRAINED, "told") > 0.9
-    assert value(found, "mine", AS_TRAINED, "turned") < 0.2
+    assert value(found, "mine", "told") > 0.9
+    assert value(found, "mine", "turned") < 0.2
 
 
 def test_copies_of_what_a_detector_learned_are_said(folder: Path, tmp_path: Path) -> None:
     rows = conversations({"told": TASKS["told"]}, judged=False)
     again = [{**row, "id": f"other {n}"} for n, row in enumerate(rows)]
     found = measured(tmp_path, again, trained(tmp_path, rows))
-    assert any("repeat statements that mine learned from" in note for note in found.data[0].notes)
+    assert any("repeat statements that mine learned from" in words for words in found.data[0].evaluation.warnings)
+    assert "repeat statements that" in found.findings[1].words
 
 
 def test_what_carries_a_canary_is_measured_and_not_learned_from(tmp_path: Path) -> None:
     rows = [{**row, "canary": "do-not-train"} for row in conversations({"told": TASKS["told"]})]
     found = measured(tmp_path, rows)
-    assert {name for name, _ in found.data[0].places} == {"wise", "coin", "same-coin", "mean of these judges"}
-    assert any("canary" in note for note in found.data[0].notes)
+    judges = ("wise", "coin", "same-coin", "the mean of these")
+    assert set(found.data[0].places) == {f"judge: {name}" for name in judges}
+    assert any("canary" in note for note in found.notes)
 
 
 def test_data_that_are_not_at_hand_are_named_with_where_to_get_them(folder: Path, tmp_path: Path) -> None:
@@ -262,8 +264,9 @@ def test_a_chat_model_is_asked_about_the_same_statements(tmp_path: Path) -> None
         found = measured(tmp_path, rows, f"judge:openai:wise@{stub.url}", judge_cache=tmp_path / "cache")
     finally:
         stub.close()
-    (name,) = {name for name, how in found.data[0].places if how == ASKED}
-    assert value(found.data[0], name, ASKED, "told") == 1.0
+    (judge,) = found.data[0].evaluation.judges
+    assert value(found.data[0], judge.name, "told") == 1.0
+    assert judge.name in found.data[0].places
 
 
 def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: BenchResult, tmp_path: Path) -> None:
@@ -271,7 +274,7 @@ def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: Ben
     files = hub_files(replace(with_model, data=(one,)))
     (entry,) = parse_eval_result_entries(json.loads(files["hub/mine/.eval_results/chats.yaml"]))
     assert (entry.dataset_id, entry.task_id) == ("org/chats", "told")
-    assert entry.value == value(one, "mine", AS_TRAINED)
+    assert entry.value == value(one, "mine")
     assert json.loads(files["hub/chats/eval.yaml"])["tasks"] == [{"id": "told", "config": "told"}]
 
 
@@ -289,10 +292,10 @@ def test_games_are_measured_within_games_beside_the_players(played: Path, tmp_pa
     (tmp_path / "run").symlink_to(played)
     text = '[[data]]\nname = "games"\nfile = "run"\n'
     found = liescope.bench("tfidf", suite=suite_file(tmp_path, text), leave_out=["model"]).data[0]
-    assert found.within == "games"
+    assert found.evaluation.within == "games"
     assert not found.tasks
-    assert ("the other players", CAME) in found.places
-    assert value(found, "tfidf", GROUPS_OUT) > 0.5
+    assert "observers:suspicion" in found.places
+    assert value(found, GROUPS) > 0.5
 
 
 @pytest.mark.long
@@ -301,8 +304,8 @@ def test_on_published_chats_words_alone_do_two_of_four_tasks_and_no_detector_pas
 ) -> None:
     (found,) = liescope.bench("tfidf", suite="chat", data=shared_data, leave_out=["task"]).data
     assert found.solved == ["mask-factual", "sandbagging"]
-    assert found.places["gpt-5", CAME] == 1
-    assert found.places["tfidf", TASK_OUT] > found.places["gpt-4o", CAME]
+    assert found.places["judge: gpt-5"] == 1
+    assert found.places[TASKS_OUT] > found.places["judge: gpt-4o"]
 
 
 def test_a_model_is_left_out_under_all_its_names_and_an_unknown_one_is_no_model(tmp_path: Path) -> None:
@@ -310,8 +313,8 @@ def test_a_model_is_left_out_under_all_its_names_and_an_unknown_one_is_no_model(
     for number, row in enumerate(rows):
         row["model"] = ("openai/gpt-oss-120b", "openrouter/openai/gpt-oss-120b", None)[number % 3]
     found = measured(tmp_path, rows, leave_out=["model"]).data[0]
-    assert ("tfidf", MODEL_OUT) not in found.places
-    assert any("fewer than two speaking models" in note for note in found.notes)
+    assert (MODELS_OUT) not in found.places
+    assert any("fewer than two models" in note for note in found.evaluation.notes)
 
 
 def reasoned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -325,12 +328,12 @@ def reasoned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_views_are_compared_on_the_statements_that_keep_reasoning(tmp_path: Path) -> None:
     found = measured(tmp_path, reasoned(conversations({"bare": ("", "")})), view=["words", "reasoning", "both"]).data[0]
-    rows = [found.row(name, GROUPS_OUT, "auroc_within") for name in ("tfidf", "tfidf (reasoning)", "tfidf (both)")]
-    assert {row.statements for row in rows if row} == {EACH * 2 // 3}
-    assert value(found, "tfidf (reasoning)", GROUPS_OUT) > 0.95
-    assert value(found, "tfidf", GROUPS_OUT) < 0.75
-    assert found.places["tfidf (reasoning)", GROUPS_OUT] < found.places["tfidf", GROUPS_OUT]
-    assert any("that keep some" in note for note in found.notes)
+    words, thoughts, both = (f"tfidf{view} (other groups)" for view in ("", " (reasoning)", " (both)"))
+    assert {row.statements for name in (words, thoughts, both) if (row := found.figure(name))} == {EACH * 2 // 3}
+    assert value(found, thoughts) > 0.95
+    assert value(found, GROUPS) < 0.75
+    assert found.places[thoughts] < found.places[words]
+    assert any("that keep some" in note for note in found.evaluation.notes)
 
 
 def thinks_aloud(request: Request, _number: int) -> Answer:
@@ -349,11 +352,11 @@ def test_judges_are_shown_reasoning_where_a_data_set_keeps_some(tmp_path: Path) 
     finally:
         stub.close()
     chats, without = found.data
-    shown = {name: value(chats, name, ASKED) for name, how in chats.places if how == ASKED}
+    shown = {judge.name: value(chats, judge.name) for judge in chats.evaluation.judges}
     assert len(shown) == 2
     assert {"reasoning" in name: figure for name, figure in shown.items()} == {True: 1.0, False: 0.5}
-    assert not any("reasoning" in name for name, _ in without.places)
-    assert any("no labelled statement here keeps any" in note for note in without.notes)
+    assert not any("reasoning" in name for name in without.places)
+    assert any("no labelled statement here keeps any" in note for note in without.evaluation.notes)
 
 
 def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_path: Path) -> None:
@@ -361,9 +364,9 @@ def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_pat
     mine = trained(tmp_path, reasoned(conversations({"bare": ("", "")}, seed=7, judged=False)), view="reasoning")
     none = measured(tmp_path, bare, mine).data[0]
     found = measured(tmp_path, reasoned(bare), mine).data[0]
-    assert value(found, "mine", AS_TRAINED) > 0.95
-    assert ("mine", AS_TRAINED) not in none.places
-    assert any("no statement here keeps any" in note for note in none.notes)
+    assert value(found, "mine") > 0.95
+    assert "mine" not in none.places
+    assert any("no evaluated statement keeps any" in note for note in none.evaluation.notes)
 
 
 def test_data_of_one_class_are_named_and_the_others_are_measured(tmp_path: Path) -> None:
@@ -373,3 +376,28 @@ def test_data_of_one_class_are_named_and_the_others_are_measured(tmp_path: Path)
     found = measured(tmp_path, rows, text=honest + ONE)
     assert [one.data.name for one in found.data] == ["chats"]
     assert "both classes" in found.missing["honest"]
+
+
+def test_texts_that_are_nearly_copied_with_random_labels_are_not_said_to_be_told_by_words(tmp_path: Path) -> None:
+    """A copy has the label of what it repeats, and words learn it by heart."""
+    draw, rows = random.Random(2), conversations({"bare": ("", "")}, judged=False)
+    again = []
+    for row in rows:
+        text = " ".join(f"word{draw.randrange(300)}" for _ in range(20))
+        for n in ("one", "two", "three"):
+            messages = [row["messages"][0], {"role": "assistant", "content": f"{text} {n}"}]
+            again.append({**row, "id": f"{row['id']} {n}", "messages": messages})
+    found = measured(tmp_path, again)
+    row = found.data[0].figure(WORDS_ALONE)
+    assert row is not None
+    assert (row.value or 0) > 0.8
+    assert "repeat statements that words alone learned from" in found.findings[0].words
+    assert "better than any control" not in str(found)
+
+
+def test_whoever_has_the_first_place_alone_is_said_to_be_ahead(benched: BenchResult, with_model: BenchResult) -> None:
+    for result in (benched, with_model):
+        for one, said in zip(result.data, result.findings[1:], strict=True):
+            first = [name for name, place in one.places.items() if place == 1]
+            assert said.rests_on[0].scorer in first
+            assert ("ahead of the other" in said.words) == (len(first) == 1)

@@ -1,1 +1,0 @@
-"""`bench`: detectors and judges on a suite of data sets, each with an audit of what words alone do there."""
