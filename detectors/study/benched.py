@@ -27,7 +27,7 @@ from liescope.detectors.material import check_may_train
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study import learned
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
-from liescope.detectors.study.beside_judges import JUDGES_THRESHOLDS, JudgeFacts, Judges, judge_statements
+from liescope.detectors.study.beside_judges import JudgeFacts, Judges, judge_statements
 from liescope.detectors.study.checks import copies, shuffles
 from liescope.detectors.study.controls import CONTROLS, WORDS, telling
 from liescope.detectors.study.figures import Figure
@@ -190,7 +190,6 @@ class _Scoring:
         texts = {self.target: TextConfig()}
         found, facts = judge_statements(shown, evaluated, texts, self.how.seed, self.progress, False)
         self.tables += found
-        self.thresholds |= {one.name: JUDGES_THRESHOLDS for one in facts}
         self.notes += [words for one in facts for words in one.sentences()]
         return facts
 
@@ -252,7 +251,6 @@ def benched(data: SuiteData, found: SuiteCorpus, how: Benching, progress: Progre
         data.name,
         plan,
         {name: model.file.model_dump() for name, model in models.items()},
-        tuple(sorted(kept["source"].unique())),
         scores,
         kept,
         tuple(rows),
