@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from liescope.common.errors import BadData, MissingExtra, MissingKey, MissingPackage, UsageError
 from liescope.common.folders import replacing
 from liescope.common.reading import read_json
+from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class, versions_of
@@ -208,7 +209,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._learned: _Learned | None = _Learned(kept, named, round(time.perf_counter() - began, 1))
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """(n, 2): the probability of each class, in the order of `classes_`."""
         check_is_fitted(self, "detector_")
         with _value_errors():
@@ -217,7 +218,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = np.column_stack([1 - score, score])
         return found if self._lies == 1 else found[:, ::-1]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
         """(n,): the log-odds of the second class."""
         inside = np.clip(self.predict_proba(X)[:, 1], _EDGE, 1 - _EDGE)
         return np.asarray(np.log(inside / (1 - inside)))

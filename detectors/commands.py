@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
-from liescope.common.console import emit, standard_input
-from liescope.common.errors import UsageError
+from liescope.common.console import emit, let_interrupts_end_reads, standard_input
+from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import Setting, resolve
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
@@ -25,6 +24,7 @@ from liescope.detectors.detector_settings import (
 )
 
 app = typer.Typer()
+_LONGEST = 2**24  # characters of a line
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
 _CACHE = Setting(
@@ -99,7 +99,7 @@ def score(
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.display import score_lines
-    from liescope.detectors.scoring import opened, score_file, statements_of
+    from liescope.detectors.scoring import opened, rows_of, score_file
 
     texts, cache = None if texts == ["-"] else texts, given.get("cache")
     how = resolve(ScoreSettings, {"coverage": given["coverage"], "reasons": given["reasons"]})
@@ -115,24 +115,33 @@ def score(
     if part is not None:
         raise UsageError("--part scores a share of a file into another; give --in and --out")
     loaded = opened(model, cache)
-    given_texts = nullcontext((texts or _typed(), None))
-    with statements_of(file) if file else given_texts as (statements, _):
-        tables = loaded.score_stream(statements, **how)
-        if as_json:
-            rows = [row for table in tables for row in table.iter_rows(named=True)]
-            emit({"model": model, "rows": rows, "notes": list(loaded.notes)})
-        else:
-            for table in tables:
-                print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
+    tables = loaded.score_stream(rows_of(file) if file else texts or _typed(), **how)
+    if as_json:
+        rows = [row for table in tables for row in table.iter_rows(named=True)]
+        emit({"model": model, "rows": rows, "notes": list(loaded.notes)})
+    else:
+        for table in tables:
+            print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
     _say_notes(loaded.notes)
 
 
 def _typed() -> Iterator[str]:
-    """The lines of standard input. Ctrl-C while one is waited for is answered in words, beside the exit code."""
-    from liescope.detectors.scoring import lines
+    """The lines of standard input. Raises BadData for text that is not UTF-8 and for a line of 16 million characters.
 
+    Ctrl-C while one is waited for is answered in words, beside the exit code.
+    """
+    number, stream = 0, standard_input("statements, one a line,")
     try:
-        yield from lines(standard_input("statements, one a line,"))
+        while True:
+            let_interrupts_end_reads()
+            if not (line := stream.readline(_LONGEST)):
+                return
+            number += 1
+            if len(line) == _LONGEST:
+                raise BadData(f"line {number} is longer than {_LONGEST:,} characters; give one statement a line")
+            yield line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise BadData(f"line {number + 1} is not UTF-8; convert the file first") from error
     except KeyboardInterrupt:
         typer.echo("interrupted while reading standard input", err=True)
         raise

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import UsageError
 from liescope.common.settings import OptionsModel
+from liescope.common.statistics import Bools, Floats
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Reason
@@ -23,6 +24,8 @@ from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import KILLED, GameMoment, GamePrediction, Transcript
 
 MAX_SEED = 2**32 - 1
+Groups = NDArray[np.str_]
+"""(n,): the game of each statement."""
 
 
 class DetectorOptions(OptionsModel):
@@ -148,18 +151,11 @@ class Detector(ABC):
         return 0
 
     @abstractmethod
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        progress: Progress = silent,
-        /,
-    ) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent, /) -> Self:
         """Learn. y: (n,) True for deceptive; groups: (n,) game ids, for holding out games during training."""
 
     @abstractmethod
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> Floats:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
 
     @property
@@ -170,9 +166,10 @@ class Detector(ABC):
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent, /
     ) -> list[Mapping[str, float]]:
-        """By moment, the probability that each player of the game deceives, given what was seen of it."""
-
-        return player_posteriors(self, moments, progress)
+        """By moment, the probability that each player of the game deceives, given what was seen of it: the log-odds of
+        `player_logits`, normalised in the game.
+        """
+        return posteriors_of_scores(moments, scores_of(self, moments, progress))
 
     def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
         """What the detector makes of a game after its first `upto` turns (None: all): the probability that each living
@@ -201,13 +198,8 @@ class Detector(ABC):
 
     @classmethod
     def try_each(
-        cls,
-        untrained: Sequence[Self],
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        others: Sequence[Example],
-    ) -> NDArray[np.float64]:
+        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
+    ) -> Floats:
         """(detectors, others): the probability of deception that each of several detectors, which read the same text,
         gives to others once it has learned. A class may share work between them here; those that judge players have
         learned when it is done.
@@ -239,13 +231,6 @@ NEVER = log_odds(0.0)
 """The log-odds of a player who is ruled out."""
 
 
-def player_posteriors(
-    detector: Detector, moments: Sequence[GameMoment], progress: Progress
-) -> list[Mapping[str, float]]:
-    """By moment, the probability of each player: the log-odds of `player_logits`, normalised in the game."""
-    return posteriors_of_scores(moments, scores_of(detector, moments, progress))
-
-
 def scores_of(detector: Detector, moments: Sequence[GameMoment], progress: Progress) -> list[Mapping[int, float]]:
     """By moment, the probability of each statement of the game, by its place, also of those that come later."""
     wholes: dict[int, GameMoment] = {}
@@ -264,7 +249,7 @@ def scores_of(detector: Detector, moments: Sequence[GameMoment], progress: Progr
 def posteriors_of_scores(
     moments: Sequence[GameMoment], scores: Sequence[Mapping[int, float]]
 ) -> list[Mapping[str, float]]:
-    """`player_posteriors` where the scores are at hand. scores: as `scores_of` gives them."""
+    """By moment, the probability of each player, where the scores are at hand. scores: as `scores_of` gives them."""
     logits = [player_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
     tables = SeatedCandidates.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
     found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 from scipy.special import logit
 
-from liescope.common.errors import BadData
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, read_parquet
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.examples import Example
+from liescope.detectors.logistic import numbers
 from liescope.detectors.textualize import TextConfig, View, textualize
 
 ALPHA = 0.01
@@ -31,7 +30,7 @@ UNLIKE = "{:,} statements are not like the games that verdicts were chosen on: n
 _WORDS, _WIDTH = 256, 259  # hashed words, and three numbers more
 _MOST, _DEALS = 500, 999  # games that are kept, and others that the test looks at; times that they are dealt
 _EDGE = 1e-6
-_SCHEMA = pa.schema({"game": pa.list_(pa.float32()), "statement": pa.list_(pa.float32())})
+_SCHEMA = {"game": pl.List(pl.Float32), "statement": pl.List(pl.Float32)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,20 +69,16 @@ class CalibrationGames:
 
     def save(self, path: Path) -> None:
         """Write it as Parquet."""
-        pq.write_table(pa.table([self.game.tolist(), self.statement.tolist()], schema=_SCHEMA), path)
+        pl.DataFrame({"game": self.game.tolist(), "statement": self.statement.tolist()}, schema=_SCHEMA).write_parquet(
+            path
+        )
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Raises BadData for what `save` never writes."""
+        table = read_parquet(path, _SCHEMA, _MOST, TRAIN_AGAIN)
         with Reading(path, TRAIN_AGAIN):
-            if pq.read_metadata(path).num_rows > _MOST:
-                raise BadData(f"{path} has more games than any model keeps; it is not opened")
-            table = pq.read_table(path, schema=_SCHEMA)
-            table.validate(full=True)
-            game, statement = (np.array(table[name].to_pylist(), dtype=np.float64) for name in _SCHEMA.names)
-            if not all(one.shape == (len(table), _WIDTH) and np.isfinite(one).all() for one in (game, statement)):
-                raise ValueError("its features are not finite numbers, as many for each game")
-        return cls(game, statement)
+            return cls(*(numbers(table[name].to_list(), (table.height, _WIDTH)) for name in _SCHEMA))
 
 
 def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from liescope.common.statistics import Bools, Floats
+
 Rows = NDArray[np.int64]
 _INNER_FOLDS = 3
 _FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
-def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
+def fold_of(y: Bools, groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
     """(n,): the fold each statement is held out in, the same for all statements of a game."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -26,7 +28,7 @@ def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: in
     return fold
 
 
-def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], NDArray[np.float64]]) -> NDArray[np.float64]:
+def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) -> Floats:
     """(n,) scores. fit_predict(learn, held_out, fold) fits on the rows `learn` and scores the rows `held_out`."""
     score = np.empty(len(fold))
     for number in np.unique(fold):
@@ -35,9 +37,7 @@ def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], NDArray[np.
     return score
 
 
-def by_unit(
-    units: NDArray[np.str_], games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows
-) -> list[tuple[Rows, Rows]]:
+def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Rows) -> list[tuple[Rows, Rows]]:
     """(rows to fit on, rows to score), each time with a third of the units left out and every game they are in. Folds
     that lack a class on either side are left out.
     """
@@ -49,7 +49,7 @@ def by_unit(
     return [fold for fold in found if all(_both(y[side]) for side in fold)]
 
 
-def by_game(games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+def by_game(games: NDArray[np.str_], y: Bools, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
     """The same with a third of the games left out; none if a class is in one game alone."""
     most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
     if most < 2:
@@ -60,7 +60,7 @@ def by_game(games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows, seed: int
 
 
 def held_out_rows(
-    models: NDArray[np.str_], y: NDArray[np.bool_], groups: NDArray[np.str_], share: float, seed: int
+    models: NDArray[np.str_], y: Bools, groups: NDArray[np.str_], share: float, seed: int
 ) -> tuple[Rows, Rows]:
     """(rows to learn from, rows of other games to choose the epoch on; none if there are fewer than ten games).
 
@@ -99,5 +99,5 @@ def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
     return iter(groups)
 
 
-def _both(y: NDArray[np.bool_]) -> bool:
+def _both(y: Bools) -> bool:
     return bool(y.any() and not y.all())

@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData
-from liescope.common.reading import Reading, regular
+from liescope.common.reading import read_parquet
 from liescope.common.statistics import Bools
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.examples import Example
@@ -39,7 +37,7 @@ _SAME, _WHOLE = 3, 0.8  # statements that a copied game shares at least, and the
 _PRIME = (1 << 31) - 1
 FILE = "learned.parquet"
 _HASHES = BANDS * ROWS
-_SCHEMA = pa.schema([("game", pa.uint32()), ("text", pa.uint64()), ("sketch", pa.binary(_HASHES))])
+_SCHEMA = {"game": pl.UInt32, "text": pl.UInt64, "sketch": pl.Binary}
 _MOST = 10_000_000
 _COMPARED = 50  # texts of one bucket
 _SEED = 0
@@ -159,24 +157,18 @@ class LearnedStatements:
 
     def write(self, folder: Path) -> None:
         """Raises OSError."""
-        rows = pa.array([row.tobytes() for row in self.sketch], pa.binary(_HASHES))
-        table = pa.table([pa.array(self.game), pa.array(self.text), rows], schema=_SCHEMA)
-        pq.write_table(table, folder / FILE, compression="zstd")
+        rows = [row.tobytes() for row in self.sketch]
+        pl.DataFrame({"game": self.game, "text": self.text, "sketch": rows}, schema=_SCHEMA).write_parquet(
+            folder / FILE
+        )
 
     @classmethod
     def read(cls, folder: Path) -> LearnedStatements:
         """Raises BadData."""
-        path = folder / FILE
-        with Reading(path, TRAIN_AGAIN):
-            regular(path)
-            about = pq.read_metadata(path)
-            if about.num_rows > _MOST or about.schema.to_arrow_schema() != _SCHEMA:
-                raise BadData(f"{path} is not what this version of Liescope writes; {TRAIN_AGAIN}")
-            table = pq.read_table(path, schema=_SCHEMA)
-            table.validate(full=True)
-        if any(column.null_count for column in table.columns):
-            raise BadData(f"{path} lacks values; {TRAIN_AGAIN}")
-        sketch = np.frombuffer(b"".join(table["sketch"].to_pylist()), np.uint8).reshape(-1, _HASHES)
+        table = read_parquet(folder / FILE, _SCHEMA, _MOST, TRAIN_AGAIN)
+        if not (table["sketch"].bin.size() == _HASHES).all():
+            raise BadData(f"{folder / FILE} holds something else than sketches; {TRAIN_AGAIN}")
+        sketch = np.frombuffer(b"".join(table["sketch"]), np.uint8).reshape(-1, _HASHES)
         return cls(table["game"].to_numpy(), table["text"].to_numpy(), sketch)
 
     def part(self, rows: Bools) -> LearnedStatements:

@@ -6,6 +6,7 @@ Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, skops (n
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -15,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading, check_folder
+from liescope.common.reading import Reading, check_folder, read_parquet, read_text
 from liescope.common.registry import check_installed
+from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
 from liescope.detectors.detector_registry import DETECTORS, load_parts
@@ -43,13 +43,12 @@ files name this machine.
 """
 CALIBRATION_FILE = "calibration.parquet"
 ALONE = "it comes without the game that this detector reads"
-_MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
+_MOST_ROWS = 50_000_000
 WINDOW = 4096
 """Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
+_SCORED = {name: pl.String() for name in ("statement_id", "text", "score", "verdict", "abstains", "score_null")}
 _SAID = "I investigated Bob. He is the mafioso."
 _PROBE = Example("", "", "speaker", "", _SAID, ("Bob",), (("Bob", "No, I'm not."),), reasoning="Bob must go.")
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,8 +68,7 @@ class LoadedDetector:
     games: frozenset[str]
     folder: Path
     calibration: CalibrationGames | None = None
-    _unlike: list[int] = field(default_factory=list, compare=False)
-    _unread: list[int] = field(default_factory=list, compare=False)
+    _left_out: Counter[str] = field(default_factory=Counter, compare=False)
 
     def learned(self) -> LearnedStatements:
         """What it learned from, as hashes. Raises BadData."""
@@ -93,16 +91,13 @@ class LoadedDetector:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know of the last scores."""
-        unlike = (UNLIKE.format(sum(self._unlike)),) if any(self._unlike) else ()
-        return (*self._without_reasoning(), *self.detector.notes, *unlike)
-
-    def _without_reasoning(self) -> tuple[str, ...]:
-        if not (count := sum(self._unread)):
-            return ()
-        return (
-            f"{count:,} statements come without reasoning and have no score: {self.name} reads what a speaker thought "
-            f"(view {self.file.text.view})",
+        left_out = self._left_out
+        unread = (
+            f"{left_out[NO_REASONING]:,} statements come without reasoning and have no score: {self.name} reads what a "
+            f"speaker thought (view {self.file.text.view})",
         )
+        unlike = (UNLIKE.format(left_out[UNLIKE]),)
+        return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *unlike * bool(left_out[UNLIKE]))
 
     def others(self, examples: Sequence[Example], score: Floats) -> Bools:
         """(n,): the statements that are not like those that verdicts were chosen on, which get none. score: (n,),
@@ -139,8 +134,7 @@ class LoadedDetector:
         """
         if reasons:
             self.detector.explain([])
-        self._unlike.clear()
-        self._unread.clear()
+        self._left_out.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
         for number in count() if windows is None else range(windows.stop):
             if not (batch := reader.read_all(islice(given, WINDOW))):
@@ -160,36 +154,19 @@ class LoadedDetector:
         abstains (why a verdict does), score_null, and reasons if any are asked for.
         """
         asked = [one.example for one in statements if one.example is not None]
-        self._unread.append(sum(one.null == NO_REASONING for one in statements))
+        self._left_out[NO_REASONING] += sum(one.null == NO_REASONING for one in statements)
         found = self.probabilities(asked, progress)
         progress("scoring statements", 1, 1)
-        given, because = self._verdicts(asked, found, coverage)
-        score, verdict, why = iter(found.tolist()), iter(given), iter(because)
-        table = pl.DataFrame(
-            {
-                "statement_id": [one.key for one in statements],
-                "text": [one.text for one in statements],
-                "score": [None if one.example is None else next(score) for one in statements],
-                "verdict": [None if one.example is None else next(verdict) for one in statements],
-                "abstains": [None if one.example is None else next(why) for one in statements],
-                "score_null": [one.null for one in statements],
-            },
-            schema={
-                "statement_id": pl.String,
-                "text": pl.String,
-                "score": pl.Float64,
-                "verdict": pl.String,
-                "abstains": pl.String,
-                "score_null": pl.String,
-            },
-        )
+        told = iter(zip(found.tolist(), *self._verdicts(asked, found, coverage), strict=True))
+        rows = [(one.key, one.text, *(next(told) if one.example else (None,) * 3), one.null) for one in statements]
+        table = pl.DataFrame(rows, {**_SCORED, "score": pl.Float64()}, orient="row")
         flags = {
             f"flag_at_{level}_fpr": pl.lit(None, pl.Boolean) if at is None else flagged(pl.col("score"), at)
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
-        shown = ("statement_id", "text", "score", *flags, "verdict", "abstains", "score_null")
-        scores = table.with_columns(**flags).select(shown)
+        first = list(_SCORED)[:3]
+        scores = table.with_columns(**flags).select(*first, *flags, *(name for name in _SCORED if name not in first))
         return scores.with_columns(self._reasons(statements, reasons)) if reasons else scores
 
     def _verdicts(
@@ -207,7 +184,7 @@ class LoadedDetector:
         given[alone], why[alone] = ABSTAIN, ALONE
         asked = np.flatnonzero(~alone)
         unlike = asked[self.others([examples[at] for at in asked.tolist()], score[asked])]
-        self._unlike.append(len(unlike))
+        self._left_out[UNLIKE] += len(unlike)
         given[unlike] = why[unlike] = None
         return given.tolist(), why.tolist()
 
@@ -238,9 +215,9 @@ class LoadedDetector:
         them. `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
         """
         if self.file.target != ROLE:
-            found = self.detector.predict_game(transcript, upto, self.file.target)
-            score = self.file.confidence.of_scores(np.array(list(found.statements.values()), dtype=np.float64))
-            return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
+            said = self.detector.predict_game(transcript, upto, self.file.target).statements
+            score = self.file.confidence.of_scores(np.array(list(said.values()), dtype=np.float64))
+            return GamePrediction({}, dict(zip(said, score.tolist(), strict=True)))
         moment = GameMoment(transcript, upto)
         (players,) = self.player_posteriors([moment])
         return self._prediction(moment, players, coverage, None)
@@ -307,8 +284,10 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
+    with Reading(folder / GAMES_FILE, TRAIN_AGAIN):
+        games = frozenset(read_text(folder / GAMES_FILE).splitlines())
     calibration = CalibrationGames.load(folder / CALIBRATION_FILE) if CALIBRATION_FILE in file.files else None
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder, calibration)
+    return LoadedDetector(name, file, detector, _read_scores(folder), games, folder, calibration)
 
 
 def write_model(
@@ -365,23 +344,7 @@ def check_free(out: Path, overwrite: bool) -> None:
 
 def _read_scores(folder: Path) -> pl.DataFrame:
     path = folder / SCORES_FILE
-    with Reading(path, TRAIN_AGAIN):
-        rows = pq.read_metadata(path).num_rows
-        if rows > _MOST_ROWS:
-            raise BadData(f"{path} has {rows:,} rows, more than any corpus; it is not opened")
-        table = pq.read_table(path)
-        table.validate(full=True)
-        scores = pl.DataFrame(pl.from_arrow(table))
-    if dict(scores.schema) != {name: kind() for name, kind in SCORES.items()}:
-        raise BadData(f"{path} does not have the columns {', '.join(SCORES)}; train the detector again")
-    if scores.null_count().sum_horizontal().item() or not scores["score"].is_between(0, 1).all():
-        raise BadData(f"{path} has scores that are no probabilities; train the detector again")
+    scores = read_parquet(path, {name: kind() for name, kind in SCORES.items()}, _MOST_ROWS, TRAIN_AGAIN)
+    if not scores["score"].is_between(0, 1).all():
+        raise BadData(f"{path} has scores that are no probabilities; {TRAIN_AGAIN}")
     return scores
-
-
-def _read_games(folder: Path) -> frozenset[str]:
-    path = folder / GAMES_FILE
-    with Reading(path, TRAIN_AGAIN):
-        if path.stat().st_size > _LARGEST_LIST:
-            raise BadData(f"{path} is larger than any list of games; it is not opened")
-        return frozenset(path.read_text(encoding="utf-8").splitlines())

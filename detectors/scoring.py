@@ -5,76 +5,44 @@ Files of statements are read a few rows at a time; files of scores appear when t
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
-import json
 import os
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liescope.common.console import let_interrupts_end_reads
 from liescope.common.errors import BadData, UsageError
 from liescope.common.parts import Part
+from liescope.common.report.files import csv_text
 from liescope.common.settings import resolve, takes
-from liescope.common.text import cell
 from liescope.detectors.detector_settings import ScoreSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS
+from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.jsonl.sources import read_rows
 
 FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
-_LONGEST = 2**24  # characters of a line
-_ROWS = 1024
-
-Share = Callable[[], float]
-"""How much of a file has been read, from 0 to 1."""
 Write = Callable[[pl.DataFrame], None]
 
 
-def lines(stream: IO[str]) -> Iterator[str]:
-    """The lines of a text stream. Raises BadData for text that is not UTF-8 and for a line of 16 million characters."""
-    number = 0
-    try:
-        while True:
-            let_interrupts_end_reads()
-            if not (line := stream.readline(_LONGEST)):
-                return
-            number += 1
-            if len(line) == _LONGEST:
-                raise BadData(f"line {number} is longer than {_LONGEST:,} characters; give one statement a line")
-            yield line.rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise BadData(f"line {number + 1} is not UTF-8; convert the file first") from error
-
-
-@contextmanager
-def statements_of(path: Path) -> Iterator[tuple[Iterator[object], Share]]:
-    """Yield the rows of a file of statements, read as they are asked for, and how much of it has been read.
-
-    Raises UsageError for a kind of file that has no reader; reading raises BadData for a damaged one.
+def rows_of(path: Path) -> Iterator[object]:
+    """The rows of a file of statements, read as they are asked for. Raises UsageError for a kind of file that has no
+    reader, and, as it is read, BadData for a row that cannot be.
     """
-    kind = _format(path, "convert it, or pipe in one text a line")
+    _format(path, "convert it, or pipe in one text a line")
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
-    if kind == ".parquet":
-        yield _parquet_rows(path)
-        return
-    size = max(path.stat().st_size, 1)
-    with path.open("rb") as raw, gzip.open(raw) if kind == ".jsonl.gz" else raw as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        rows = _csv_rows(path, text) if kind == ".csv" else _jsonl_rows(path, text)
-        yield rows, lambda: raw.tell() / size
-        text.detach()
+    for number, row in read_rows(path, COLUMNS):
+        if isinstance(row, Rejected):
+            raise BadData(f"{path}, line {number}: {row.reason}")
+        yield row
 
 
 @contextmanager
@@ -83,15 +51,13 @@ def score_writer(path: Path, overwrite: bool) -> Iterator[Write]:
 
     Raises UsageError for a kind of file that has no writer, one that already exists, or one that cannot be written.
     """
-    writer = {".parquet": _parquet_writer, ".csv": _csv_writer}.get(
-        _format(path, "choose another --out"), _jsonl_writer
-    )
+    kind = _format(path, "choose another --out")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists; add --overwrite to replace it, or choose another --out")
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with writer(partial) as write:
+        with _parquet(partial) if kind == ".parquet" else _text(partial, kind) as write:
             yield write
         partial.replace(path)
     except OSError as error:
@@ -108,74 +74,22 @@ def _format(path: Path, advice: str) -> str:
     return found
 
 
-def _jsonl_rows(path: Path, stream: IO[str]) -> Iterator[object]:
-    try:
-        for number, line in enumerate(lines(stream), start=1):
-            if not line.strip():
-                continue
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise BadData(f"{path}, line {number} is not JSON ({str(error)[:100]})") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise BadData(f"{path} is not compressed with gzip, or damaged ({str(error)[:100]})") from error
-
-
-def _csv_rows(path: Path, stream: Iterable[str]) -> Iterator[object]:
-    csv.field_size_limit(_LONGEST)
-    try:
-        for row in csv.DictReader(stream):
-            yield {name: value for name, value in row.items() if name is not None}
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise BadData(f"{path} is not CSV in UTF-8 ({str(error)[:100]})") from error
-
-
-def _parquet_rows(path: Path) -> tuple[Iterator[object], Share]:
-    read, total = 0, 1
-
-    def rows() -> Iterator[object]:
-        nonlocal read, total
-        try:
-            with pq.ParquetFile(path) as file:
-                total = max(file.metadata.num_rows, 1)
-                names = file.schema_arrow.names
-                wanted = [name for name in names if name in COLUMNS] if "text" in names else names
-                for batch in file.iter_batches(_ROWS, columns=wanted):
-                    read += batch.num_rows
-                    yield from batch.to_pylist()
-        except (pa.ArrowException, OSError) as error:
-            raise BadData(f"{path} is not Parquet, or damaged ({str(error).splitlines()[0][:100]})") from error
-
-    return rows(), lambda: read / total
-
-
 @contextmanager
-def _jsonl_writer(path: Path) -> Iterator[Write]:
-    packed = path.name.lower().endswith(".gz.partial")
-    with gzip.open(path, "wt", encoding="utf-8") if packed else path.open("w", encoding="utf-8") as stream:
-        yield lambda table: stream.writelines(
-            json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in table.iter_rows(named=True)
-        )
-
-
-@contextmanager
-def _csv_writer(path: Path) -> Iterator[Write]:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
+def _text(path: Path, kind: str) -> Iterator[Write]:
+    with gzip.open(path, "wt", encoding="utf-8") if kind.endswith(".gz") else path.open("w", encoding="utf-8") as file:
         empty = True
 
         def write(table: pl.DataFrame) -> None:
             nonlocal empty
-            if empty:
-                writer.writerow(table.columns)
-                empty = False
-            writer.writerows([_cell(value) for value in row] for row in table.iter_rows())
+            rows = csv_text(table) if kind == ".csv" else table.write_ndjson()
+            file.write(rows if empty or kind != ".csv" else rows.partition("\n")[2])
+            empty = False
 
         yield write
 
 
 @contextmanager
-def _parquet_writer(path: Path) -> Iterator[Write]:
+def _parquet(path: Path) -> Iterator[Write]:
     with path.open("wb") as stream:
         writer: pq.ParquetWriter | None = None
 
@@ -190,12 +104,6 @@ def _parquet_writer(path: Path) -> Iterator[Write]:
         finally:
             if writer is not None:
                 writer.close()
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return cell("; ".join(value))
-    return cell(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,24 +199,33 @@ def score_file(
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
     own, detector = resolve(ScoreSettings, settings), opened(model, cache)
-    coverage, reasons = own["coverage"], own["reasons"]
-    name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
-    if isinstance(statements, str | os.PathLike):
-        windows = None if part is None else _windows(Path(statements), Part.read(part))
-        with statements_of(Path(statements)) as (rows, share):
-            return _score_into(detector, name, rows, share, Path(out), coverage, reasons, overwrite, progress, windows)
-    if part is not None:
+    file = Path(statements) if isinstance(statements, str | os.PathLike) else None
+    given = rows_of(Path(statements)) if isinstance(statements, str | os.PathLike) else statements
+    if part is not None and file is None:
         raise UsageError("--part scores a share of a file; name one with --in")
-    return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, reasons, overwrite, progress)
+    total = sum(1 for _ in rows_of(file)) if file and (progress or part) else 0
+    windows = _windows(file, total, Part.read(part)) if file and part is not None else None
+    began, rows, scored = time.perf_counter(), 0, 0
+    with score_writer(Path(out), overwrite) as write, shown(progress) as show:
+
+        def of_all(what: str, done: int, read: int) -> None:
+            show(what, done, max(total, read))
+
+        for table in detector.score_stream(given, of_all, own["coverage"], own["reasons"], windows):
+            write(table)
+            rows += table.height
+            scored += table["score"].count()
+        if not rows:
+            write(detector.score_batch([], reasons=own["reasons"]))
+    name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
+    return ScoredFile(name, Path(out), rows, scored, time.perf_counter() - began, detector.notes)
 
 
-def _windows(statements: Path, part: Part) -> range:
+def _windows(file: Path, rows: int, part: Part) -> range:
     """The windows of a file that a part scores. Raises UsageError if there is none."""
-    with statements_of(statements) as (rows, _):
-        windows = -(-sum(1 for _ in rows) // WINDOW)
-    if not (share := part.share(windows)):
+    if not (share := part.share(windows := -(-rows // WINDOW))):
         raise UsageError(
-            f"--part {part} has no statement: {statements} has {windows} windows of {WINDOW:,}, which are scored "
+            f"--part {part} has no statement: {file} has {windows} windows of {WINDOW:,}, which are scored "
             "together; make fewer parts"
         )
     return share
@@ -321,31 +238,3 @@ def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathL
     found = model if isinstance(model, LoadedDetector) else load(model)
     found.detector.keep_replies_in(None if cache is None else Path(cache))
     return found
-
-
-def _score_into(
-    model: LoadedDetector,
-    name: str,
-    statements: Iterable[object],
-    share: Share,
-    out: Path,
-    coverage: float,
-    reasons: int,
-    overwrite: bool,
-    progress: bool,
-    windows: range | None = None,
-) -> ScoredFile:
-    began = time.perf_counter()
-    rows = scored = 0
-    with score_writer(out, overwrite) as write, shown(progress) as show:
-
-        def estimated(what: str, done: int, read: int) -> None:
-            show(what, done, max(read, round(read / (share() or 1.0))))
-
-        for table in model.score_stream(statements, estimated, coverage, reasons, windows):
-            write(table)
-            rows += table.height
-            scored += table["score"].count()
-        if not rows:
-            write(model.score_batch([], reasons=reasons))
-    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.notes)

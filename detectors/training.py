@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import split, takes
+from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import (
     METHODS,
     NONE,
@@ -322,14 +322,14 @@ def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
 
 def cross_validate(
     recipe: Recipe, data: Labelled, progress: Progress = silent
-) -> tuple[Rows, NDArray[np.float64], Sequence[Judged]]:
+) -> tuple[Rows, Floats, Sequence[Judged]]:
     """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
     of the game.
     """
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation", 0, recipe.folds)
 
-    def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
+    def fit_predict(learn: Rows, held_out: Rows, number: int) -> Floats:
         detector = recipe.untrained()
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         others = [data.examples[i] for i in held_out]
@@ -371,7 +371,7 @@ def _calibration_games(
     detector: Detector,
     confidence: Confidence,
     material: Material,
-    score: NDArray[np.float64],
+    score: Floats,
     seed: int,
     progress: Progress,
 ) -> CalibrationGames | None:

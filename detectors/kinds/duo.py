@@ -16,15 +16,23 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liescope.detectors.detector import NEVER, DetectorOptions, Progress, log_odds, player_logits, scores_of, silent
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import (
+    NEVER,
+    DetectorOptions,
+    Groups,
+    Progress,
+    log_odds,
+    player_logits,
+    scores_of,
+    silent,
+)
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
-from liescope.detectors.view.joint_posterior import Floats
 from liescope.detectors.view.transcript import GameMoment
 
 _SAME = 1e-9
@@ -39,9 +47,7 @@ class DuoDetector(LinearDetector):
 
     _words: TfidfDetector
 
-    def fit(
-        self, examples: Sequence[Example], y: NDArray[np.bool_], groups: NDArray[np.str_], progress: Progress = silent
-    ) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         super().fit(examples, y, groups, progress)
         self._words = TfidfDetector(self.text, TfidfOptions(seed=self.options.seed))
         self._words.fit(examples, y, groups, progress)
@@ -60,13 +66,8 @@ class DuoDetector(LinearDetector):
 
     @classmethod
     def try_each(
-        cls,
-        untrained: Sequence[Self],
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        others: Sequence[Example],
-    ) -> NDArray[np.float64]:
+        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
+    ) -> Floats:
         return super(LinearDetector, cls).try_each(untrained, examples, y, groups, others)
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:

@@ -13,19 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.errors import BadData
 from liescope.common.sentence_encoder import (
     LOCAL,
     PART,
     encoder_folder,
     encoder_id,
-    is_hub_id,
+    kept_name,
     load_encoder,
-    own_encoder,
+    saved_name,
 )
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
+from liescope.detectors.logistic import dump, fit_quietly, read_numbers, read_scaled, scaled_logistic
 from liescope.detectors.textualize import CutTexts, TextConfig, fit_texts
 
 _FILE = "head.skops"
@@ -63,40 +64,27 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
 """
 
     options: EmbeddingOptions
-    _encoder: SentenceEncoder | None = None
-    _head: Any = None
+    _encoder: SentenceEncoder
+    _head: Any
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        _groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
-        from liescope.detectors.logistic import fit_quietly, scaled_logistic
-
-        encoder = sentence_encoder(encoder_folder(self.options.encoder))
-        head = scaled_logistic(self.options.strength, self.options.seed)
-        read = encoder.read(examples, self.text)
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
+        o = self.options
+        self._encoder, self._head = sentence_encoder(encoder_folder(o.encoder)), scaled_logistic(o.strength, o.seed)
+        read = self._encoder.read(examples, self.text)
         self.notes = read.notes
-        fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
-        self._encoder, self._head = encoder, head
-        if self.options.encoder and Path(self.options.encoder).is_dir():  # which nobody else has
-            self.options = self.options.model_copy(update={"encoder": LOCAL})
+        fit_quietly(self._head, self._encoder.embed(read.texts, o.batch_size, progress, remember=True), y)
+        self.options = o.model_copy(update={"encoder": kept_name(o.encoder)})
         return self
 
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         if not examples:
             return np.empty((0, 2))
-        encoder = self._fitted()
-        texts = encoder.read(examples, self.text).texts
-        embedded = encoder.embed(texts, self.options.batch_size, progress)
+        texts = self._encoder.read(examples, self.text).texts
+        embedded = self._encoder.embed(texts, self.options.batch_size, progress)
         return np.asarray(self._head.predict_proba(embedded), dtype=np.float64)
 
     def save(self, folder: Path) -> None:
-        from liescope.detectors.logistic import dump
-
-        self._fitted().save(folder, self.options.encoder)
+        self._encoder.save(folder, self.options.encoder)
         dump(self._head, folder / _FILE)
 
     @classmethod
@@ -116,20 +104,11 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import opened, restore_scaled, scaled_logistic
-
         detector = cls(text, options)
-        encoder = detector._encoder = saved_encoder(folder, detector.options.encoder)
-        head = scaled_logistic(detector.options.strength, detector.options.seed)
-        with opened(folder / _FILE) as saved:
-            restore_scaled(head, saved, encoder.width)
-        detector._head = head
+        o = detector.options
+        detector._encoder = saved_encoder(folder, o.encoder)
+        detector._head = read_scaled(folder / _FILE, detector._encoder.width, o.strength, o.seed)
         return detector
-
-    def _fitted(self) -> SentenceEncoder:
-        if self._encoder is None:
-            raise UsageError("this embedding detector has not learned anything yet; fit it first")
-        return self._encoder
 
 
 class SentenceEncoder:
@@ -195,28 +174,11 @@ def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
 
 def saved_encoder(folder: Path, name: str) -> SentenceEncoder:
     """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
-    encoder = _named_encoder(folder, name)
+    encoder = sentence_encoder(encoder_folder(saved_name(folder, name, "modules.json")))
     now = encoder.embed([_PROBE], 1)
-    with Reading(folder / _PROBE_FILE, TRAIN_AGAIN):
-        probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
-    if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
+    if not np.allclose(read_numbers(folder / _PROBE_FILE, now.shape), now, atol=1e-3):
         raise BadData(
             f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
             "a fixed sentence differently); install that version, or train again"
         )
     return encoder
-
-
-def _named_encoder(folder: Path, name: str) -> SentenceEncoder:
-    """The encoder that a saved detector names: the bundled one, a Hub id, or the one in its own folder."""
-    if name == LOCAL:
-        part = own_encoder(folder)
-        if not (part / "modules.json").is_file():
-            raise BadData(f"{part} holds no encoder, so the model folder is damaged; train the detector again")
-        return sentence_encoder(encoder_folder(str(part)))
-    if name and not is_hub_id(name):
-        raise BadData(
-            f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "
-            "or a Hub id; train it again, and the weights are kept in the model's own folder"
-        )
-    return sentence_encoder(encoder_folder(name))

@@ -19,16 +19,16 @@ from scipy.special import softmax
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import (
-    LOCAL,
     PART,
     check_encoder,
     encoder_folder,
     encoder_id,
-    is_hub_id,
+    kept_name,
     own_encoder,
 )
+from liescope.common.statistics import Bools, Floats
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, StepsChosen, silent
+from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, StepsChosen, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import (
     Body,
@@ -78,7 +78,7 @@ def sizes(others: Sequence[str]) -> list[int]:
     return [2, *(len(TASKS[task]) for task in others)]
 
 
-def label_rows(examples: Sequence[Example], y: NDArray[np.bool_], others: Sequence[str]) -> NDArray[np.int64]:
+def label_rows(examples: Sequence[Example], y: Bools, others: Sequence[str]) -> NDArray[np.int64]:
     """(n, heads): the class of each example in each head, UNKNOWN where its label is null."""
     found = np.full((len(y), 1 + len(others)), UNKNOWN)
     found[:, 0] = y
@@ -107,7 +107,7 @@ def loss_of(heads: Sequence[int], weights: Sequence[float]) -> Callable[..., Any
     return loss
 
 
-def class_weights(y: NDArray[np.bool_], balanced: bool) -> tuple[float, float]:
+def class_weights(y: Bools, balanced: bool) -> tuple[float, float]:
     """Weights of honest and deceptive: equal, or such that both classes weigh the same in all."""
     deceptive = float(y.mean())
     return (0.5 / (1 - deceptive), 0.5 / deceptive) if balanced and 0 < deceptive < 1 else (1.0, 1.0)
@@ -159,13 +159,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     def keep_curves_in(self, folder: Path | None) -> None:
         self._curves = folder
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         from transformers import DataCollatorWithPadding
 
         asked = {example.target for example in examples}
@@ -192,16 +186,16 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         )
         return self._finish(tuned, [examples[i] for i in check])
 
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         return self._heads(examples, progress)[0]
 
-    def predict_tasks(self, examples: Sequence[Example], progress: Progress = silent) -> dict[str, NDArray[np.float64]]:
+    def predict_tasks(self, examples: Sequence[Example], progress: Progress = silent) -> dict[str, Floats]:
         """By task learned beside the target, (n, classes): the probability of each class, in the order of
         `liescope.detectors.fine_tuning.TASKS`.
         """
         return dict(zip(named(self.options.tasks), self._heads(examples, progress)[1:], strict=True))
 
-    def _heads(self, examples: Sequence[Example], progress: Progress) -> list[NDArray[np.float64]]:
+    def _heads(self, examples: Sequence[Example], progress: Progress) -> list[Floats]:
         texts, place = distinct(self._read(examples).texts)
         ends = np.cumsum(sizes(named(self.options.tasks)))[:-1]
         logits = self._logits(self._rows(texts), progress)[place]
@@ -236,8 +230,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
                 steps=tuned.steps, planned=tuned.planned, statements=len(aside), games=games, models=models
             )
             self.notes = (*self.notes, self.chosen.words())
-        if self.options.encoder and not is_hub_id(self.options.encoder):
-            self.options = self.options.model_copy(update={"encoder": LOCAL})
+        self.options = self.options.model_copy(update={"encoder": kept_name(self.options.encoder)})
         return self
 
     def _rows(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
@@ -247,7 +240,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         read = self._tokenizer(list(texts))
         return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
 
-    def _logits(self, rows: Sequence[dict[str, list[int]]], progress: Progress) -> NDArray[np.float64]:
+    def _logits(self, rows: Sequence[dict[str, list[int]]], progress: Progress) -> Floats:
         """(n, outputs) for what the encoder reads, rows of one length together; in bf16 on a GPU."""
         import torch
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.special import expit, log_expit, logit
 
@@ -20,7 +19,7 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import read_json
 from liescope.common.settings import settings_of
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
 from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
 from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
@@ -152,7 +151,7 @@ class JudgeDetector(Detector):
         # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
         return min(self.options.fit_limit, len(learn)) + len(score) + bool(learn)
 
-    def fit(self, examples: Sequence[Example], y: Bools, groups: NDArray[np.str_], progress: Progress = silent) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
         o = self.options
         check_model(o.model, None)
@@ -295,7 +294,7 @@ class JudgeDetector(Detector):
 
 
 def _drawn(
-    examples: Sequence[Example], y: Bools, groups: NDArray[np.str_], shots: int, draw: np.random.Generator
+    examples: Sequence[Example], y: Bools, groups: Groups, shots: int, draw: np.random.Generator
 ) -> tuple[list[int], list[int]]:
     """Rows of the statements shown, one deceptive and one honest of each game until there are enough, and of all
     others, games in random order; no game is on both sides.

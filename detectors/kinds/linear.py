@@ -14,31 +14,31 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, TypeAdapter, field_validator
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import Reading
-from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
+from liescope.common.reading import Reading, read_json
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Groups, Progress
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
+    GameOptions,
+    LinearAtTable,
     Questioned,
     WhoDeceives,
-    WholeGameDetector,
     lesson,
-    question,
     solve,
 )
+from liescope.detectors.logistic import numbers
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting
-from liescope.detectors.view.joint_posterior import Floats
-from liescope.detectors.view.transcript import GameMoment
+from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting, strongest
 
-_FEATURES, _WEIGHTS = "features.json", "weights.npy"
+_FEATURES = "features.json"
 _LARGEST = 2**29
 
 
-class LinearOptions(DetectorOptions):
+class LinearOptions(GameOptions):
     """What is read of a game, what is counted in the fields of a view, and how strongly weights are held back."""
 
     fields: str = Field(
@@ -46,9 +46,6 @@ class LinearOptions(DetectorOptions):
         description="what is read: the candidate's words, those before the statement in question, others' words about "
         "it, the rest, claims",
     )
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
     strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
     claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")
     words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")
@@ -71,7 +68,7 @@ class _FieldFeatures:
     idf: Floats
 
 
-class LinearDetector(WholeGameDetector):
+class LinearDetector(LinearAtTable):
     """Fields of TF-IDF with claims, and a linear model of who at a table deceives."""
 
     kind = "linear"
@@ -87,12 +84,6 @@ class LinearDetector(WholeGameDetector):
     _parts: dict[str, _FieldFeatures]
     _counts: Counted
     _fixed: bool = False  # it counts its own features only, in their order
-    _weights: Floats
-    _offset: float
-
-    @property
-    def moments(self) -> int:
-        return self.options.moments
 
     def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
         self._parts, features = self._choose(lesson)
@@ -103,74 +94,46 @@ class LinearDetector(WholeGameDetector):
 
     @classmethod
     def try_each(
-        cls,
-        untrained: Sequence[Self],
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        others: Sequence[Example],
-    ) -> NDArray[np.float64]:
+        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
+    ) -> Floats:
         """Detectors that differ in their penalties alone share the features."""
         first, alike = untrained[0], {"strength": 1.0, "claim_weight": 1.0}
         if len({one.options.model_copy(update=alike) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
-        learned, asked = lesson(examples, y, first.moments), Questioned.by(others)
+        learned, asked = lesson(examples, y, first.options.moments), Questioned.by(others)
         parts, features = first._choose(learned)
         first._parts = parts
-        values, found = first._features(asked.candidates), []
+        values, found = first.features(asked.candidates), []
         for one in untrained:
             one._parts, one._counts = parts, first._counts
             one._weights, one._offset = solve(features, learned, one._penalties())
             found.append(asked.answers(values @ one._weights + one._offset))
         return np.stack(found)
 
-    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
-        return np.asarray(self._features(candidates) @ self._weights + self._offset)
-
-    def reasons(self, moment: GameMoment, player: str, most: int = 5) -> list[Reason]:
-        """What weighs most for or against a player at a moment of a game, of all that is in its view, strongest first.
-        Raises KeyError for a player who is not at the table.
-        """
-        return self._reasons(WhoDeceives(moment), player, self._named(), most)
-
-    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
-        named = self._named()
-        return [self._reasons(question(example), example.speaker, named, most) for example in examples]
-
-    def _reasons(self, asked: WhoDeceives, player: str, named: Sequence[tuple[str, str]], most: int) -> list[Reason]:
+    def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
+        """Against the mean of the table, of all that is in the player's view. Raises KeyError for who is not there."""
         table = asked.candidates()
-        against = self._features(table).toarray()
+        against = self.features(table).toarray()
         row = {candidate.player: at for at, candidate in enumerate(table)}[player]
         mean = against.mean(axis=0) if asked.focus is None else 0.0
         added = np.where(against[row] > 0, against[row] - mean, 0.0) * self._weights
-        strongest = [at for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
-        return [Reason(named[at][0], named[at][1], float(added[at])) for at in strongest]
-
-    def _named(self) -> list[tuple[str, str]]:
-        """(field, feature) of every weight."""
-        return [(name, feature) for name, part in self._parts.items() for feature in part.features]
+        named = [(name, feature) for name, part in self._parts.items() for feature in part.features]
+        return [Reason(*named[at], float(added[at])) for at in strongest(added, most)]
 
     def save(self, folder: Path) -> None:
         facts = {
             name: {"features": list(part.features), "idf": part.idf.tolist()} for name, part in self._parts.items()
         }
         (folder / _FEATURES).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
-        np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)
+        super().save(folder)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import numbers
-
-        detector = cls(text, options)
-        with Reading(folder / _FEATURES, TRAIN_AGAIN):
-            if max((folder / name).stat().st_size for name in (_FEATURES, _WEIGHTS)) > _LARGEST:
-                raise ValueError("it is larger than any model of this kind")
-            saved = json.loads((folder / _FEATURES).read_text(encoding="utf-8"))
+        detector, path = cls(text, options), folder / _FEATURES
+        saved = read_json(path, TypeAdapter(dict[str, Any]), _LARGEST, TRAIN_AGAIN)
+        with Reading(path, TRAIN_AGAIN):
             detector._parts = {name: _restored(saved[name]) for name in detector._names()}
-        with Reading(folder / _WEIGHTS, TRAIN_AGAIN):
-            width = sum(len(part.features) for part in detector._parts.values())
-            learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (width + 1,))
-        detector._weights, detector._offset = learned[:-1], float(learned[-1])
+        detector.read_weights(folder, sum(len(part.features) for part in detector._parts.values()))
         detector._count_own()
         return detector
 
@@ -211,8 +174,7 @@ class LinearDetector(WholeGameDetector):
             raise UsageError(f"nothing occurs in {self.options.min_count} views of these games; lower --min-count")
         return parts, found
 
-    def _features(self, candidates: Sequence[Candidate]) -> Any:
-        """(n, features) of candidates, those that were learned."""
+    def features(self, candidates: Sequence[Candidate]) -> Any:
         from scipy.sparse import hstack
 
         fields = self._counts.fields(candidates)
@@ -251,8 +213,6 @@ def _columns(counts: Any, met: Mapping[str, int], wanted: Mapping[str, int]) -> 
 
 
 def _restored(saved: Any) -> _FieldFeatures:
-    from liescope.detectors.logistic import numbers
-
     features, idf = saved["features"], np.array(saved["idf"], dtype=np.float64)
     if not all(isinstance(feature, str) for feature in features) or len(set(features)) < len(features):
         raise ValueError("its features are not words, each once")

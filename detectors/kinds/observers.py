@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
 from scipy.special import expit, logit
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading, read_json
-from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, roles_by_game
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.joint_posterior import Floats, posterior
+from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
 MOST_SETS = 20_000
@@ -134,7 +134,7 @@ def _size(table: ObservedTable) -> int:
     return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
 
 
-def _sets(table: ObservedTable) -> NDArray[np.bool_]:
+def _sets(table: ObservedTable) -> Bools:
     """(sets, seats): everyone who may deceive together."""
     if table.deceivers is None:
         return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
@@ -142,7 +142,7 @@ def _sets(table: ObservedTable) -> NDArray[np.bool_]:
     return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
 
 
-def _log_chances(table: ObservedTable, sets: NDArray[np.bool_], habits: Habits) -> Floats:
+def _log_chances(table: ObservedTable, sets: Bools, habits: Habits) -> Floats:
     """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
     open_to = np.zeros((table.seats, len(table.votes)))
     for at, vote in enumerate(table.votes):
@@ -240,13 +240,7 @@ class ObserversDetector(Detector):
     options: ObserversOptions
     _habits: Habits
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        _groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
         """Raises UsageError for another target than the role, which is what a vote is about."""
         if any(example.target != ROLE for example in examples):
             raise UsageError(f"votes say who deceives, and nothing of statements; train observers with --target {ROLE}")
@@ -294,7 +288,7 @@ class ObserversDetector(Detector):
         found = {table: posterior_of(table, self._habits).tolist() for table in dict.fromkeys(tables)}
         return [dict(zip(m.transcript.names, found[t], strict=True)) for m, t in zip(moments, tables, strict=True)]
 
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         """By what happened before each statement; without its game, the share of players who deceive."""
         seen = [example.seen for example in examples if example.seen]
         found = iter(self.player_posteriors(seen, progress))

@@ -33,12 +33,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import LOCAL, PART, is_hub_id, own_encoder
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
+from liescope.common.sentence_encoder import LOCAL, PART, encoder_id, kept_name, saved_name
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
+from liescope.detectors.logistic import dump, fit_quietly, read_numbers, read_scaled, scaled_logistic
 from liescope.detectors.textualize import TextConfig, textualize
 
 _AT_ONCE = 256
@@ -155,18 +156,10 @@ class ProbeDetector(Detector):
     grid = MappingProxyType({"strength": (0.0001, 0.01, 1.0)})
 
     options: ProbeOptions
-    _states: Activations | None = None
-    _head: Any = None
+    _states: Activations
+    _head: Any
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
-        from liescope.detectors.logistic import fit_quietly, scaled_logistic
-
+    def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
         model = language_model(o.model)
         layers = candidates(model, o)
@@ -179,22 +172,18 @@ class ProbeDetector(Detector):
             self.notes = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
         self._head = scaled_logistic(o.strength, o.seed)
         fit_quietly(self._head, _of_layer(states, best), y)
-        local = {"model": LOCAL} if Path(o.model).is_dir() else {}
-        self.options = o.model_copy(update={"layer": layers[best], "cache": "", **local})
+        self.options = o.model_copy(update={"layer": layers[best], "cache": "", "model": kept_name(o.model)})
         return self
 
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         if not examples:
             return np.empty((0, 2))
-        fitted = self._fitted()
-        states = fitted.of([passage(example, self.text) for example in examples], progress)
-        found = self._head.predict_proba(_of_layer(states, fitted.layers.index(self.options.layer)))
+        states = self._states.of([passage(example, self.text) for example in examples], progress)
+        found = self._head.predict_proba(_of_layer(states, self._states.layers.index(self.options.layer)))
         return np.asarray(found, dtype=np.float64)
 
     def save(self, folder: Path) -> None:
-        from liescope.detectors.logistic import dump
-
-        model = self._fitted().model
+        model = self._states.model
         dump(self._head, folder / _FILE)
         np.save(folder / _PROBE_FILE, _probe(model, self.options), allow_pickle=False)
         if self.options.model == LOCAL:
@@ -203,23 +192,18 @@ class ProbeDetector(Detector):
     @classmethod
     def base_model(cls, options: DetectorOptions) -> str | None:
         assert isinstance(options, ProbeOptions)
-        return options.model if options.model != LOCAL and is_hub_id(options.model) else None
+        return encoder_id(options.model) if options.model else None
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import numbers, opened, restore_scaled, scaled_logistic
-
         detector = cls(text, options)
         o = detector.options
-        model = saved_language_model(folder, o.model)
+        model = language_model(saved_name(folder, o.model, what="language model"))
         if not 1 <= o.layer <= model.layers:
-            raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; train the detector again")
+            raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; {TRAIN_AGAIN}")
         now = _probe(model, o)
-        head = scaled_logistic(o.strength, o.seed)
-        with opened(folder / _FILE) as saved:
-            restore_scaled(head, saved, len(now))
-        with Reading(folder / _PROBE_FILE, TRAIN_AGAIN):
-            then = numbers(np.load(folder / _PROBE_FILE, allow_pickle=False), now.shape)
+        head = read_scaled(folder / _FILE, len(now), o.strength, o.seed)
+        then = read_numbers(folder / _PROBE_FILE, now.shape)
         if np.median(np.abs(now - then) / head["scale"].scale_) > _APART:
             raise BadData(
                 f"the language model {o.model!r} is not the one that {folder} was trained with (its states for a fixed "
@@ -229,17 +213,10 @@ class ProbeDetector(Detector):
         return detector
 
     def _try_layers(
-        self,
-        states: NDArray[np.float16],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        speakers: Sequence[str],
-        progress: Progress,
-    ) -> tuple[NDArray[np.float64], str]:
+        self, states: States, y: Bools, groups: Groups, speakers: Sequence[str], progress: Progress
+    ) -> tuple[Floats, str]:
         """((layers,) the mean AUROC on what was held out, what that was: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
-
-        from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
         models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
         left_out, folds = "speaking models that were held out", by_unit(models, groups, y, rows)
@@ -256,13 +233,7 @@ class ProbeDetector(Detector):
                 fit_quietly(head, layer[learn], y[learn])
                 found[number, at] = roc_auc_score(y[out], head.decision_function(layer[out]))
         progress("choosing a layer", found.size, found.size)
-        mean: NDArray[np.float64] = found.mean(axis=0)
-        return mean, left_out
-
-    def _fitted(self) -> Activations:
-        if self._states is None:
-            raise UsageError("this probe has not learned anything yet; fit it first")
-        return self._states
+        return np.asarray(found.mean(axis=0)), left_out
 
 
 def passage(example: Example, config: TextConfig) -> Passage:
@@ -278,21 +249,6 @@ def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
     if o.layer:
         return (o.layer,)
     return tuple(np.unique(np.linspace(1, model.layers, min(o.layers, model.layers)).round().astype(int)).tolist())
-
-
-def saved_language_model(folder: Path, name: str) -> LanguageModel:
-    """The model that a saved detector names: a Hub id, or the one in its own folder. Raises BadData."""
-    if name == LOCAL:
-        part = own_encoder(folder)
-        if not (part / "config.json").is_file():
-            raise BadData(f"{part} holds no language model, so the model folder is damaged; train the detector again")
-        return language_model(str(part))
-    if not is_hub_id(name):
-        raise BadData(
-            f"{folder} names {name[:100]!r} as its language model, but a saved detector may name only a Hub id; train "
-            "it again, and the weights are kept in its own folder"
-        )
-    return language_model(name)
 
 
 def _probe(model: LanguageModel, o: ProbeOptions) -> NDArray[np.float32]:

@@ -12,29 +12,27 @@ import numpy as np
 from pydantic import Field
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import Reading
-from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Progress
-from liescope.detectors.examples import Example
-from liescope.detectors.kinds.whole_game import AnsweredQuestions, WhoDeceives, WholeGameDetector, question, solve
+from liescope.common.statistics import Floats
+from liescope.detectors.detector import DetectorOptions, Progress
+from liescope.detectors.kinds.whole_game import (
+    AnsweredQuestions,
+    GameOptions,
+    LinearAtTable,
+    WhoDeceives,
+    solve,
+)
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import Candidate, Reason
-from liescope.detectors.view.joint_posterior import Floats
+from liescope.detectors.view.candidate import Candidate, Reason, strongest
 from liescope.detectors.view.table_features import FEATURES, in_words, table_features
 
-_WEIGHTS = "weights.npy"
-_FIELD = "table"
 
-
-class TableOptions(DetectorOptions):
+class TableOptions(GameOptions):
     """What is read of a table."""
 
     strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
 
 
-class TableDetector(WholeGameDetector):
+class TableDetector(LinearAtTable):
     """How players talk, accuse and vote, beside the others at the table, into a linear model of who deceives."""
 
     kind = "table"
@@ -47,15 +45,9 @@ class TableDetector(WholeGameDetector):
     )
 
     options: TableOptions
-    _weights: Floats
-    _offset: float
-
-    @property
-    def moments(self) -> int:
-        return self.options.moments
 
     def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
-        features = self._features(lesson.candidates)
+        features = self.features(lesson.candidates)
         if not features.any():
             raise UsageError(
                 "nobody at these tables differs from anybody else there; table learns from games of several"
@@ -64,32 +56,16 @@ class TableDetector(WholeGameDetector):
         self._weights, self._offset = solve(features, lesson, np.full(features.shape[1], 1 / self.options.strength))
         progress("fitting table", 1, 1)
 
-    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
-        return np.asarray(self._features(candidates) @ self._weights + self._offset)
+    def features(self, candidates: Sequence[Candidate]) -> Floats:
+        return table_features(candidates, self.options.window, self.options.votes)
 
-    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
-        return [self._reasons(question(example), example.speaker, most) for example in examples]
-
-    def _reasons(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
-        seat = next(one for one in asked.candidates() if one.player == player)
-        features = self._features([seat])[0]
-        added = features * self._weights
-        strongest = [at for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
-        named = list(FEATURES)
-        return [Reason(_FIELD, in_words(named[at], features[at]), float(added[at])) for at in strongest]
-
-    def save(self, folder: Path) -> None:
-        np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)
+    def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
+        (seat,) = self.features([Candidate(asked.moment, player, asked.focus)])
+        added, named = seat * self._weights, list(FEATURES)
+        return [Reason(self.kind, in_words(named[i], seat[i]), float(added[i])) for i in strongest(added, most)]
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import numbers
-
         detector = cls(text, options)
-        with Reading(folder / _WEIGHTS, TRAIN_AGAIN):
-            learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (len(FEATURES) + 1,))
-        detector._weights, detector._offset = learned[:-1], float(learned[-1])
+        detector.read_weights(folder, len(FEATURES))
         return detector
-
-    def _features(self, candidates: Sequence[Candidate]) -> Floats:
-        return table_features(candidates, self.options.window, self.options.votes)

@@ -21,10 +21,12 @@ from pydantic import Field, model_validator
 from scipy.sparse import csr_array, hstack
 
 from liescope.common.errors import UsageError
-from liescope.detectors.detector import Detector, DetectorOptions, Progress, silent
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
+from liescope.detectors.logistic import dump, fit_quietly, logistic, numbers, opened, restore_logistic
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.view.candidate import Reason
+from liescope.detectors.view.candidate import Reason, strongest
 
 _FILE = "pipeline.skops"
 
@@ -86,15 +88,7 @@ print(pipeline.predict_proba([{text}])[:, 1])
     options: TfidfOptions
     _model: Any = None
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        _groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
-        from liescope.detectors.logistic import fit_quietly
-
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
         texts = [textualize(example, self.text) for example in examples]
         self.options, self.notes = resolved(self.options, texts)
         model = _pipeline(self.options)
@@ -107,7 +101,7 @@ print(pipeline.predict_proba([{text}])[:, 1])
         self._model = model
         return self
 
-    def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
         if not examples:
             return np.empty((0, 2))
         texts = [textualize(example, self.text) for example in examples]
@@ -123,22 +117,15 @@ print(pipeline.predict_proba([{text}])[:, 1])
         for start, end in pairwise(features.indptr):
             at = features.indices[start:end]
             added = features.data[start:end] * head.coef_[0, at]
-            strongest = [i for i in np.argsort(-np.abs(added), kind="stable")[:most] if added[i]]
-            found.append([Reason(named[at[i]][0], named[at[i]][2], float(added[i])) for i in strongest])
+            top = strongest(added, most)
+            found.append([Reason(named[at[i]][0], named[at[i]][2], float(added[i])) for i in top])
         return found
 
     @classmethod
     def try_each(
-        cls,
-        untrained: Sequence[Self],
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        groups: NDArray[np.str_],
-        others: Sequence[Example],
-    ) -> NDArray[np.float64]:
+        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
+    ) -> Floats:
         """Detectors that differ in strength alone share their features, and all trials share the counting."""
-        from liescope.detectors.logistic import fit_quietly, logistic
-
         first = untrained[0]
         if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
@@ -151,14 +138,10 @@ print(pipeline.predict_proba([{text}])[:, 1])
         return np.stack(found)
 
     def save(self, folder: Path) -> None:
-        from liescope.detectors.logistic import dump
-
         dump(self._model, folder / _FILE)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import opened, restore_logistic
-
         own = TfidfOptions.model_validate(options.model_dump())
         with opened(folder / _FILE) as saved:
             if own.chars is None:
@@ -198,8 +181,6 @@ def _pipeline(o: TfidfOptions) -> Any:
     """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
     from sklearn.pipeline import Pipeline
 
-    from liescope.detectors.logistic import logistic
-
     return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
 
 
@@ -213,8 +194,6 @@ def restore_vectorizer(fresh: Any, learned: Any) -> int:
 
 def _restore(fresh: Any, learned: Any) -> int:
     """Copy only vocabulary and weights from a vectorizer that was read; returns the number of features."""
-    from liescope.detectors.logistic import numbers
-
     vocabulary: dict[str, int] = {word: int(place) for word, place in learned.vocabulary_.items()}
     if not all(isinstance(word, str) for word in vocabulary) or sorted(vocabulary.values()) != [
         *range(len(vocabulary))

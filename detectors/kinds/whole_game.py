@@ -10,18 +10,24 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from liescope.common.errors import UsageError
-from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Progress, silent
+from liescope.common.statistics import Bools, Floats
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, moment_of
+from liescope.detectors.logistic import read_numbers
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import Candidate
-from liescope.detectors.view.joint_posterior import Bools, Floats, SeatedCandidates
+from liescope.detectors.view.candidate import Candidate, Reason
+from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
+
+_WEIGHTS = "weights.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +55,24 @@ class AnsweredQuestions:
     false: Bools
 
 
-class WholeGameDetector(Detector):
-    """Candidates in, scores out; what they mean at a table is settled here.
+class GameOptions(DetectorOptions):
+    """What every such kind reads of a game."""
 
-    `moments`, an option of every such kind: at how many moments of each game it learns, evenly spread, beside its end.
-    """
+    votes: bool = Field(default=True, description="read votes once they are public")
+    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
+    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
+
+
+class WholeGameDetector(Detector):
+    """Candidates in, scores out; what they mean at a table is settled here."""
 
     reads_games = True
+    options: GameOptions
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         super().__init__(text, options)
         if not text.mask_names:
             raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
-
-    @property
-    @abstractmethod
-    def moments(self) -> int:
-        """At how many moments of a game it learns, beside its end."""
 
     @abstractmethod
     def learn(self, lesson: AnsweredQuestions, progress: Progress, /) -> None:
@@ -75,17 +82,11 @@ class WholeGameDetector(Detector):
     def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
         """(n,): log-odds of each candidate, up to what is common to a table."""
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        y: NDArray[np.bool_],
-        _groups: NDArray[np.str_],
-        progress: Progress = silent,
-    ) -> Self:
-        self.learn(lesson(examples, y, self.moments), progress)
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
+        self.learn(lesson(examples, y, self.options.moments), progress)
         return self
 
-    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         if not examples:
             return np.empty((0, 2))
         asked = Questioned.by(examples)
@@ -98,6 +99,35 @@ class WholeGameDetector(Detector):
         candidates, tables = _seated([WhoDeceives(moment) for moment in moments])
         found = iter(tables.posterior(self.scores(candidates, progress)).tolist())
         return [{name: next(found) for name in moment.transcript.names} for moment in moments]
+
+
+class LinearAtTable(WholeGameDetector):
+    """A linear model of features of candidates."""
+
+    _weights: Floats
+    _offset: float
+
+    @abstractmethod
+    def features(self, candidates: Sequence[Candidate], /) -> Any:
+        """(n, features) of candidates, dense or sparse."""
+
+    @abstractmethod
+    def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
+        """What weighs most for or against a player at a moment, strongest first."""
+
+    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
+        return np.asarray(self.features(candidates) @ self._weights + self._offset)
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        return [self.reasons_at(question(example), example.speaker, most) for example in examples]
+
+    def save(self, folder: Path) -> None:
+        np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)
+
+    def read_weights(self, folder: Path, features: int) -> None:
+        """Read what `save` wrote. Raises BadData."""
+        learned = read_numbers(folder / _WEIGHTS, (features + 1,))
+        self._weights, self._offset = learned[:-1], float(learned[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +175,7 @@ def question(example: Example) -> WhoDeceives:
     return WhoDeceives(seen, None if example.target == ROLE else at)
 
 
-def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> AnsweredQuestions:
+def lesson(examples: Sequence[Example], y: Bools, moments: int) -> AnsweredQuestions:
     """What there is to learn of labelled statements. Players who said nothing have no label of their own; at a table
     that knows how many deceive, the others' labels speak of them. moments: of each game, besides its end.
     """

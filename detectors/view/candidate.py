@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from liescope.common.statistics import Floats
 from liescope.detectors.textualize import clean, hide_roles, replace_names
 from liescope.detectors.view.claim_graph import LATE, ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import GameMoment, Transcript
@@ -281,6 +282,11 @@ class Reason:
         """As in `own: investigated him (+0.31)`."""
         words = claim_in_words(self.feature) if self.field == CLAIMS else self.feature
         return f"{self.field}: {words} ({self.weight:+.2f})"
+
+
+def strongest(added: Floats, most: int) -> list[int]:
+    """The places of the largest of what features add, on either side of 0, without those that add nothing."""
+    return [int(at) for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
 
 
 def claim_in_words(relation: str) -> str:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from liescope.common.statistics import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)

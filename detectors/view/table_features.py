@@ -16,14 +16,12 @@ from itertools import groupby
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from liescope.common.statistics import Bools, Floats
 from liescope.detectors.textualize import clean, replace_names
 from liescope.detectors.view.candidate import Candidate, turns_read
 from liescope.detectors.view.claim_graph import claim_graph, is_against, is_support
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript
-
-Floats = NDArray[np.float64]
 
 _WORDS: Mapping[str, str] = {
     "hedges": "maybe perhaps might may could possibly probably likely seems seem seemed guess think suppose unsure "
@@ -160,7 +158,9 @@ def table_features(candidates: Sequence[Candidate], window: int, votes: bool) ->
 
 def _game(transcript: Transcript) -> _Game:
     seat = {name: at for at, name in enumerate(transcript.names)}
-    said = {at: _said(turn.player, turn.text, seat) for at, turn in transcript.said() if turn.text}
+    said = {
+        at: _said(turn.player, turn.text, seat) for at, turn in transcript.said() if turn.text and turn.player in seat
+    }
     against, support = defaultdict[int, list[tuple[int, int]]](list), defaultdict[int, list[tuple[int, int]]](list)
     for tie in claim_graph(transcript).links:
         if tie.source != tie.target and tie.target in seat and transcript.turns[tie.place].kind == SAID:
@@ -207,7 +207,7 @@ def _said(player: str, text: str, seat: Mapping[str, int]) -> _Said:
     )
 
 
-def _table(game: _Game, places: Sequence[int], votes: bool) -> tuple[Floats, NDArray[np.bool_]]:
+def _table(game: _Game, places: Sequence[int], votes: bool) -> tuple[Floats, Bools]:
     """(players, features) before they are compared, NaN where only words could tell; (players,) who is at the table."""
     turns, players = game.transcript.turns, len(game.seat)
     at_table, gone = np.ones(players, bool), np.zeros((players, len(GONE)))
@@ -347,7 +347,7 @@ def _per(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
 
 
-def _compared(rows: Floats, at_table: NDArray[np.bool_]) -> Floats:
+def _compared(rows: Floats, at_table: Bools) -> Floats:
     """Each feature less the mean of those at the table, over their standard deviation; 0 where they are all alike."""
     found = rows.copy()
     rated = rows[:, :_RATED]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
+from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _LONGEST = 200
 _TEXTS = frozenset((".json", ".txt", ".md", ".toml", ".csv", ".jinja", ".yaml", ".yml"))
@@ -53,6 +57,24 @@ def read_json(path: Path, kind: TypeAdapter[T], most: int, advice: str) -> T:
     """
     with Reading(path, advice):
         return kind.validate_json(read_bytes(path, most))
+
+
+def read_parquet(path: Path, schema: Mapping[str, Any], most: int, advice: str) -> pl.DataFrame:
+    """A Parquet table of these columns, by name their type in polars, without nulls and of at most so many rows. Raises
+    BadData for any other file.
+    """
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    with Reading(path, advice):
+        if (rows := pq.read_metadata(regular(path)).num_rows) > most:
+            raise BadData(f"{path} has {rows:,} rows, more than it may have; it is not opened")
+        table = pq.read_table(path)
+        table.validate(full=True)
+        found = pl.DataFrame(pl.from_arrow(table))
+        if dict(found.schema) != dict(schema) or found.null_count().sum_horizontal().item():
+            raise ValueError(f"it does not have the columns {', '.join(schema)}, all filled")
+    return found
 
 
 def read_toml(path: Path, kind: type[Model], most: int, advice: str) -> Model:

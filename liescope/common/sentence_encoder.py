@@ -49,6 +49,28 @@ def encoder_id(encoder: str) -> str | None:
     return BUNDLED_ID if not encoder else encoder if is_hub_id(encoder) and encoder != LOCAL else None
 
 
+def kept_name(name: str) -> str:
+    """What a saved detector names: a Hub id, or `LOCAL` for a folder, which nobody else has."""
+    return LOCAL if name and Path(name).is_dir() else name
+
+
+def saved_name(folder: Path, name: str, needs: str = "config.json", what: str = "encoder") -> str:
+    """What is to be loaded for what a saved detector names: a Hub id, "" for the bundled encoder, or what lies in its
+    own folder, where a file `needs` has to be. Raises BadData.
+    """
+    if name == LOCAL:
+        part = own_encoder(folder)
+        if not (part / needs).is_file():
+            raise BadData(f"{part} holds no {what}, so the model folder is damaged; train the detector again")
+        return str(part)
+    if name and not is_hub_id(name):
+        raise BadData(
+            f"{folder} names the folder {name[:100]!r} as its {what}, but a saved detector may name only a Hub id; "
+            "train it again, and the weights are kept in its own folder"
+        )
+    return name
+
+
 def transformer_folder(name: str, what: str, choices: str, revision: str = "") -> Path:
     """The folder of a transformer of any kind, a local one or that of a Hub id. what, choices: for the message of an
     error; revision: of a Hub id, "" for its main branch. Raises as `encoder_folder`.

@@ -10,7 +10,7 @@ import gzip
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import groupby
 from operator import itemgetter
@@ -34,8 +34,9 @@ _FILES = frozenset(
 )  # endings that no dataset's name has
 
 
-def read_rows(source: Path) -> Rows:
+def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
     """Every row with its line, or its number in a format without lines; whatever cannot be read is a rejection.
+    columns: of a Parquet file that has a `text`, all that is read; none for every column.
 
     Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
     """
@@ -46,7 +47,7 @@ def read_rows(source: Path) -> Rows:
         is_parquet = file.read(len(_PARQUET)) == _PARQUET
     kind = "".join(source.suffixes[-2:] if source.suffix == ".gz" else source.suffixes[-1:]).lower()
     if is_parquet:
-        yield from _read_parquet(source)
+        yield from _read_parquet(source, columns)
     elif kind in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
         yield from _read_csv(source, kind)
     elif kind == ".json":
@@ -139,14 +140,16 @@ def _decoded(row: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _read_parquet(source: Path) -> Rows:
+def _read_parquet(source: Path, columns: Collection[str]) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     number = 0
     try:
         with pq.ParquetFile(source) as file:
-            for batch in file.iter_batches(_BATCH):
+            names = file.schema_arrow.names
+            wanted = [name for name in names if name in columns] if columns and "text" in names else None
+            for batch in file.iter_batches(_BATCH, columns=wanted):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
