@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -12,7 +12,8 @@ from liescope.common.errors import BadData
 from liescope.common.reading import read_json
 from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
-from liescope.detectors.detector import TRAIN_AGAIN, StepsChosen
+from liescope.detectors.detector import TRAIN_AGAIN, Detector, StepsChosen
+from liescope.detectors.detector_registry import versions_of
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.textualize import TextConfig
@@ -101,11 +102,24 @@ class ModelFile(BaseModel):
     options: dict[str, Any]
     corpus: CorpusName
     training: TrainingFacts
-    thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
+    thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None] = {}
     confidence: Confidence = Confidence()
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}
+
+    @classmethod
+    def of(cls, detector: Detector, target: str, corpus: CorpusName, training: TrainingFacts) -> Self:
+        """What there is to say of a detector that has learned, before its thresholds are chosen."""
+        return cls(
+            kind=detector.kind,
+            target=target,
+            text=detector.text,
+            options=detector.options.model_dump(),
+            corpus=corpus,
+            training=training,
+            versions=versions_of(detector.kind),
+        )
 
 
 def read_model_file(folder: Path) -> ModelFile:

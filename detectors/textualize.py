@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,12 @@ class TextConfig(BaseModel):
     mask_role_words: bool = False
     speaker_tag: bool = False
     view: View = "words"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Of settings, others among them. Raises UnknownName for a view that there is not."""
+        checked_view(given["view"])
+        return cls(**{name: given[name] for name in cls.model_fields})
 
 
 def checked_view(name: str) -> View:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -31,7 +31,7 @@ from liescope.detectors.calibrate import (
     limits,
 )
 from liescope.detectors.detector import ROLE, Detector, Progress, silent
-from liescope.detectors.detector_registry import detector_class, make, versions_of
+from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
@@ -45,9 +45,9 @@ from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import choose_thresholds
-from liescope.detectors.study.scorers import ScoredFigures, evaluate_scores
+from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import ScoringPlan, is_population, per_detector, score_table
-from liescope.detectors.textualize import TextConfig, checked_view
+from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
 
@@ -76,6 +76,16 @@ class Recipe:
     keep_lost: bool = False
     calibrate: str = TEMPERATURE
     curves: Path | None = None
+
+    @classmethod
+    def of(cls, kind: str, target: str, own: Mapping[str, Any], options: Mapping[str, Any]) -> Self:
+        """own: the settings of `TrainSettings`. Raises UnknownName, UsageError."""
+        folds = detector_class(kind).folds if own["folds"] is None else own["folds"]
+        if folds == 1 or folds < 0:
+            raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
+        if own["calibrate"] not in METHODS:
+            raise UnknownName("method of calibration", own["calibrate"], METHODS)
+        return cls(kind, target, TextConfig.of(own), options, folds, own["seed"], own["keep_lost"], own["calibrate"])
 
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
@@ -173,17 +183,25 @@ def train(
     >>> liescope.train("tfidf", texts, labels, groups=speakers, out="models/own")
     """
     own, options = split(TrainSettings, settings)
-    with shown(progress and is_first()) as show:
-        if kind is not None:
-            recipe = _recipe(kind, own, options)
-            return train_recipe(corpus, Path(out), recipe, own["overwrite"], show, labels, groups)
-        if own["target"]:
-            target_column(own["target"])
-        check_free(Path(out), own["overwrite"])
-        with corpus_of(corpus, labels, groups) as folder:
+    if own["target"]:
+        target_column(own["target"])
+    if kind is not None:
+        Recipe.of(kind, "", own, options).untrained().prepare()
+    check_free(Path(out), own["overwrite"])
+    began = time.perf_counter()
+    try:
+        with shown(progress and is_first()) as show, corpus_of(corpus, labels, groups) as folder:
             check(folder)
-            recipe = _recipe(usual_kind(own["target"] or usual_target(folder)), own, options)
-            return train_recipe(folder, Path(out), recipe, own["overwrite"], show, name=source_name(corpus))
+            check_may_train(folder)
+            target = own["target"] or usual_target(folder)
+            recipe = Recipe.of(kind or usual_kind(target), target, own, options)
+            with _folder_for(Path(out)) as fresh:
+                material = read_material(folder, source_name(corpus), target, recipe.text, recipe.keep_lost)
+                recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
+                return _train_on(material, recipe, Path(out), fresh, show, began)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
 
 
 def usual_kind(target: str) -> str:
@@ -191,56 +209,6 @@ def usual_kind(target: str) -> str:
     and conversations, `tfidf`.
     """
     return "duo" if target == ROLE else "tfidf"
-
-
-def _recipe(kind: str, own: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
-    """own: the settings of `TrainSettings`."""
-    text = TextConfig(
-        context=own["context"],
-        mask_names=own["mask_names"],
-        mask_role_words=own["mask_role_words"],
-        speaker_tag=own["speaker_tag"],
-        view=checked_view(own["view"]),
-    )
-    folds = detector_class(kind).folds if own["folds"] is None else own["folds"]
-    return Recipe(kind, own["target"] or "", text, options, folds, own["seed"], own["keep_lost"], own["calibrate"])
-
-
-def train_recipe(
-    corpus: Any,
-    out: Path,
-    recipe: Recipe,
-    overwrite: bool = False,
-    progress: Progress = silent,
-    labels: Iterable[Any] | None = None,
-    groups: Iterable[Any] | None = None,
-    name: str = "",
-) -> TrainResult:
-    """`train`, with its settings in a recipe. name: of the corpus, if it is not that of its folder."""
-    if recipe.folds == 1 or recipe.folds < 0:
-        raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
-    if recipe.calibrate not in METHODS:
-        raise UnknownName("method of calibration", recipe.calibrate, METHODS)
-    if recipe.target:
-        target_column(recipe.target)
-    check_free(out, overwrite)
-    detector = recipe.untrained()
-    detector.prepare()
-    began = time.perf_counter()
-    try:
-        with corpus_of(corpus, labels, groups) as folder:
-            check(folder)
-            check_may_train(folder)
-            recipe = replace(recipe, target=recipe.target or usual_target(folder))
-            with _folder_for(out) as fresh:
-                name = name or source_name(corpus)
-                material = read_material(folder, name, recipe.target, recipe.text, recipe.keep_lost)
-                recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
-                detector.keep_curves_in(recipe.curves)
-                return _train_on(material, recipe, detector, out, fresh, progress, began)
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
 
 
 @contextmanager
@@ -255,16 +223,16 @@ def _folder_for(out: Path) -> Iterator[Path]:
 
 
 def _train_on(
-    material: Material, recipe: Recipe, detector: Detector, out: Path, fresh: Path, progress: Progress, began: float
+    material: Material, recipe: Recipe, out: Path, fresh: Path, progress: Progress, began: float
 ) -> TrainResult:
-    """Train an untrained detector and write it to an empty folder, `fresh`, that will be `out`. began: when the work
-    did.
-    """
+    """Train a detector and write it to an empty folder, `fresh`, that will be `out`. began: when the work did."""
     data, others, truth, statements = material.data, material.others, material.truth, material.statements
+    detector = recipe.untrained()
+    detector.prepare()
     check_trainable(data, recipe.target, recipe.folds)
     _say_requests(detector, data, others, recipe.folds, progress)
 
-    name, tables, confidence = out.name, list[pl.DataFrame](), Confidence()
+    name, tables, confidence = out.name, [score_table([], np.empty(0), out.name, recipe.target)], Confidence()
     calibration: CalibrationGames | None = None
     if recipe.folds:
         fold, score, judged = cross_validate(recipe, data, progress)
@@ -279,34 +247,24 @@ def _train_on(
         confidence = confidence.model_copy(update={"labels": labels, "suspects": suspects})
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
-    scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
-
-    file = ModelFile(
-        kind=recipe.kind,
-        target=recipe.target,
-        text=recipe.text,
-        options=detector.options.model_dump(),
-        corpus=material.corpus,
-        training=TrainingFacts(
-            **summary(data),
-            lost=material.lost,
-            folds=recipe.folds,
-            seed=recipe.seed,
-            sources=sorted(material.learned["source"].unique()),
-            models=sorted(material.learned["speaker_model"].unique()),
-            names=material.common_names(),
-            seconds=round(time.perf_counter() - began, 1),
-            chosen=detector.chosen,
-        ),
-        thresholds=_thresholds(scores, statements),
-        confidence=confidence,
-        versions=versions_of(recipe.kind),
+    scores = pl.concat(tables)
+    training = TrainingFacts(
+        **summary(data),
+        lost=material.lost,
+        folds=recipe.folds,
+        seed=recipe.seed,
+        sources=sorted(material.learned["source"].unique()),
+        models=sorted(material.learned["speaker_model"].unique()),
+        names=material.common_names(),
+        seconds=round(time.perf_counter() - began, 1),
+        chosen=detector.chosen,
     )
-    figures = _own_figures(scores, statements, recipe)
+    file = ModelFile.of(detector, recipe.target, material.corpus, training)
+    file = file.model_copy(update={"thresholds": _thresholds(scores, statements), "confidence": confidence})
+    rows, notes = _own_figures(scores, statements, recipe)
     learned = LearnedStatements.of(data.examples, data.groups)
-    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, calibration)
-    unread = _unread(data, recipe.text)
-    return TrainResult(out, file, figures.rows, scores, (*unread, *detector.notes, *figures.notes))
+    file = write_model(fresh, name, file, detector, scores, material.games, rows, learned, calibration)
+    return TrainResult(out, file, rows, scores, (*_unread(data, recipe.text), *detector.notes, *notes))
 
 
 def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
@@ -405,12 +363,11 @@ def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, flo
     return {}
 
 
-def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe) -> ScoredFigures:
-    """Out of fold on train with thresholds from validation, and on validation with thresholds from train."""
+def _own_figures(
+    scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe
+) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    """Figures and notes: out of fold on train with thresholds from validation, and the other way round."""
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
-    return ScoredFigures(
-        tuple(row for part in parts for row in part.rows if is_population(row.where)),
-        tuple(note for part in parts for note in part.notes),
-        {},
-    )
+    rows = tuple(row for part in parts for row in part.rows if is_population(row.where))
+    return rows, tuple(note for part in parts for note in part.notes)
