@@ -100,7 +100,7 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     """README.md of a detector: YAML metadata that the Hub reads, then the card in Markdown.
 
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
-    training and words (as in model.json), config (name to value), figures, evaluated, transferred (rows; may be empty),
+    training and words (as in model.json), config (name to value), figures, reports (each with rows; may be empty),
     thresholds (false positive rate in words to score; may be empty), place (where code finds the model), said (a
     statement), plain_use (code that scores it without Liescope, or ""), needs (what using it takes, where only Liescope
     opens it, or ""), extra (of Liescope, or ""), library (the Hub's name of the library that opens it), base_model (a

@@ -26,7 +26,7 @@ from liescope.common.reading import read_json
 from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN
-from liescope.detectors.detector_registry import detector_class, versions_of
+from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.examples import GOLD, WORDS, Example, Labelled, summary, target_column
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import NOT_TO_BE_LEARNED
@@ -35,8 +35,7 @@ from liescope.detectors.own_rows import OWN_NAME
 from liescope.detectors.saved import check_free, is_model, load, write_model
 from liescope.detectors.statement_inputs import StatementReader, each_statement
 from liescope.detectors.study.scores import score_table
-from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig, checked_view
-from liescope.detectors.training import Recipe
+from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig
 from liescope.generate.importers.own_data import LabelColumn, canary_of
 
 _CLASSES_FILE = "classes.json"
@@ -178,14 +177,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         began = time.perf_counter()
         with _value_errors():
             target_column(self.target)
-            text = TextConfig(
-                context=self.context,
-                mask_names=self.mask_names,
-                mask_role_words=self.mask_role_words,
-                speaker_tag=self.speaker_tag,
-                view=checked_view(self.view),
-            )
-            detector = Recipe(self.kind, self.target, text, self._options, 0, self.seed).untrained()
+            detector = make(self.kind, TextConfig.of(self.get_params()), {**self._options, "seed": self.seed})
             detector.prepare()
             if not (given := list(each_statement(X))):
                 raise InputError("there are no texts to learn from")
@@ -250,24 +242,16 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         facts = hashlib.sha256(
             repr([(e.text, e.context, lie) for e, lie in zip(data.examples, data.y, strict=True)]).encode()
         )
-        file = ModelFile(
-            kind=self.kind,
-            target=self.target,
-            text=detector.text,
-            options=detector.options.model_dump(),
-            corpus=CorpusName(id=facts.hexdigest()[:16], name=OWN_NAME),
-            training=TrainingFacts(
-                **summary(data),
-                folds=0,
-                seed=self.seed,
-                sources=["imported"],
-                models=sorted({example.speaker_model for example in data.examples} - {""}),
-                seconds=self._learned.seconds,
-                chosen=detector.chosen,
-            ),
-            thresholds={},
-            versions=versions_of(self.kind),
+        training = TrainingFacts(
+            **summary(data),
+            folds=0,
+            seed=self.seed,
+            sources=["imported"],
+            models=sorted({example.speaker_model for example in data.examples} - {""}),
+            seconds=self._learned.seconds,
+            chosen=detector.chosen,
         )
+        file = ModelFile.of(detector, self.target, CorpusName(id=facts.hexdigest()[:16], name=OWN_NAME), training)
         scores = score_table([], np.empty(0), out.name, self.target)
         learned = LearnedStatements.of(data.examples, data.groups)
         with replacing(out, "model", is_model) as fresh:

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import read_bytes
+from liescope.common.reading import read_json
 from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.examples import Example
@@ -27,6 +26,7 @@ from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.textualize import textualize
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
+from liescope.generate.importers.importer_protocol import fingerprint
 
 _LARGEST = 2**26
 _SHOWN = (
@@ -39,93 +39,69 @@ _SHOWN = (
     "brier",
     "calibration_error",
 )
-_READ = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+THIS = "this model"
 
 
-class Evaluated(BaseModel):
-    """What report.json of an evaluation says. models: name to the contents of model.json."""
+class Reported(BaseModel):
+    """What report.json of an evaluation (corpus, and by name the model.json of its models) or of a transfer (targets by
+    corpus) says.
+    """
 
-    model_config = _READ
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
-    corpus: str
-    models: dict[str, dict[str, Any]]
+    corpus: str = ""
+    models: dict[str, dict[str, Any]] = {}
+    targets: dict[str, Any] = {}
     figures: list[Figure]
 
-    def of(self, model: ModelFile) -> Evaluated:
-        """The figures of this model, under the name "this model", and of the cheap controls for its target. Raises
-        UsageError if the report is about other models.
+    def of(self, model: ModelFile) -> Reported:
+        """What it says of one model: of an evaluation the model's figures and those of controls for its target; of a
+        transfer, where its kind was trained anew for every unit, the worst and mean ones and those of slices. Raises
+        UsageError if it says nothing of it.
         """
+        rows = [row for row in self.figures if row.against is None and row.value is not None]
+        if self.targets:
+            rows = [row for row in rows if row.scorer == model.kind and row.metric in METRIC]
+            last = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
+            parts = [(row, part if part in SLICES else part.partition(" of ")[0]) for row, part in last]
+            if not any(part == WORST for _, part in parts):
+                raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
+            return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN, *SLICES)]})
         trained = model.training.model_dump(mode="json"), model.corpus.id
-        mine = [
-            name
-            for name, other in self.models.items()
-            if (other.get("training"), (other.get("corpus") or {}).get("id")) == trained
-        ]
-        if not mine:
+        facts = {name: (one.get("training"), (one.get("corpus") or {}).get("id")) for name, one in self.models.items()}
+        if not (mine := [name for name, other in facts.items() if other == trained]):
             raise UsageError(f"it evaluates {', '.join(self.models) or 'no model'}, not this training of this model")
-        rows = [
-            replace(row, scorer="this model" if row.scorer == mine[0] else row.scorer)
-            for row in self.figures
-            if row.target == model.target
-            and row.against is None
-            and row.value is not None
-            and row.metric in (_SHOWN if row.scorer == mine[0] else (WITHIN, POOLED))
-            and (row.scorer == mine[0] or row.scorer.startswith(CONTROL))
-        ]
-        return self.model_copy(update={"figures": rows})
+        named = [replace(row, scorer=THIS if row.scorer == mine[0] else row.scorer) for row in rows]
+        kept = [row for row in named if row.target == model.target and row.metric in _shown(row.scorer)]
+        return self.model_copy(update={"figures": kept})
+
+    @property
+    def own(self) -> list[Figure]:
+        """The figures of the model itself."""
+        return [row for row in self.figures if row.scorer == THIS]
 
 
-class Transferred(BaseModel):
-    """What report.json of a transfer says. It is about a kind of detector, trained anew for every unit."""
-
-    model_config = _READ
-
-    targets: dict[str, Any]
-    figures: list[Figure]
-
-    def of(self, model: ModelFile) -> Transferred:
-        """The worst and mean figures of this model's kind, and those of slices. Raises UsageError if there are none."""
-        rows = [row for row in self.figures if row.scorer == model.kind and row.against is None]
-        rows = [row for row in rows if row.value is not None and row.metric in METRIC]
-        last = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
-        parts = [(row, part if part in SLICES else part.partition(" of ")[0]) for row, part in last]
-        if not any(part == WORST for _, part in parts):
-            raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
-        return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN, *SLICES)]})
+def _shown(scorer: str) -> tuple[str, ...]:
+    return _SHOWN if scorer == THIS else (WITHIN, POOLED) if scorer.startswith(CONTROL) else ()
 
 
-def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evaluated], list[Transferred]]:
+def read_reports(folders: Iterable[Path], model: ModelFile) -> list[Reported]:
     """The reports of evaluations and of transfers, reduced to what they say of this model.
 
     Raises BadData for a folder that is no report, UsageError for a report about other models.
     """
-    evaluated: list[Evaluated] = []
-    transferred: list[Transferred] = []
+    found = []
     for folder in folders:
-        data = _report(folder)
+        advice = "name a report of this version, by liescope evaluate or transfer"
+        if not (folder / "report.json").is_file():
+            raise BadData(f"{folder} is not a report: it has no report.json; {advice}")
         try:
-            if "targets" in data:
-                transferred.append(Transferred.model_validate(data).of(model))
-            else:
-                evaluated.append(Evaluated.model_validate(data).of(model))
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = "".join(f"{str(part)[:50]}: " for part in first["loc"][:4])
-            raise BadData(f"{folder} is not what this version reports ({where}{first['msg'][:100]})") from error
+            found.append(read_json(folder / "report.json", TypeAdapter(Reported), _LARGEST, advice).of(model))
         except UsageError as error:
+            if isinstance(error, BadData):
+                raise
             raise UsageError(f"{folder} cannot be shown on this card: {error}; name a report of this model") from error
-    return evaluated, transferred
-
-
-def _report(folder: Path) -> Mapping[str, Any]:
-    path = folder / "report.json"
-    try:
-        data = json.loads(read_bytes(path, _LARGEST))
-    except (BadData, OSError, ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise BadData(f"{folder} is not a report: it has no readable report.json; make one with liescope evaluate")
-    return data
+    return found
 
 
 _SAID = "I investigated Bob. He is the mafioso."
@@ -139,14 +115,7 @@ _METRICS = {
 """The metrics of the Hub's metadata, by the Hub's names for them, where it has one."""
 
 
-def model_card(
-    name: str,
-    file: ModelFile,
-    *,
-    repo: str | None = None,
-    evaluated: Sequence[Evaluated] = (),
-    transferred: Sequence[Transferred] = (),
-) -> str:
+def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: Sequence[Reported] = ()) -> str:
     """README.md of a model. repo: where it is published; None for the card in its own folder."""
     from liescope.data_cards import render_model_card
 
@@ -155,6 +124,7 @@ def model_card(
     config = {**file.text.model_dump(), **file.options}
     read = textualize(Example("", "", "speaker", "", _SAID, ("Bob",), reasoning=_THOUGHT), file.text)
     place = repo or f"models/{name}"
+    literals = {"repo": json.dumps(place, ensure_ascii=False), "text": json.dumps(read, ensure_ascii=False)}
     return render_model_card(
         {
             "detector": name,
@@ -165,12 +135,9 @@ def model_card(
             "words": [one.model_dump() for one in file.corpus.words],
             "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
             "figures": [_row(row) for row in file.figures],
-            "evaluated": [
-                {"corpus": report.corpus, "rows": [_row(row) for row in report.figures]} for report in evaluated
-            ],
-            "transferred": [
-                {"corpora": list(report.targets), "rows": [_row(row) for row in report.figures]}
-                for report in transferred
+            "reports": [
+                {"corpus": one.corpus, "corpora": list(one.targets), "rows": [_row(row) for row in one.figures]}
+                for one in reports
             ],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
             "calibration": calibration.words() if (calibration := file.confidence.statements) else "",
@@ -178,7 +145,7 @@ def model_card(
             "place": place,
             "said": _SAID,
             "thought": _THOUGHT,
-            "plain_use": chosen.plain_use.format(repo=_code(place), text=_code(read)) if repo else "",
+            "plain_use": chosen.plain_use.format(**literals) if repo else "",
             "needs": chosen.needs,
             "extra": chosen.extra or "",
             "library": chosen.library if repo else "liescope",
@@ -187,13 +154,13 @@ def model_card(
             "liescope": file.versions["liescope"],
             "results": [
                 *_results(file, file.corpus.name, file.figures),
-                *(one for report in evaluated for one in _results(file, report.corpus, _own(report))),
+                *(one for report in reports for one in _results(file, report.corpus, report.own)),
             ],
         }
     )
 
 
-def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
+def eval_results(file: ModelFile, reports: Iterable[Reported]) -> str:
     """The file in `.eval_results` with the AUROC within games on corpora that are on the Hub; "" for none. JSON is
     YAML.
     """
@@ -209,20 +176,11 @@ def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
                 f"{row.statements} statements of {row.games} games"
             ),
         )
-        for report in evaluated
-        for row in _own(report)
+        for report in reports
+        for row in report.own
         if "/" in report.corpus and row.metric == WITHIN
     ]
     return json.dumps(eval_result_entries_to_yaml(entries), indent=1) + "\n" if entries else ""
-
-
-def _code(text: str) -> str:
-    """A Python string literal."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _own(report: Evaluated) -> list[Figure]:
-    return [row for row in report.figures if row.scorer == "this model"]
 
 
 def _row(row: Figure) -> dict[str, Any]:
@@ -270,7 +228,7 @@ def publish(
     check_repo(repo)
     folder = Path(model)
     file = read_model_file(folder)
-    evaluated, transferred = read_reports([Path(report) for report in reports], file)
+    read = read_reports([Path(report) for report in reports], file)
     if not dry_run:
         writer()
     say("checking the model", progress)
@@ -282,12 +240,12 @@ def publish(
     _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
-    results = eval_results(file, evaluated)
+    results = eval_results(file, read)
     parcel = Parcel(
         kind="model",
         name=f"{name}, Liescope {file.versions['liescope']}",
         files={**chosen.published_beside(options), **own},
-        card=model_card(name, file, repo=repo, evaluated=evaluated, transferred=transferred),
+        card=model_card(name, file, repo=repo, reports=read),
         advice=f"remove it from the games and {TRAIN_AGAIN}",
         texts={".eval_results/liescope.yaml": results} if results else {},
         stale=_STALE,
@@ -301,8 +259,7 @@ def _check_whole(folder: Path, file: ModelFile) -> None:
         raise BadData(f"{folder} lists none of its files; {TRAIN_AGAIN}")
     for name, expected in file.files.items():
         try:
-            with (folder / name).open("rb") as stream:
-                found = file_digest(stream, "sha256").hexdigest()
+            found = fingerprint(folder / name)
         except OSError as error:
             raise BadData(f"{folder / name} cannot be read ({error.strerror}); {TRAIN_AGAIN}") from error
         if found != expected:

@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import file_digest
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import LEVELS, flagged
 from liescope.detectors.study.scores import SCORES, write_scores
 from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript
+from liescope.generate.importers.importer_protocol import fingerprint
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 CURVES_FOLDER = "runs"
@@ -310,7 +310,7 @@ def write_model(
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     listed = file.model_copy(
         update={
-            "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in _files(folder)},
+            "files": {path.relative_to(folder).as_posix(): fingerprint(path) for path in _files(folder)},
             "figures": tuple(row for row in rows if row.lo is not None and row.against is None),
         }
     )
@@ -322,11 +322,6 @@ def write_model(
 def _files(folder: Path) -> list[Path]:
     curves = folder / CURVES_FOLDER
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(curves))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return file_digest(stream, "sha256").hexdigest()
 
 
 def is_model(folder: Path) -> bool:

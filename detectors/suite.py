@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
-from liescope.common.reading import read_text
+from liescope.common.reading import read_toml
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import as_corpus, check
+from liescope.generate.importers.importer_protocol import fingerprint
 from liescope.generate.importers.importing import import_games, read_games
 
 SUITES = ("chat", "games", "all")
@@ -27,7 +26,7 @@ CORPUS = "corpus"
 """The format of what needs no import: a corpus of `build` or a run's folder."""
 _HERE = Path(__file__).parent / "suites"
 _TABLES = frozenset((".jsonl", ".json", ".csv", ".tsv", ".parquet"))
-_LARGEST = 2**20
+_LARGEST, _ADVICE = 2**20, "write it as docs/guides/bench.md shows"
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 
 
@@ -119,30 +118,19 @@ def read_suite(name: str, data: Path | None) -> Suite:
         For a file that is no suite, with the place.
     """
     if name == "all":
-        parts = [_read(_HERE / f"{one}.toml") for one in SUITES[:-1]]
+        parts = [read_toml(_HERE / f"{one}.toml", _SuiteFile, _LARGEST, _ADVICE) for one in SUITES[:-1]]
         every = tuple(one for part in parts for one in part.data)
         return Suite(name, " ".join(part.about for part in parts), data or Path(), every, parts[0].control)
     known = name in SUITES
     path = _HERE / f"{name}.toml" if known else Path(name)
     if not path.is_file():
         raise UsageError(f"there is no suite {name}; give one of {', '.join(SUITES)}, or a TOML file of your own")
-    found = _read(path)
+    found = read_toml(path, _SuiteFile, _LARGEST, _ADVICE)
     repeated = {one.name for one in found.data if [each.name for each in found.data].count(one.name) > 1}
     if repeated:
         raise BadData(f"{path}: two data sets are called {min(repeated)!r}; give each a name of its own")
     folder = data or (Path() if known else path.parent)
     return Suite(name if known else path.stem, found.about, folder, tuple(found.data), found.control)
-
-
-def _read(path: Path) -> _SuiteFile:
-    try:
-        return _SuiteFile.model_validate(tomllib.loads(read_text(path, _LARGEST)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise BadData(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} is no TOML file: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +192,7 @@ def _checked_digest(data: SuiteData, folder: Path) -> str:
     first = next((path for path in data.paths(folder) if path.is_file()), None)
     if first is None:
         return ""
-    with first.open("rb") as stream:
-        digest = file_digest(stream, "sha256").hexdigest()
+    digest = fingerprint(first)
     if data.sha256 and digest != data.sha256:
         raise BadData(
             f"{first} is not the file that the suite means (SHA-256 {digest[:12]}…, not {data.sha256[:12]}…); get that "
