@@ -160,29 +160,6 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     )
 
 
-def eval_results(file: ModelFile, reports: Iterable[Reported]) -> str:
-    """The file in `.eval_results` with the AUROC within games on corpora that are on the Hub; "" for none. JSON is
-    YAML.
-    """
-    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-
-    entries = [
-        EvalResultEntry(
-            dataset_id=report.corpus,
-            task_id=f"label_{file.target}",
-            value=row.value,
-            notes=(
-                f"{words_of(row.metric)} on {row.where}, 95% interval {row.lo} to {row.hi}, "
-                f"{row.statements} statements of {row.games} games"
-            ),
-        )
-        for report in reports
-        for row in report.own
-        if "/" in report.corpus and row.metric == WITHIN
-    ]
-    return json.dumps(eval_result_entries_to_yaml(entries), indent=1) + "\n" if entries else ""
-
-
 def _row(row: Figure) -> dict[str, Any]:
     return {**row.to_json(), "metric": words_of(row.metric)}
 
@@ -206,7 +183,7 @@ def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[
     ]
 
 
-_STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model", ".eval_results/liescope.yaml")
+_STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model")
 
 
 def publish(
@@ -240,14 +217,12 @@ def publish(
     _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
-    results = eval_results(file, read)
     parcel = Parcel(
         kind="model",
         name=f"{name}, Liescope {file.versions['liescope']}",
         files={**chosen.published_beside(options), **own},
         card=model_card(name, file, repo=repo, reports=read),
         advice=f"remove it from the games and {TRAIN_AGAIN}",
-        texts={".eval_results/liescope.yaml": results} if results else {},
         stale=_STALE,
         notices=_notices(file, verbatim, public),
     )

@@ -239,7 +239,9 @@ def _train_on(
         score, found = cross_fitted(recipe.calibrate, score, data.y, fold)
         confidence = Confidence(statements=found, players=_temperature(recipe.calibrate, judged, truth))
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
+    progress(f"fitting {recipe.kind}", 0, 1)
     detector.fit(data.examples, data.y, data.groups, progress)
+    progress(f"fitting {recipe.kind}", 1, 1)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         labels = LabelSets.of(others.y, score, others.groups)

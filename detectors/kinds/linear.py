@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, field_validator
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading, read_json
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Groups, Progress
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Groups
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
@@ -85,12 +85,10 @@ class LinearDetector(LinearAtTable):
     _counts: Counted
     _fixed: bool = False  # it counts its own features only, in their order
 
-    def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions) -> None:
         self._parts, features = self._choose(lesson)
-        progress("fitting linear", 0, 1)
         self._weights, self._offset = solve(features, lesson, self._penalties())
         self._count_own()
-        progress("fitting linear", 1, 1)
 
     @classmethod
     def try_each(

@@ -240,11 +240,10 @@ class ObserversDetector(Detector):
     options: ObserversOptions
     _habits: Habits
 
-    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
         """Raises UsageError for another target than the role, which is what a vote is about."""
         if any(example.target != ROLE for example in examples):
             raise UsageError(f"votes say who deceives, and nothing of statements; train observers with --target {ROLE}")
-        progress("counting votes", 0, 1)
         games = {example.game_id: example.seen.transcript for example in examples if example.seen}
         known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
@@ -277,7 +276,6 @@ class ObserversDetector(Detector):
         self._habits = replace(habits, trust=trust_of(whole, habits, prior))
         if any(votes.values()) and not any(_voted_before(e.seen) for e in examples if e.seen):
             self.notes = (_VOTES_COME_LAST,)
-        progress("counting votes", 1, 1)
         return self
 
     def player_posteriors(

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats
-from liescope.detectors.detector import DetectorOptions, Progress
+from liescope.detectors.detector import DetectorOptions
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     GameOptions,
@@ -46,15 +46,13 @@ class TableDetector(LinearAtTable):
 
     options: TableOptions
 
-    def learn(self, lesson: AnsweredQuestions, progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions) -> None:
         features = self.features(lesson.candidates)
         if not features.any():
             raise UsageError(
                 "nobody at these tables differs from anybody else there; table learns from games of several"
             )
-        progress("fitting table", 0, 1)
         self._weights, self._offset = solve(features, lesson, np.full(features.shape[1], 1 / self.options.strength))
-        progress("fitting table", 1, 1)
 
     def features(self, candidates: Sequence[Candidate]) -> Floats:
         return table_features(candidates, self.options.window, self.options.votes)

@@ -1,24 +1,17 @@
-"""Words, pairs of words and, if asked, character n-grams, weighted by TF-IDF, into a logistic regression.
-
-For many trials on the same statements, each statement's n-grams are counted once. Which n-grams are features, and their
-weights, follow from the statements that a trial learns from, as in scikit-learn's TfidfVectorizer.
-"""
+"""Words, pairs of words and, if asked, character n-grams, weighted by TF-IDF, into a logistic regression."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.sparse import csr_array, hstack
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
@@ -88,17 +81,12 @@ print(pipeline.predict_proba([{text}])[:, 1])
     options: TfidfOptions
     _model: Any = None
 
-    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
         texts = [textualize(example, self.text) for example in examples]
         self.options, self.notes = resolved(self.options, texts)
-        model = _pipeline(self.options)
-        progress("fitting tfidf", 0, 1)
-        try:
-            fit_quietly(model, texts, y)
-        except ValueError as error:
-            raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
-        progress("fitting tfidf", 1, 1)
-        self._model = model
+        self._model = _pipeline(self.options)
+        with _something_to_count():
+            fit_quietly(self._model, texts, y)
         return self
 
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
@@ -125,12 +113,15 @@ print(pipeline.predict_proba([{text}])[:, 1])
     def try_each(
         cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
     ) -> Floats:
-        """Detectors that differ in strength alone share their features, and all trials share the counting."""
+        """Detectors that differ in strength alone share their features."""
         first = untrained[0]
         if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
-        learn, score = features(first.text, first.options, examples, others)
-        found = []
+        texts, asked = ([textualize(example, first.text) for example in part] for part in (examples, others))
+        counted = vectorizer(resolved(first.options, texts)[0])
+        with _something_to_count():
+            learn = counted.fit_transform(texts)
+        score, found = counted.transform(asked), []
         for one in untrained:
             head = logistic(one.options.strength, one.options.seed)
             fit_quietly(head, learn, y)
@@ -151,6 +142,14 @@ print(pipeline.predict_proba([{text}])[:, 1])
             restore_logistic(model["head"], saved["head"], restore_vectorizer(model["text"], saved["text"]))
         detector._model = model
         return detector
+
+
+@contextmanager
+def _something_to_count() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
 
 
 def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple[str, ...]]:
@@ -203,56 +202,3 @@ def _restore(fresh: Any, learned: Any) -> int:
     fresh.fixed_vocabulary_ = False
     fresh.idf_ = numbers(learned.idf_, (len(vocabulary),))
     return len(vocabulary)
-
-
-_Row = tuple[NDArray[np.int32], NDArray[np.float64]]
-
-
-class SharedCounts:
-    """The counts of every statement asked for so far, under one way to make text of it and one way to count."""
-
-    def __init__(self, text: TextConfig, analyze: Any) -> None:
-        self._text = text
-        self._analyze = analyze
-        self._places: dict[str, int] = {}
-        self._rows: dict[Example, _Row] = {}
-
-    def matrix(self, examples: Sequence[Example]) -> csr_array:
-        """(n, n-grams seen so far) counts."""
-        rows = [self._rows.get(example) or self._count(example) for example in examples]
-        ends = np.cumsum([0, *(len(places) for places, _ in rows)])
-        places, counts = (np.concatenate(part) for part in zip(*rows, strict=True))
-        return csr_array((counts, places, ends), shape=(len(rows), len(self._places)))
-
-    def _count(self, example: Example) -> _Row:
-        found = Counter(self._analyze(textualize(example, self._text)))
-        places = np.array([self._places.setdefault(gram, len(self._places)) for gram in found], dtype=np.int32)
-        row = self._rows[example] = (places, np.array(list(found.values()), dtype=np.float64))
-        return row
-
-
-def features(
-    text: TextConfig, o: TfidfOptions, learn: Sequence[Example], others: Sequence[Example]
-) -> tuple[csr_array, csr_array]:
-    """The features of statements that are learned from, and of others. Raises UsageError if there are none."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    made = []
-    o, _ = resolved(o, [textualize(example, text) for example in learn])
-    for counts in _shared(text, o.words, o.chars or 0):
-        learned = counts.matrix(learn)
-        kept = np.flatnonzero(np.bincount(learned.indices, minlength=learned.shape[1]) >= o.min_count)
-        scored = counts.matrix(others)[:, kept]
-        weigh = TfidfTransformer(sublinear_tf=True)
-        if len(kept):
-            made.append((weigh.fit_transform(learned[:, kept]), weigh.transform(scored)))
-    if not made:
-        raise UsageError(f"these statements give TF-IDF nothing to count in at least {o.min_count} of them")
-    first, second = (hstack(part, format="csr") for part in zip(*made, strict=True))
-    return first, second
-
-
-@lru_cache(maxsize=4)
-def _shared(text: TextConfig, words: int, chars: int) -> tuple[SharedCounts, ...]:
-    parts = vectorizer(TfidfOptions(words=words, chars=chars)).transformer_list
-    return tuple(SharedCounts(text, part.build_analyzer()) for _, part in parts)

@@ -75,15 +75,15 @@ class WholeGameDetector(Detector):
             raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
 
     @abstractmethod
-    def learn(self, lesson: AnsweredQuestions, progress: Progress, /) -> None:
+    def learn(self, lesson: AnsweredQuestions, /) -> None:
         """Learn to score candidates. Raises UsageError."""
 
     @abstractmethod
     def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
         """(n,): log-odds of each candidate, up to what is common to a table."""
 
-    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
-        self.learn(lesson(examples, y, self.options.moments), progress)
+    def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
+        self.learn(lesson(examples, y, self.options.moments))
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,7 +31,6 @@ FIELDS = (OWN, BEFORE, ABOUT, REST)
 """The words of the candidate; for a question about one statement, what it said before; of others about it; the rest."""
 
 CANDIDATE, SPEAKER, VICTIM, OTHER = "candidate", "speaker", "victim", "other"
-TOKENS = (CANDIDATE, SPEAKER, VICTIM, OTHER)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NAMED = re.compile(rf"\b{CANDIDATE}\b")
 
@@ -47,11 +46,9 @@ class Candidate:
     focus: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Words in one field of a candidate's view. place: the turn in which they were said."""
+class Piece(NamedTuple):
+    """Words in one field of a candidate's view."""
 
-    place: int
     field: str
     text: str
 
@@ -67,28 +64,22 @@ def turns_read(candidate: Candidate, window: int) -> list[int]:
     return [*known_before(heard, game.turns[focus].audience, window), focus]
 
 
-def view(candidate: Candidate, window: int) -> Iterator[Piece]:
-    """The words of a game that bear on a candidate, in order; window: see `turns_read`."""
-    for at in turns_read(candidate, window):
-        for piece in pieces(candidate, at):
-            yield replace(piece, field=BEFORE) if piece.field == OWN and candidate.focus not in (None, at) else piece
-
-
 def pieces(candidate: Candidate, place: int) -> Iterator[Piece]:
     """One statement as it bears on a candidate. A sentence of somebody else is about the candidate if it names it."""
     game, player = candidate.moment.transcript, candidate.player
     turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:
-        yield Piece(place, OWN, masked(turn.text, game.names, player, player, victims))
+        own = OWN if candidate.focus in (None, place) else BEFORE
+        yield Piece(own, masked(turn.text, game.names, player, player, victims))
         return
     of_it, besides = list[str](), list[str]()
     for sentence in _SENTENCE.split(turn.text):
         words = masked(sentence, game.names, player, turn.player, victims)
         (of_it if _NAMED.search(words) else besides).append(words)
     if of_it:
-        yield Piece(place, ABOUT, " ".join(of_it))
+        yield Piece(ABOUT, " ".join(of_it))
     if besides:
-        yield Piece(place, REST, " ".join(besides))
+        yield Piece(REST, " ".join(besides))
 
 
 @lru_cache(maxsize=2**14)
@@ -113,7 +104,7 @@ _Row = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class ViewCounting:
-    """How a view is counted. words: n-grams of 1 to this many; window: see `view`; votes: read them once they are
+    """How a view is counted. words: n-grams of 1 to this many; window: see `turns_read`; votes: read them once they are
     public; mask_role_words: words for roles are one word.
     """
 
@@ -161,11 +152,6 @@ class Counted:
             found[CLAIMS][-1].append(self._claims(candidate))
         return {name: _matrix(rows, len(self.features[name])) for name, rows in found.items()}
 
-    def claims(self, candidates: Sequence[Candidate]) -> Any:
-        """(n, features met so far) counts of the claims alone."""
-        rows = [[self._claims(candidate)] for candidate in candidates]
-        return _matrix(rows, len(self.features[CLAIMS]))
-
     def _words(self, candidate: Candidate) -> list[tuple[str, _Row]]:
         """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
         known = self._said.setdefault(candidate.moment.transcript, {})
@@ -174,8 +160,7 @@ class Counted:
             earlier = candidate.focus not in (None, at)
             key = (candidate.player, at, earlier)
             if key not in known:
-                read = [(BEFORE if earlier and one.field == OWN else one.field, one) for one in pieces(candidate, at)]
-                known[key] = [(name, self._count(name, self._grams(one.text))) for name, one in read]
+                known[key] = [(name, self._count(name, self._grams(text))) for name, text in pieces(candidate, at)]
             found += known[key]
         return found
 

@@ -205,7 +205,6 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     words = report.read_text(encoding="utf-8")
     report.write_text(words.replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8")
     found = publish(mine, REPO, reports=[tmp_path / "report"], dry_run=True)
-    assert ".eval_results/liescope.yaml" in {file.path for file in found.files}
     assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
 
 

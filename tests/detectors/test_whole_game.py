@@ -16,6 +16,7 @@ from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds.linear import LinearDetector
+from liescope.detectors.kinds.whole_game import WhoDeceives
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
@@ -119,7 +120,7 @@ def test_reasons_name_the_habit_and_add_up_in_the_right_direction(linear: Linear
     game, lying = habit(997, Random(7), 2)
     players = linear.predict_game(game).players
     suspect = max(players, key=players.__getitem__)
-    reasons = linear.reasons(GameMoment(game), suspect)
+    reasons = linear.reasons_at(WhoDeceives(GameMoment(game)), suspect, 5)
     assert suspect in lying
     assert any("accuser" in reason.feature or "mutual" in reason.feature for reason in reasons)
     assert [abs(reason.weight) for reason in reasons] == sorted((abs(r.weight) for r in reasons), reverse=True)

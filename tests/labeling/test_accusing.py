@@ -64,7 +64,7 @@ def test_a_detector_sees_no_colour_and_knows_whom_a_sentence_is_about() -> None:
     shown = textualize(Example("", "g", COLOURS[0], "", text, COLOURS), TextConfig())
     assert shown == "Nobody saw player1. It was quiet. That raises red flags."
     moment = GameMoment(Transcript("g", COLOURS, (TranscriptTurn(SAID, COLOURS[0], text),)))
-    fields = {piece.field: piece.text for piece in pieces(Candidate(moment, COLOURS[1]), 0)}
+    fields = dict(pieces(Candidate(moment, COLOURS[1]), 0))
     assert fields[ABOUT] == "Nobody saw candidate."
     assert "lime" not in fields[REST]
 

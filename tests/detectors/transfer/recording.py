@@ -9,11 +9,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from liescope.detectors import Example
 from liescope.detectors.detector import DetectorOptions, Progress, silent
-from liescope.detectors.kinds.whole_game import AnsweredQuestions, WholeGameDetector
+from liescope.detectors.kinds.whole_game import AnsweredQuestions, GameOptions, WholeGameDetector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
@@ -48,24 +47,15 @@ class RecordingDetector(CountingDetector):
         return [ids for what, ids in cls.seen if what == "fit"]
 
 
-class RecordingOptions(DetectorOptions):
-    moments: int = Field(default=1, description="moments of each game to learn at, beside its end")
-
-
 class RecordingTables(WholeGameDetector):
     """A detector of whole games that suspects whoever spoke least; it records the games that it was shown."""
 
     kind = "recording-tables"
-    options_type = RecordingOptions
+    options_type = GameOptions
     grid = MappingProxyType({"moments": (0, 1)})
-    options: RecordingOptions
     seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
 
-    @property
-    def moments(self) -> int:
-        return self.options.moments
-
-    def learn(self, lesson: AnsweredQuestions, _progress: Progress) -> None:
+    def learn(self, lesson: AnsweredQuestions) -> None:
         self.seen.append(("fit", _games(lesson.candidates)))
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> NDArray[np.float64]:

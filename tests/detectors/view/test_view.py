@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 import liescope
-from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, view
+from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, pieces, turns_read
 from liescope.detectors.view.claim_graph import claim_graph
 from liescope.detectors.view.transcript import (
     KILLED,
@@ -41,8 +41,10 @@ DISPUTE = game(
 
 def fields(transcript: Transcript, player: str, focus: int | None = None, window: int = 10) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for piece in view(Candidate(GameMoment(transcript), player, focus), window):
-        found.setdefault(piece.field, []).append(piece.text)
+    candidate = Candidate(GameMoment(transcript), player, focus)
+    for at in turns_read(candidate, window):
+        for field, text in pieces(candidate, at):
+            found.setdefault(field, []).append(text)
     return found
 
 
