@@ -68,7 +68,8 @@ class Example:
 class Labelled:
     """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that are
     never parted; dropped: statements whose target is null; others: how many statements have each label, by target;
-    unread: statements that have the target, but no reasoning, which the view needs.
+    unread: statements that have the target, but no reasoning, which the view needs; unlabelled: those that have what
+    the view needs, but no target.
     """
 
     examples: tuple[Example, ...]
@@ -77,6 +78,7 @@ class Labelled:
     dropped: int
     others: Mapping[str, int] = field(default_factory=dict, compare=False)
     unread: int = 0
+    unlabelled: tuple[Example, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def games(self) -> int:
@@ -258,13 +260,13 @@ def labelled(
     """
     column, every = statements[target_column(target)], make_examples(statements, context, target, games)
     known = column.is_not_null().to_numpy()
-    keep = known & np.fromiter((example.can_be_read(view) for example in every), dtype=bool, count=len(every))
-    examples = tuple(example for example, kept in zip(every, keep, strict=True) if kept)
-    y = column.filter(keep).to_numpy().astype(bool)
+    read = np.fromiter((example.can_be_read(view) for example in every), dtype=bool, count=len(every))
+    examples, unlabelled = (tuple(every[at] for at in np.flatnonzero(rows & read)) for rows in (known, ~known))
+    y = column.filter(known & read).to_numpy().astype(bool)
     alike = statements["siblings" if "siblings" in statements.columns else "game_id"]
-    groups = alike.filter(keep).to_numpy().astype(np.str_)
-    left_out, unread = int((~known).sum()), int((known & ~keep).sum())
-    return Labelled(examples, y, groups, left_out, label_counts(statements), unread)
+    groups = alike.filter(known & read).to_numpy().astype(np.str_)
+    left_out, unread = int((~known).sum()), int((known & ~read).sum())
+    return Labelled(examples, y, groups, left_out, label_counts(statements), unread, unlabelled)
 
 
 def label_counts(statements: pl.DataFrame) -> dict[str, int]:

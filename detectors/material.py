@@ -11,16 +11,7 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
 from liescope.common.text import number_of, unit_of
-from liescope.detectors.examples import (
-    Example,
-    Labelled,
-    corpus_id,
-    count_lost,
-    labelled,
-    make_examples,
-    read_statements,
-    target_column,
-)
+from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
@@ -36,7 +27,7 @@ _COMMON_NAME, _MOST_NAMES = 0.01, 200
 @dataclass(frozen=True, slots=True)
 class Material:
     """statements: of both splits; data: the training split; others: validation; truth: who deceives, by game; lost:
-    statements left out because their text was lost; unlabelled: statements of validation without a label.
+    statements left out because their text was lost.
     """
 
     corpus: CorpusName
@@ -45,7 +36,6 @@ class Material:
     others: Labelled
     truth: Mapping[str, frozenset[str]]
     lost: int
-    unlabelled: tuple[Example, ...] = ()
 
     @property
     def learned(self) -> pl.DataFrame:
@@ -95,20 +85,9 @@ def read_material(corpus: Path, name: str, target: str, text: TextConfig, keep_l
         labelled(statements.filter(pl.col("split") == split), target, text.context, games, text.view)
         for split in SPLITS
     )
-    every = statements.filter(pl.col("split") == "validation")
-    keys = frozenset(every.filter(pl.col(target_column(target)).is_null())["statement_id"])
-    unlabelled = (
-        tuple(
-            example
-            for example in make_examples(every, text.context, target, games)
-            if example.statement_id in keys and example.can_be_read(text.view)
-        )
-        if keys
-        else ()
-    )
     facts = CorpusName(id=corpus_id(corpus), name=name, words=_words_of(corpus))
     lost = 0 if keep_lost else count_lost(corpus, SPLITS)
-    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost, unlabelled)
+    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost)
 
 
 def _words_of(corpus: Path) -> list[WordsOf]:

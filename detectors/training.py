@@ -338,7 +338,7 @@ def _calibration_games(
     """What the validation games are like, their statements without a label among them; None where asking about those
     would cost requests. score: (labelled statements,), calibrated.
     """
-    rest = material.unlabelled
+    rest = material.others.unlabelled
     if rest and detector.requests((), rest):
         return None
     if rest:

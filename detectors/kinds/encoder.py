@@ -18,14 +18,7 @@ from scipy.special import softmax
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import (
-    PART,
-    check_encoder,
-    encoder_folder,
-    encoder_id,
-    kept_name,
-    own_encoder,
-)
+from liescope.common.sentence_encoder import PART, check_encoder, encoder_folder, encoder_id, kept_name, own_encoder
 from liescope.common.statistics import Bools, Floats
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, StepsChosen, silent

@@ -23,15 +23,7 @@ from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOpt
 from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
 from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
 from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
-from liescope.detectors.textualize import (
-    PLAYER_TOKEN,
-    TextConfig,
-    clean,
-    hide_roles,
-    replace_names,
-    textualize,
-    viewed,
-)
+from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize, viewed
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
 from liescope.generate.players.run_limits import Limits, RunSettings, limits_of

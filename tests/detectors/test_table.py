@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import UsageError
+from liescope.detectors.kinds.table import FEATURES, GONE, MANNER, in_words, table_features
 from liescope.detectors.view.candidate import Candidate
-from liescope.detectors.view.table_features import FEATURES, GONE, MANNER, in_words, table_features
 from liescope.detectors.view.transcript import KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import after_the_game
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted
