@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,7 +27,7 @@ from liescope.detectors.kinds.whole_game import AnsweredQuestions, GameOptions, 
 from liescope.detectors.textualize import TextConfig, clean, replace_names
 from liescope.detectors.view.candidate import Candidate, Reason, strongest, turns_read
 from liescope.detectors.view.claim_graph import claim_graph, is_against, is_support
-from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, TranscriptTurn
 
 _WORDS: Mapping[str, str] = {
     "hedges": "maybe perhaps might may could possibly probably likely seems seem seemed guess think suppose unsure "
@@ -104,7 +104,8 @@ GONE = {"killed": "it was killed", "exiled": "it was voted out"}
 FEATURES = {**TALK, **TIES, **MANNER, **GONE}
 """Each feature, with what it is. Those of `GONE` are 0 or 1; the others are compared with the table (length by its
 logarithm)."""
-_RATED = len(TALK) + len(TIES) + len(MANNER)
+_RATED = len(FEATURES) - len(GONE)
+_OF_WORDS = {*TALK, *MANNER} - {"share of talk", "share of words", "silence"}
 
 
 def in_words(feature: str, value: float) -> str:
@@ -113,8 +114,7 @@ def in_words(feature: str, value: float) -> str:
     return FEATURES[feature] + beside
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(NamedTuple):
     """What is counted in one statement. manner: (manners,) words of each; named, suspected, trusted: other players."""
 
     player: int
@@ -134,7 +134,7 @@ class _Said:
 class _Game:
     """A game, read once. said: by turn; against, support: by turn, (who, whom) that its claims and words tie."""
 
-    transcript: Transcript
+    turns: Sequence[TranscriptTurn]
     seat: Mapping[str, int]
     said: Mapping[int, _Said]
     against: Mapping[int, Sequence[tuple[int, int]]]
@@ -176,7 +176,7 @@ def _game(transcript: Transcript) -> _Game:
     for at, one in said.items():
         against[at] += [(one.player, whom) for whom in one.suspected]
         support[at] += [(one.player, whom) for whom in one.trusted if (one.player, whom) not in against[at]]
-    return _Game(transcript, seat, said, against, support)
+    return _Game(transcript.turns, seat, said, against, support)
 
 
 def _said(player: str, text: str, seat: Mapping[str, int]) -> _Said:
@@ -215,137 +215,104 @@ def _said(player: str, text: str, seat: Mapping[str, int]) -> _Said:
 
 def _table(game: _Game, places: Sequence[int], votes: bool) -> tuple[Floats, Bools]:
     """(players, features) before they are compared, NaN where only words could tell; (players,) who is at the table."""
-    turns, players = game.transcript.turns, len(game.seat)
-    at_table, gone = np.ones(players, bool), np.zeros((players, len(GONE)))
-    own: list[list[tuple[int, _Said]]] = [[] for _ in range(players)]
-    silent, after_own, echo, echoed, fresh = (np.zeros(players) for _ in range(5))
-    against, support = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
-    cast: list[tuple[int, int]] = []
-    heard, recent = set[str](), list[_Said]()
-    order = 0
+    turns, seat, n = game.turns, game.seat, len(game.seat)
+    found = {name: np.zeros(n) for name in ("silence", "in a row", "echo", "echoed", "new words", *GONE)}
+    names, accuses, supports, voted = (np.zeros((n, n)) for _ in range(4))
+    at_table, order, accused_at = np.ones(n, bool), 0, dict[int, int]()
+    own: list[list[_Said]] = [[] for _ in range(n)]
+    first, last, heard, recent = np.zeros(n), np.zeros(n), set[str](), list[_Said]()
     for at in places:
         turn = turns[at]
-        who = game.seat.get(turn.player)
-        if who is None:
+        if (who := seat.get(turn.player)) is None:
             continue
         if turn.kind == SILENT:
-            silent[who] += 1
+            found["silence"][who] += 1
         elif turn.kind == KILLED:
-            gone[who, 0], at_table[who] = 1, False
+            found["killed"][who], at_table[who] = 1, False
         elif turn.kind == EXILED and votes:
-            gone[who, 1] = 1
-        elif turn.kind == VOTED and votes and turn.target in game.seat:
-            cast.append((who, game.seat[turn.target]))
-        one = game.said.get(at) if turn.kind == SAID else None
-        if one is None:
+            found["exiled"][who] = 1
+        elif turn.kind == VOTED and votes and turn.target in seat:
+            voted[who, seat[turn.target]] += 1
+        if turn.kind != SAID or (one := game.said.get(at)) is None:
             continue
         order += 1
-        own[who].append((order, one))
-        after_own[who] += bool(recent) and recent[-1].player == who
+        own[who].append(one)
+        first[who], last[who] = first[who] or order, order
+        found["in a row"][who] += bool(recent) and recent[-1].player == who
         others = [each for each in recent[-_ECHOED:] if each.player != who]
         size = max(len(one.different), 1)
-        echo[who] += len(one.different & frozenset[str]().union(*(each.different for each in others))) / size
-        if others and recent[-1].player != who:
-            echoed[recent[-1].player] += len(one.different & recent[-1].different) / max(len(recent[-1].different), 1)
-        fresh[who] += len(one.different - heard) / size
+        found["echo"][who] += len(one.different & frozenset[str]().union(*(each.different for each in others))) / size
+        if others and (before := recent[-1]).player != who:
+            shared = len(one.different & before.different)
+            found["echoed"][before.player] += shared / max(len(before.different), 1)
+        found["new words"][who] += len(one.different - heard) / size
         heard |= one.different
         recent.append(one)
-        for tie in game.against[at]:
-            against.setdefault(tie, order)
+        for whom in one.named:
+            names[who, whom] += 1
+        for by, whom in game.against[at]:
+            accuses[by, whom] = 1
+            accused_at.setdefault(by, order)
         for tie in game.support[at]:
-            support.setdefault(tie, order)
-    whole = np.hstack([
-        _talk(own, silent, after_own, echo, echoed, fresh, order),
-        _ties(own, against, support, cast, order),
-        _manner(own),
-        gone,
-    ])  # fmt: skip
-    return whole, at_table
-
-
-def _talk(
-    own: Sequence[Sequence[tuple[int, _Said]]],
-    silent: Floats, after_own: Floats, echo: Floats, echoed: Floats, fresh: Floats, total: int,
-) -> Floats:  # fmt: skip
-    rows = np.full((len(own), len(TALK)), np.nan)
-    words = [sum(one.words for _, one in each) for each in own]
-    for at, each in enumerate(own):
-        n, all_words = len(each), max(words[at], 1)
-        rows[at, [0, 1, 5]] = n / max(total, 1), words[at] / max(sum(words), 1), silent[at]
-        if n:
-            rows[at, [2, 3, 4]] = (
-                np.log1p(words[at] / n),
-                np.mean([len(one.different) / max(one.words, 1) for _, one in each]),
-                sum(one.letters for _, one in each) / all_words,
-            )
-            rows[at, 6:] = (
-                each[0][0] / total,
-                each[-1][0] / total,
-                after_own[at] / n,
-                sum(one.asks for _, one in each) / n,
-                sum(one.exclaims for _, one in each) / n,
-                echo[at] / n,
-                echoed[at] / n,
-                fresh[at] / n,
-                sum(one.itself for _, one in each) / n,
-            )
-    return rows
-
-
-def _ties(
-    own: Sequence[Sequence[tuple[int, _Said]]],
-    against: Mapping[tuple[int, int], int],
-    support: Mapping[tuple[int, int], int],
-    cast: Sequence[tuple[int, int]],
-    total: int,
-) -> Floats:
-    players = len(own)
-    names, accuses, supports, voted = (np.zeros((players, players)) for _ in range(4))
-    for who, each in enumerate(own):
-        for _, one in each:
-            for whom in one.named:
-                names[who, whom] += 1
-    for matrix, ties in ((accuses, against), (supports, support)):
-        for who, whom in ties:
-            matrix[who, whom] = 1
-    for who, whom in cast:
-        voted[who, whom] += 1
+            supports[tie] = 1
     said = np.array([len(each) for each in own], dtype=np.float64)
-    by_others = accuses.sum(axis=0)[None, :] - accuses  # (who, whom): how many others accuse whom
+    found |= _talk(own, said, order) | _ties(names, accuses, supports, voted, said)
+    found |= {"first word": first / max(order, 1), "last word": last / max(order, 1)}
+    found |= {name: _per(found[name], said) for name in ("in a row", "echo", "echoed", "new words")}
+    found["accuses first"] = np.array([accused_at.get(who) == min(accused_at.values(), default=0) for who in range(n)])
+    found["accuses late"] = np.array([accused_at[who] / order if who in accused_at else 1.0 for who in range(n)])
+    rows = np.column_stack([found[name] for name in FEATURES]).astype(np.float64)
+    rows[np.ix_(said == 0, [name in _OF_WORDS for name in FEATURES])] = np.nan
+    return rows, at_table
+
+
+def _talk(own: Sequence[Sequence[_Said]], said: Floats, total: int) -> dict[str, Floats]:
+    def mean(value: Callable[[_Said], float]) -> Floats:
+        return np.array([np.mean([value(one) for one in each]) if each else 0.0 for each in own])
+
+    words = np.array([sum(one.words for one in each) for each in own], dtype=np.float64)
+    letters = np.array([sum(one.letters for one in each) for each in own], dtype=np.float64)
+    manner = np.array([sum((one.manner for one in each), np.zeros(len(_WORDS))) for each in own])
+    return {
+        "share of talk": said / max(total, 1),
+        "share of words": words / max(words.sum(), 1),
+        "length": np.log1p(_per(words, said)),
+        "variety": mean(lambda one: len(one.different) / max(one.words, 1)),
+        "word length": _per(letters, words),
+        "questions": mean(lambda one: one.asks),
+        "exclamations": mean(lambda one: one.exclaims),
+        "about itself": mean(lambda one: one.itself),
+        **dict(zip(MANNER, (manner / np.maximum(words, 1)[:, None]).T, strict=True)),
+    }
+
+
+def _ties(names: Floats, accuses: Floats, supports: Floats, voted: Floats, said: Floats) -> dict[str, Floats]:
+    """Of matrices (who, whom)."""
+    by_others = accuses.sum(axis=0)[None, :] - accuses  # how many others accuse whom
     for_others = voted.sum(axis=0)[None, :] - voted
     most, most_voted = by_others.max(axis=1, keepdims=True), for_others.max(axis=1, keepdims=True)
-    began = {who: min(when for (by, _), when in against.items() if by == who) for who, _ in against}
-    first = min(began.values(), default=0)
-    columns = [
-        _per(names.sum(axis=0), said.sum() - said),
-        (names > 0).sum(axis=0),
-        _per(names.sum(axis=1), said),
-        (names > 0).sum(axis=1),
-        _per(((names > 0) & (names.T > 0)).sum(axis=1), (names > 0).sum(axis=1)),
-        accuses.sum(axis=1),
-        accuses.sum(axis=0),
-        [float(who in began and began[who] == first) for who in range(players)],
-        [began[who] / total if who in began else 1.0 for who in range(players)],
-        _per((accuses * accuses.T).sum(axis=1), accuses.sum(axis=0)),
-        _per((accuses * accuses.T).sum(axis=1), accuses.sum(axis=1)),
-        _per((accuses * (by_others == most) * (most > 0)).sum(axis=1), accuses.sum(axis=1)),
-        _per((accuses * (by_others == 0)).sum(axis=1), accuses.sum(axis=1)),
-        supports.sum(axis=1),
-        supports.sum(axis=0),
-        _per((supports * supports.T).sum(axis=1), supports.sum(axis=1)),
-        voted.sum(axis=0),
-        _per((voted * (for_others == most_voted) * (most_voted > 0)).sum(axis=1), voted.sum(axis=1)),
-        (voted > 0).sum(axis=1),
-    ]
-    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-
-
-def _manner(own: Sequence[Sequence[tuple[int, _Said]]]) -> Floats:
-    rows = np.full((len(own), len(_MANNER)), np.nan)
-    for at, each in enumerate(own):
-        if each:
-            rows[at] = sum(one.manner for _, one in each) / max(sum(one.words for _, one in each), 1)
-    return rows
+    named, returned = names > 0, (accuses * accuses.T).sum(axis=1)
+    return {
+        "named": _per(names.sum(axis=0), said.sum() - said),
+        "named by": named.sum(axis=0),
+        "names": _per(names.sum(axis=1), said),
+        "names how many": named.sum(axis=1),
+        "named back": _per((named & named.T).sum(axis=1), named.sum(axis=1)),
+        "accuses": accuses.sum(axis=1),
+        "accused": accuses.sum(axis=0),
+        "returns": _per(returned, accuses.sum(axis=0)),
+        "returned": _per(returned, accuses.sum(axis=1)),
+        "with the table": _per((accuses * (by_others == most) * (most > 0)).sum(axis=1), accuses.sum(axis=1)),
+        "against the table": _per((accuses * (by_others == 0)).sum(axis=1), accuses.sum(axis=1)),
+        "supports": supports.sum(axis=1),
+        "supported": supports.sum(axis=0),
+        "support returned": _per((supports * supports.T).sum(axis=1), supports.sum(axis=1)),
+        "votes for it": voted.sum(axis=0),
+        "votes with the table": _per(
+            (voted * (for_others == most_voted) * (most_voted > 0)).sum(axis=1), voted.sum(axis=1)
+        ),
+        "votes for how many": (voted > 0).sum(axis=1),
+    }
 
 
 def _per(part: Floats, whole: Floats) -> Floats:

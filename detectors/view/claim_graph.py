@@ -45,10 +45,10 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGraph:
-    """The links of a whole game, in order."""
+    """The turns of a whole game and its links, in order."""
 
-    transcript: Transcript
-    links: tuple[Tie, ...]
+    turns: Sequence[TranscriptTurn]
+    links: Sequence[Tie]
 
     def relations(
         self, player: str, upto: int | None = None, votes: bool = True, focus: int | None = None
@@ -56,10 +56,15 @@ class ClaimGraph:
         """What ties a player to the others after the first `upto` turns. votes: read those that are cast by then;
         focus: the statement in question, whose claims are told apart; only what all who hear it had heard is read.
         """
-        places = dict.fromkeys(_known(self.transcript, upto, focus))
-        turns = [self.transcript.turns[at] for at in places]
+        read = self.turns[:upto]
+        places: Sequence[int] = range(len(read))
+        now: list[str] = []
+        if focus is not None:
+            heard = [(turn.audience, at) for at, turn in enumerate(read)]
+            places = known_before(heard, self.turns[focus].audience)
+            now = list(_of_statement(self.turns, focus))
         links = [link for link in self.links if link.place in places and (votes or link.kind != VOTED)]
-        now = [] if focus is None else [*_of_statement(self.transcript, focus)]
+        turns = [self.turns[at] for at in places]
         now += [f"now:{link.sort}" for link in links if link.place == focus]
         return [*now, *_of_player(player, links), *_of_table(player, links), *_of_turns(player, turns, votes)]
 
@@ -75,15 +80,7 @@ def claim_graph(transcript: Transcript) -> ClaimGraph:
         elif turn.kind == SAID and turn.text:
             for claim in find_claims(turn.text, turn.player, transcript.names, rules):
                 links += _links(place, turn.player, claim, words)
-    return ClaimGraph(transcript, tuple(links))
-
-
-def _known(transcript: Transcript, upto: int | None, focus: int | None) -> Sequence[int]:
-    """The turns that are read; see `ClaimGraph.relations`."""
-    turns = transcript.turns[:upto]
-    if focus is None:
-        return range(len(turns))
-    return known_before([(turn.audience, at) for at, turn in enumerate(turns)], transcript.turns[focus].audience)
+    return ClaimGraph(transcript.turns, links)
 
 
 def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Tie]:
@@ -189,10 +186,10 @@ def _beside(own: float, usual: float) -> str:
     return "less" if own * 1.5 < usual else "more" if own > usual * 1.5 else "usual"
 
 
-def _of_statement(transcript: Transcript, focus: int) -> Iterator[str]:
+def _of_statement(turns: Sequence[TranscriptTurn], focus: int) -> Iterator[str]:
     """How long a statement is, when it comes, and how it stands in the conversation of those who hear it."""
-    asked = transcript.turns[focus]
-    heard = [turn for _, turn in transcript.said(focus) if turn.audience == asked.audience]
+    asked = turns[focus]
+    heard = [turn for turn in turns[:focus] if turn.kind == SAID and turn.audience == asked.audience]
     yield f"length:{len(asked.text.split()).bit_length()}"
     yield f"day:{min(asked.day, LATE)}"
     yield f"talked:{len(heard).bit_length()}"

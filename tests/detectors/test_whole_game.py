@@ -152,7 +152,7 @@ def test_what_is_claimed_by_a_moment_is_read_off_once_however_often_it_is_learne
     relations = ClaimGraph.relations
 
     def counted(self: ClaimGraph, player: str, upto: int | None, votes: bool, focus: int | None) -> list[str]:
-        read.append((self.transcript.game_id, player, upto, focus))
+        read.append((id(self), player, upto, focus))
         return relations(self, player, upto, votes, focus)
 
     monkeypatch.setattr(ClaimGraph, "relations", counted)
