@@ -28,7 +28,7 @@ from pydantic import Field
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.detector import DetectorOptions, Progress
-from liescope.detectors.fine_tuning.trackers import NOBODY, Trackers
+from liescope.detectors.fine_tuning.trackers import followed, told
 
 
 def read_body(
@@ -296,15 +296,15 @@ def fine_tune(
     loss: Loss,
     o: FineTuningOptions,
     progress: Progress,
-    trackers: Trackers = NOBODY,
+    curves: Path | None = None,
 ) -> Tuned:
-    """Learn. fresh: the model to begin with, the same each time; trackers: of each of its trainings.
+    """Learn. fresh: the model to begin with, the same each time; curves: the folder for TensorBoard's.
 
     Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
     checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
     kept = Kept.of(o, items.every, items.learn, items.check)
-    run = partial(_train, fresh, items.collate, loss, o, trackers)
+    run = partial(_train, fresh, items.collate, loss, o, curves)
     if not items.check:
         whole, state = run("training", items.every, (), kept, progress)
         return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
@@ -323,7 +323,7 @@ def _train(
     collate: Callable[[list[Any]], dict[str, Any]],
     loss: Loss,
     o: FineTuningOptions,
-    trackers: Trackers,
+    curves: Path | None,
     part: str,
     learn: Sequence[Any],
     check: Sequence[Any],
@@ -338,7 +338,7 @@ def _train(
     from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, set_seed
 
     model, new = fresh()
-    folder, told = kept.part(part), trackers.arguments(part)
+    folder, tracked = kept.part(part), told(o.report_to, part, curves)
     set_seed(o.seed)
     if o.checkpointing:
         recompute_activations(model)
@@ -348,7 +348,7 @@ def _train(
         with _refusals():
             trainer = Trainer(
                 model=tuned,
-                args=_arguments(folder, scratch, o, len(check) > 0, steps, **told),
+                args=_arguments(folder, scratch, o, len(check) > 0, steps, **tracked),
                 train_dataset=learn,
                 eval_dataset=check or None,
                 data_collator=collate,
@@ -358,7 +358,7 @@ def _train(
         trainer.remove_callback(PrinterCallback)  # it prints, but standard output belongs to the command
         if horizon:
             trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
-        with trackers.following(trainer):
+        with followed(trainer, curves):
             trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
     whole = tuned.merge_and_unload() if o.lora else tuned
     return whole.to(device()).eval(), trainer.state

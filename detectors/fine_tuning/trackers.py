@@ -11,10 +11,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from liescope.common.errors import UsageError
 
@@ -24,73 +23,53 @@ _BY_PIP = (_TENSORBOARD, _WANDB, "mlflow")
 _RUNS = count(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Trackers:
-    """names: as transformers calls them; folder: for TensorBoard's runs."""
-
-    names: tuple[str, ...] = ()
-    folder: Path | None = None
-
-    @classmethod
-    def of(cls, line: str, folder: Path | None = None) -> Self:
-        """The trackers in an option, separated by commas. folder: for TensorBoard's runs, unless its own environment
-        variable names one. Raises UsageError for a tracker that transformers does not know or that is not installed,
-        and for TensorBoard without a folder.
-        """
-        names = named(line)
-        own = os.environ.get(_DIRECTORY)
-        where = Path(own).expanduser() if own else folder
-        if _TENSORBOARD in names and where is None:
-            raise UsageError(f"nothing keeps TensorBoard's curves here; set {_DIRECTORY} to a folder for them")
-        return cls(names, where)
-
-    def arguments(self, part: str) -> dict[str, Any]:
-        """What the Trainer is told of one training. part: which one it is."""
-        if not self.names:
-            return {"report_to": "none"}
-        return {"report_to": list(self.names), "run_name": f"{time.strftime('%Y%m%d-%H%M%S')}-{next(_RUNS):02}-{part}"}
-
-    @contextmanager
-    def following(self, trainer: Any) -> Iterator[None]:
-        """While a training goes on: TensorBoard's run has a folder of its own, and what Weights & Biases began for it
-        ends with it.
-        """
-        from transformers.integrations import TensorBoardCallback
-
-        for callback in trainer.callback_handler.callbacks:
-            if isinstance(callback, TensorBoardCallback) and self.folder:
-                callback.logging_dir = str(self.folder / trainer.args.run_name)
-        wandb = sys.modules.get(_WANDB) if _WANDB in self.names else None
-        others = wandb.run if wandb else None
-        try:
-            yield
-        finally:
-            if wandb and wandb.run is not None and wandb.run is not others:
-                wandb.finish()
+def told(line: str, part: str, folder: Path | None) -> dict[str, Any]:
+    """What the Trainer is told of one training, `part`: the trackers in an option, and the name of its run. Raises
+    UsageError, also for TensorBoard without a folder.
+    """
+    names = trackers_in(line)
+    if _TENSORBOARD in names and folder is None and _DIRECTORY not in os.environ:
+        raise UsageError(f"nothing keeps TensorBoard's curves here; set {_DIRECTORY} to a folder for them")
+    run = f"{time.strftime('%Y%m%d-%H%M%S')}-{next(_RUNS):02}-{part}"
+    return {"report_to": list(names), "run_name": run} if names else {"report_to": "none"}
 
 
-NOBODY = Trackers()
-"""Of a training that nobody follows."""
+@contextmanager
+def followed(trainer: Any, folder: Path | None) -> Iterator[None]:
+    """While a training goes on: TensorBoard's run has a folder of its own, in `folder` unless its environment variable
+    names one, and what Weights & Biases began for it ends with it.
+    """
+    from transformers.integrations import TensorBoardCallback
+
+    where = Path(os.environ[_DIRECTORY]).expanduser() if _DIRECTORY in os.environ else folder
+    for callback in trainer.callback_handler.callbacks:
+        if isinstance(callback, TensorBoardCallback) and where:
+            callback.logging_dir = str(where / trainer.args.run_name)
+    wandb = sys.modules.get(_WANDB) if _WANDB in trainer.args.report_to else None
+    others = wandb.run if wandb else None
+    try:
+        yield
+    finally:
+        if wandb and wandb.run is not None and wandb.run is not others:
+            wandb.finish()
 
 
-def named(line: str) -> tuple[str, ...]:
-    """The trackers in an option, each of which can be used. Raises UsageError."""
-    names = tuple(dict.fromkeys(name for part in line.split(",") if (name := part.strip()) not in ("", "none")))
-    for name in names:
-        _check(name)
-    return names
-
-
-def _check(name: str) -> None:
+def trackers_in(line: str) -> tuple[str, ...]:
+    """The trackers in an option, separated by commas, each of which can be used. Raises UsageError for one that
+    transformers does not know, or that is not installed.
+    """
     from transformers.integrations import integration_utils
 
     known = integration_utils.INTEGRATION_TO_CALLBACK
-    if name not in known:
-        there = ", ".join(sorted(known))
-        raise UsageError(f"--report-to {name[:50]!r} is nothing that transformers reports to; there are {there}")
-    if name in _BY_PIP and not getattr(integration_utils, f"is_{name}_available")():
-        raise UsageError(f"--report-to {name} needs its package; install it with: pip install {name}")
-    try:
-        known[name]()
-    except (ImportError, RuntimeError) as error:
-        raise UsageError(f"--report-to {name} cannot be used here ({str(error).strip()[:300]})") from error
+    names = tuple(dict.fromkeys(name for part in line.split(",") if (name := part.strip()) not in ("", "none")))
+    for name in names:
+        if name not in known:
+            there = ", ".join(sorted(known))
+            raise UsageError(f"--report-to {name[:50]!r} is nothing that transformers reports to; there are {there}")
+        if name in _BY_PIP and not getattr(integration_utils, f"is_{name}_available")():
+            raise UsageError(f"--report-to {name} needs its package; install it with: pip install {name}")
+        try:
+            known[name]()
+        except (ImportError, RuntimeError) as error:
+            raise UsageError(f"--report-to {name} cannot be used here ({str(error).strip()[:300]})") from error
+    return names

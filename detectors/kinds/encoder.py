@@ -35,8 +35,7 @@ from liescope.detectors.fine_tuning.loop import (
     pad_to,
     read_body,
 )
-from liescope.detectors.fine_tuning.trackers import Trackers
-from liescope.detectors.fine_tuning.trackers import named as named_trackers
+from liescope.detectors.fine_tuning.trackers import trackers_in
 from liescope.detectors.folds import held_out_rows
 from liescope.detectors.textualize import CutTexts, TextConfig, by_length, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
@@ -147,7 +146,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     _curves: Path | None = None
 
     def prepare(self) -> None:
-        named_trackers(self.options.report_to)
+        trackers_in(self.options.report_to)
 
     def keep_curves_in(self, folder: Path | None) -> None:
         self._curves = folder
@@ -175,7 +174,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             loss_of(sizes(others), class_weights(y, o.balanced)),
             o,
             progress,
-            Trackers.of(o.report_to, self._curves),
+            self._curves,
         )
         return self._finish(tuned, [examples[i] for i in check])
 

@@ -29,8 +29,7 @@ from liescope.detectors.study.metrics import NO_THRESHOLDS, OF_SHUFFLES
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import CUT, cut, evaluate_scores
 from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning, with_script
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train, train_recipe
+from liescope.detectors.training import train
 from liescope.generate.corpus import read
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 
@@ -194,7 +193,7 @@ def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed
 
     models = ("model-a", "model-b", "model-a", "model-b", "model-a", "model-c", "model-b")
     corpus = make_corpus(models=models, hold_out=["model-c"], change=hold_out)
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
+    train("tfidf", corpus, out=tmp_path / "m", target="role", folds=0)
     evaluation = evaluate([tmp_path / "m"], corpus, observers=True)
     assert evaluation.plan.hold_out == ("model-c",)
     statements = read_statements(corpus, ["test"])
@@ -231,7 +230,7 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
             row["label_claim_null"] = "no claim" if row["label_claim"] is None else ""
 
     corpus = make_corpus(change=reasons)
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "claim", TextConfig(), {}, 0))
+    train("tfidf", corpus, out=tmp_path / "m", target="claim", folds=0)
     evaluation = evaluate([tmp_path / "m"], corpus)
     test = read_statements(corpus, ["test"])
     assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
@@ -251,7 +250,7 @@ def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_
 
     corpus, foreign = make_corpus(games=60), make_corpus(games=12, change=unsaid)
     for target in ("self", "role"):
-        train_recipe(corpus, tmp_path / target, Recipe("tfidf", target, TextConfig(), {}, 0))
+        train("tfidf", corpus, out=tmp_path / target, target=target, folds=0)
     counts = label_counts(read_statements(foreign))
     words = f"small, split all, has a self label; labels there are: role {counts['role']}, claim {counts['claim']}"
     with pytest.raises(UsageError, match=words):

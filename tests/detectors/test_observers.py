@@ -25,7 +25,7 @@ from liescope.detectors.kinds.observers import (
     table_of,
 )
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train_recipe
+from liescope.detectors.training import train
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import after_the_game
 
@@ -232,7 +232,7 @@ def test_voters_whose_side_is_not_known_are_left_out_of_learning() -> None:
 
 def test_another_target_than_the_role_is_refused(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--target role"):
-        train_recipe(corpus, tmp_path / "m", Recipe("observers", "claim", TextConfig(), {}, 0))
+        train("observers", corpus, out=tmp_path / "m", target="claim", folds=0)
 
 
 @pytest.mark.parametrize(

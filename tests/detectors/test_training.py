@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,10 +18,10 @@ from liescope.detectors.folds import fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName
 from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, cross_validate, train, train_recipe
+from liescope.detectors.training import Recipe, cross_validate, train
 from tests.detectors.conftest import Corpus, Rows
 
-ROLE = Recipe("tfidf", "role", TextConfig(), {})
+ROLE: dict[str, Any] = {"target": "role", "folds": 2}
 
 
 def test_no_game_lies_in_two_folds_or_on_both_sides_of_one(corpus: Path) -> None:
@@ -86,20 +87,20 @@ def test_the_folder_holds_the_recipe_the_scores_and_the_card(model: Path, corpus
 
 def test_training_again_is_refused_unless_told_and_then_gives_the_same_scores(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "m"
-    train_recipe(corpus, out, ROLE)
+    train("tfidf", corpus, out=out, **ROLE)
     first = load(out).scores
     (out / "left_over").touch()
     with pytest.raises(UsageError, match="add --overwrite"):
-        train_recipe(corpus, out, ROLE)
+        train("tfidf", corpus, out=out, **ROLE)
     assert (out / "left_over").exists()
-    train_recipe(corpus, out, ROLE, overwrite=True)
+    train("tfidf", corpus, out=out, overwrite=True, **ROLE)
     assert load(out).scores.equals(first)
     assert not (out / "left_over").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 def test_without_folds_there_are_no_scores_of_train(corpus: Path, tmp_path: Path) -> None:
-    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, folds=0))
+    train("tfidf", corpus, out=tmp_path / "m", folds=0)
     assert set(load(tmp_path / "m").scores["fold"]) == {-1}
 
 
@@ -131,16 +132,16 @@ def test_a_training_split_that_cannot_train_says_why(
     games: int, change: Callable[[Rows], None], error: type[Exception], words: str, make_corpus: Corpus, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=words):
-        train_recipe(make_corpus(games=games, change=change), tmp_path / "m", ROLE)
+        train("tfidf", make_corpus(games=games, change=change), out=tmp_path / "m", target="role")
     assert not (tmp_path / "m").exists()
 
 
 def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_corpus: Corpus, tmp_path: Path) -> None:
     corpus = make_corpus(games=40, change=_no_labels)
-    train = read_statements(corpus, ["train"])
-    counted = f"labels there are: self {train.height}, claim {train['label_claim'].count()}"
+    rows = read_statements(corpus, ["train"])
+    counted = f"labels there are: self {rows.height}, claim {rows['label_claim'].count()}"
     with pytest.raises(UsageError, match=counted) as refused:
-        train_recipe(corpus, tmp_path / "m", ROLE)
+        train("tfidf", corpus, out=tmp_path / "m", **ROLE)
     assert "--assess" not in str(refused.value)
     with pytest.raises(UsageError, match="labels there are: "):
         audit(corpus)
@@ -149,7 +150,7 @@ def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_co
 def test_a_folder_with_something_else_in_it_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(UsageError, match="is not a model"):
-        train_recipe(corpus, tmp_path, ROLE)
+        train("tfidf", corpus, out=tmp_path, **ROLE)
     assert (tmp_path / "thesis.txt").exists()
 
 

@@ -11,8 +11,7 @@ import pytest
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.study.beside_players import DETECTIVE_CLAIM
 from liescope.detectors.study.evaluate import evaluate
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train_recipe
+from liescope.detectors.training import train
 from liescope.games.core import ASSESSMENTS, Ask, Assessment, Game, Reply
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
@@ -71,14 +70,13 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # No promise is made here, no source labels what is said, and nobody is asked what they believe.
 @pytest.mark.parametrize("target", [target for target in TARGETS if target not in ("promise", "gold", "belief")])
 def test_every_target_can_be_trained_on(werewolf: Path, tmp_path: Path, target: str) -> None:
-    recipe = Recipe("tfidf", target, TextConfig(mask_role_words=True), {}, 3, 0)
-    trained = train_recipe(werewolf, tmp_path / target, recipe)
+    trained = train("tfidf", werewolf, out=tmp_path / target, target=target, mask_role_words=True, folds=2)
     auroc = next(row.value for row in trained.rows if row.metric == "auroc")
     assert auroc > 0.7
 
 
 def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(werewolf: Path, tmp_path: Path) -> None:
-    train_recipe(werewolf, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
+    train("tfidf", werewolf, out=tmp_path / "model", target="role", folds=2)
     done = evaluate([tmp_path / "model"], werewolf, split="test", observers=True)
     rated = {row.where for row in done.rows if row.scorer.startswith("observers:")}
     assert rated == {"test:rated-by-villagers", "test:rated-by-all", "test:voted-on"}
@@ -87,7 +85,7 @@ def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(were
 
 
 def test_in_a_mixed_corpus_the_villagers_seat_is_mini_mafias_alone(mixed: Path, tmp_path: Path) -> None:
-    train_recipe(mixed, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
+    train("tfidf", mixed, out=tmp_path / "model", target="role", folds=2)
     done = evaluate([tmp_path / "model"], mixed, split="test", observers=True)
     seat = [row for row in done.rows if row.metric == "names_mafioso"]
     assert {row.scorer for row in seat} >= {"model", DETECTIVE_CLAIM}
