@@ -47,18 +47,11 @@ def labelled() -> InspectMetric:
 def detector(model: str, label: str = "") -> Scorer:
     """The probability that the assistant's last turn is deceptive, by a trained detector.
 
-    Parameters
-    ----------
-    model
-        A model folder that `liescope train` made, or a model on the Hub ("USER/NAME").
-    label
-        The field of a sample's metadata that says whether it is deceptive, or "target". Without it: a field whose name
-        says so, such as `deceptive` or `honest`, or a target that does, such as "lie" or "truth".
+    model: a model folder that `liescope train` made, or a model on the Hub ("USER/NAME"). label: the field of a
+    sample's metadata that says whether it is deceptive, or "target". Without it: a field whose name says so, such as
+    `deceptive` or `honest`, or a target that does, such as "lie" or "truth".
 
-    Raises
-    ------
-    BadData
-        For a folder that is no model, and a label that may mean either.
+    Raises BadData for a folder that is no model, and a label that may mean either.
     """
     found = load(model)
     one_at_a_time = anyio.CapacityLimiter(1)

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -41,7 +41,9 @@ _SCHEMA = {"game": pl.UInt32, "text": pl.UInt64, "sketch": pl.Binary}
 _MOST = 10_000_000
 _COMPARED = 50  # texts of one bucket
 _SEED = 0
+_AT_ONCE = 100_000  # pairs
 _CHANCE = 1 / 256  # two bytes agree
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 Sketches = NDArray[np.uint8]
 
@@ -96,7 +98,7 @@ def near_copies(texts: list[str], among: Bools, wanted: Bools, seed: int) -> Boo
         buckets = theirs.group_by(keys.columns).agg(other=pl.col("row").head(_COMPARED))
         pairs.append(mine.join(buckets, on=keys.columns).select("row", "other").explode("other"))
     sizes = np.diff(shingles.indptr)
-    for part in pl.concat(pairs).unique().iter_slices(100_000):
+    for part in pl.concat(pairs).unique().iter_slices(_AT_ONCE):
         one, other = part["row"].to_numpy(), part["other"].to_numpy()
         both = np.asarray(shingles[one].multiply(shingles[other]).sum(axis=1)).ravel()
         found[use[one[both >= ALIKE * (sizes[one] + sizes[other] - both)]]] = True
@@ -200,12 +202,15 @@ class LearnedStatements:
         found = np.zeros(len(sketch), dtype=bool)
         enough = _HASHES * (ALIKE + (1 - ALIKE) * _CHANCE)
         for mine, theirs in zip(_bands(sketch), _bands(self.sketch), strict=True):
-            ours = pl.DataFrame({"key": mine}).with_row_index("row")
-            known = pl.DataFrame({"key": theirs}).with_row_index("other")
-            pairs = ours.join(known.group_by("key").agg(pl.col("other").head(_COMPARED)), on="key").explode("other")
-            for part in pairs.iter_slices(100_000):
-                row, other = part["row"].to_numpy(), part["other"].to_numpy()
-                found[row[(sketch[row] == self.sketch[other]).sum(axis=1) >= enough]] = True
+            order = np.argsort(theirs, kind="stable")
+            first, last = (np.searchsorted(theirs[order], mine, side) for side in _SIDES)
+            many = np.minimum(last - first, _COMPARED)
+            row, place = np.repeat(np.arange(len(mine)), many), np.repeat(first + many - many.cumsum(), many)
+            other = order[place + np.arange(len(row))]
+            for at in range(0, len(row), _AT_ONCE):
+                part = slice(at, at + _AT_ONCE)
+                same = (sketch[row[part]] == self.sketch[other[part]]).sum(axis=1) >= enough
+                found[row[part][same]] = True
         return found
 
 

@@ -16,6 +16,7 @@ from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
 from liescope.generate.corpus import as_corpus, build
 from liescope.generate.importers.importing import import_games
+from liescope.generate.importers.jsonl.sources import decoded
 
 OWN_NAME = "own data"
 
@@ -34,21 +35,12 @@ def source_name(source: Any) -> str:
 def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Iterator[Path]:
     """The folder of a corpus: of one that is named, or made of data at hand and deleted at the end of the block.
 
-    Parameters
-    ----------
-    source
-        A corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings, or
-        a frame of polars, pandas, pyarrow or `datasets`.
-    labels
-        For each text or conversation whether it is deceptive, None where that is not known; without them, a column of
-        the data says it.
-    groups
-        What each belongs to: nothing of a group stands on both sides of a split.
+    source: a corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings,
+    or a frame of polars, pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive,
+    None where that is not known; without them, a column of the data says it. groups: what each belongs to: nothing of a
+    group stands on both sides of a split.
 
-    Raises
-    ------
-    UsageError
-        For data without texts or labels, and for a row that cannot be used, with its place.
+    Raises UsageError for data without texts or labels, and for a row that cannot be used, with its place.
     """
     if not is_own(source):
         if labels is not None or groups is not None:
@@ -74,10 +66,7 @@ def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | Non
     classes = {
         name: kind for name, kind in (getattr(source, "features", None) or {}).items() if hasattr(kind, "int2str")
     }
-    rows = [_row(number, given) for number, given in enumerate(each_statement(source), 1)]
-    for name, kind in classes.items():
-        for row in rows:
-            row[name] = kind.int2str(row[name]) if isinstance(row[name], int) and row[name] >= 0 else None
+    rows = [decoded(_row(number, given), classes) for number, given in enumerate(each_statement(source), 1)]
     for name, values in (("deceptive", labels), ("group", groups)):
         if values is None:
             continue

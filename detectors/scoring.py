@@ -137,28 +137,19 @@ def score(
 
     model: a model folder, or what `load` returned. statements: a string; a mapping with `text` and, if known,
     `speaker`, `names` (of every player of the game), `context` (earlier statements, oldest first: strings,
-    (speaker, text) pairs or mappings) and `reasoning` (what the speaker thought, without which a model whose view shows
-    that gives no score); a conversation, as a list of messages; a list of these; or a frame of polars, pandas, pyarrow
-    or `datasets` with these columns. Rows with `game_id` and no `context` have as their context the earlier rows of
-    that game that everybody in their `audience` (empty or absent: everyone) had heard.
-
-    For a statement without `names`, the names that were common in training are used as its players' names.
+    (speaker, text) pairs or mappings) and `reasoning` (what the speaker thought); a conversation, as a list of
+    messages; a list of these; or a frame of polars, pandas, pyarrow or `datasets` with these columns. Rows with
+    `game_id` and no `context` have as their context the earlier rows of that game that everybody in their `audience`
+    (empty or absent: everyone) had heard. Without `names`, those that were common in training are players' names.
 
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
     rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
-    or "abstain"; null where nothing is promised), `abstains`, why a verdict does, and `score_null`, the reason if there
-    is no score: no text, a text that was lost before publication, or no reasoning where that is read.
-
-    coverage: how much of either class the verdicts may not get wrong, in games like those of the model's corpus, from
-    0.5 to 0.99: of deceptive statements at most 1 - coverage are called honest, of honest ones at most as many
-    deceptive. Whether the texts could be more of those is tested, with games as units; where they could not, there are
-    no verdicts, and `load(model).notes` says so after its `score`.
-
-    reasons: how many words or claims to name for each score, those that weigh most in its log-odds, in a column
-    `reasons`; for the kinds that have them.
-
-    cache: the folder for the replies of a chat model, for the kinds that ask one.
+    or "abstain"; null where nothing is promised), `abstains`, why a verdict does, and `score_null`, why there is no
+    score. coverage: at most 1 - coverage (from 0.5 to 0.99) of either class get the other's verdict, in games like
+    those of the model's corpus. Whether the texts could be more of those is tested, with games as units; where they
+    could not, there are no verdicts, and `load(model).notes` says so. reasons: how many words or claims that weigh most
+    to name in a column `reasons`. cache: the folder for the replies of a chat model, for the kinds that ask one.
 
     Raises UsageError for something that is not a statement, a coverage out of range or a kind without reasons, BadData
     for a folder that is not a model, MissingExtra.

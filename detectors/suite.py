@@ -101,21 +101,10 @@ class Suite:
 
 
 def read_suite(name: str, data: Path | None) -> Suite:
-    """A suite of Liescope, or one in a file.
+    """A suite: one of `SUITES`, or that in a TOML file. data: the folder where paths begin; None for that of the file,
+    or the working folder for a suite of Liescope.
 
-    Parameters
-    ----------
-    name
-        One of `SUITES`, or the path of a TOML file.
-    data
-        The folder where paths begin; that of the file, or the working folder for a suite of Liescope, if None.
-
-    Raises
-    ------
-    UsageError
-        If there is no such suite.
-    BadData
-        For a file that is no suite, with the place.
+    Raises UsageError if there is no such suite, BadData for a file that is none, with the place.
     """
     if name == "all":
         parts = [read_toml(_HERE / f"{one}.toml", _SuiteFile, _LARGEST, _ADVICE) for one in SUITES[:-1]]
@@ -154,32 +143,31 @@ def opened(data: SuiteData, folder: Path) -> Iterator[SuiteCorpus]:
 
     Raises NotHad if it cannot be had here, and BadData if its file is not the one that the suite means.
     """
-    digest = _checked_digest(data, folder)
-    source = Path(data.hub) if data.hub else data.paths(folder)[0]
-    with TemporaryDirectory(prefix="liescope-") as scratch:
-        run, rejected = source, 0
-        if data.format != CORPUS:
-            run = Path(scratch) / data.name
-            try:
-                result = import_games(data.format, *_sources(data, folder), out=run, **_options(data, folder))
-            except (LiescopeError, OSError) as error:
-                raise NotHad(str(error)) from error
-            rejected = result.rejections
-        with ExitStack() as stack:
-            try:
-                corpus = stack.enter_context(as_corpus(run))
-                check(corpus)
-            except (LiescopeError, OSError) as error:
-                raise NotHad(str(error)) from error
-            yield SuiteCorpus(corpus, digest, rejected)
+    digest, rejected = _checked_digest(data, folder), 0
+    with TemporaryDirectory(prefix="liescope-") as scratch, ExitStack() as stack:
+        with _at_hand():
+            source = Path(data.hub) if data.hub else data.paths(folder)[0]
+            if data.format != CORPUS:
+                source = Path(scratch) / data.name
+                made = import_games(data.format, *_sources(data, folder), out=source, **_options(data, folder))
+                rejected = made.rejections
+            corpus = stack.enter_context(as_corpus(source))
+            check(corpus)
+        yield SuiteCorpus(corpus, digest, rejected)
 
 
 def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:
     """The first conversations of a control set. Raises NotHad."""
-    try:
+    with _at_hand():
         _checked_digest(control, folder)
         found = read_games(control.format, *_sources(control, folder), **_options(control, folder))
         return [one for one in islice(found, control.most) if isinstance(one, GameRecord)]
+
+
+@contextmanager
+def _at_hand() -> Iterator[None]:
+    try:
+        yield
     except (LiescopeError, OSError) as error:
         raise NotHad(str(error)) from error
 

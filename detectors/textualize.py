@@ -186,38 +186,34 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
     """The text of each example in at most `limit` tokens, special ones included: as many of the latest statements of
     its context as fit, and the middle left out of a statement that is too long by itself.
     """
-    fits = _within(tokenizer, limit)
     texts, cut = [textualize(example, config) for example in examples], 0
     for i, length in enumerate(_lengths(tokenizer, texts)):
         if length > limit:
-            with_context = _with_context(examples[i], config)
-            texts[i] = _longest(with_context, min(config.context, len(examples[i].context)), fits)
-            if not fits(texts[i]):
-                cut += 1
-                texts[i] = _cut(texts[i], limit, fits)
+            texts[i], lost = _shortened(examples[i], config, tokenizer, limit)
+            cut += lost
     return CutTexts(texts, cut, limit)
 
 
-def _within(tokenizer: Any, limit: int) -> Callable[[str], bool]:
-    return lambda text: _lengths(tokenizer, [text])[0] <= limit
+def _shortened(example: Example, config: TextConfig, tokenizer: Any, limit: int) -> tuple[str, bool]:
+    """The text within the limit, and whether words of the statement itself were left out."""
 
+    def fits(one: str) -> bool:
+        return _lengths(tokenizer, [one])[0] <= limit
 
-def _cut(text: str, limit: int, fits: Callable[[str], bool]) -> str:
-    return _longest(_without_middle(text), min(len(text), _CHARS_PER_TOKEN * limit), fits)
+    def after(turns: int) -> str:
+        return textualize(replace(example, context=example.context[-turns:] if turns else ()), config)
+
+    def without_middle(kept: int) -> str:
+        return f"{text[: kept - kept // 2]}{GAP}{text[len(text) - kept // 2 :]}"
+
+    text = _longest(after, min(config.context, len(example.context)), fits)
+    whole = fits(text)
+    return text if whole else _longest(without_middle, min(len(text), _CHARS_PER_TOKEN * limit), fits), not whole
 
 
 def _longest(make: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str:
     """make(k) for the largest k from 0 to `most` that fits; make(0) if none does."""
     return make(bisect_left(range(1, most + 1), True, key=lambda k: not fits(make(k))))
-
-
-def _with_context(example: Example, config: TextConfig) -> Callable[[int], str]:
-    return lambda kept: textualize(replace(example, context=example.context[-kept:] if kept else ()), config)
-
-
-def _without_middle(text: str) -> Callable[[int], str]:
-    """The beginning and the end of a text, as many characters as asked for."""
-    return lambda kept: f"{text[: kept - kept // 2]}{GAP}{text[len(text) - kept // 2 :]}"
 
 
 def _lengths(tokenizer: Any, texts: list[str]) -> list[int]:

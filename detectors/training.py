@@ -153,11 +153,9 @@ def train(
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
         does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
         pandas, pyarrow or `datasets`.
-    labels : iterable, optional
-        With data: whether each text or conversation is deceptive. Without them a column of the data says it.
-    groups : iterable, optional
-        With data: what each text belongs to. A group is on one side of every split; without groups each text is its
-        own.
+    labels, groups : iterable, optional
+        With data: whether each text or conversation is deceptive (without them a column of the data says it), and what
+        each belongs to: a group is on one side of every split; without groups each text is its own.
     out : str or path
         The folder for the model.
     progress : bool
@@ -166,16 +164,8 @@ def train(
     **options
         Those of the kind, as `liescope train --help` lists them.
 
-    Raises
-    ------
-    UnknownName
-        For a kind or target.
-    UsageError
-        For an option, a folder that is taken, or a training split that cannot train (one class, too few games).
-    BadData
-        For a damaged corpus.
-    MissingExtra
-        If the kind needs a package that is not installed.
+    Raises UnknownName for a kind or target; UsageError for an option, a folder that is taken, or a training split that
+    cannot train (one class, too few games); BadData for a damaged corpus; MissingExtra for a package that is missing.
 
     Examples
     --------

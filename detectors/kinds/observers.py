@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.special import expit, logit
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import Reading, read_json
+from liescope.common.reading import read_json
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, roles_by_game
@@ -29,6 +29,7 @@ from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
+_Number = Annotated[float, Field(ge=-40, le=40)]
 MOST_SETS = 20_000
 """Sets of players that are summed over; any table of 14 seats has fewer."""
 _VOTES_COME_LAST = (
@@ -60,20 +61,21 @@ class ObservedTable:
     votes: tuple[CountedVote, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Habits:
+class Habits(BaseModel):
     """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
     deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
     prevalence: the share of players who deceive, for tables where their number is not known; trust: the power to which
     the probability of all votes of a game is taken, below 1 where voters follow each other.
     """
 
-    deceptive: float = 0.0
-    honest: float = 0.0
-    killed: float = 0.0
-    exiled: float = 0.0
-    prevalence: float = 0.5
-    trust: float = 1.0
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    deceptive: _Number = 0.0
+    honest: _Number = 0.0
+    killed: _Number = 0.0
+    exiled: _Number = 0.0
+    prevalence: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    trust: _Number = 1.0
 
 
 def table_of(moment: GameMoment) -> ObservedTable:
@@ -220,7 +222,6 @@ def trust_of(games: Mapping[tuple[ObservedTable, tuple[bool, ...]], int], habits
 
 _FILE = "observers.json"
 _LARGEST = 2**12  # bytes
-_SAVED = TypeAdapter(dict[str, Annotated[float, Field(ge=-40, le=40, allow_inf_nan=False)]])
 
 
 class ObserversOptions(DetectorOptions):
@@ -247,12 +248,8 @@ class ObserversDetector(Detector):
         games = {example.game_id: example.seen.transcript for example in examples if example.seen}
         known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
-        sides, dead, out, whole = (
-            list[bool](),
-            list[bool](),
-            list[bool](),
-            Counter[tuple[ObservedTable, tuple[bool, ...]]](),
-        )
+        sides, dead, out = list[bool](), list[bool](), list[bool]()
+        whole = Counter[tuple[ObservedTable, tuple[bool, ...]]]()
         for key, game in games.items():
             table = table_of(GameMoment(game))
             role = [known[key].get(name) for name in game.names]
@@ -272,8 +269,9 @@ class ObserversDetector(Detector):
         def moved(players: Sequence[bool]) -> float:
             return float(logit((sum(players) + prior * share) / (len(players) + prior)) - logit(share))
 
-        habits = Habits(habit_of(votes[True], prior), habit_of(votes[False], prior), moved(dead), moved(out), share)
-        self._habits = replace(habits, trust=trust_of(whole, habits, prior))
+        sided = {"deceptive": habit_of(votes[True], prior), "honest": habit_of(votes[False], prior)}
+        habits = Habits(**sided, killed=moved(dead), exiled=moved(out), prevalence=share)
+        self._habits = habits.model_copy(update={"trust": trust_of(whole, habits, prior)})
         if any(votes.values()) and not any(_voted_before(e.seen) for e in examples if e.seen):
             self.notes = (_VOTES_COME_LAST,)
         return self
@@ -295,15 +293,10 @@ class ObserversDetector(Detector):
         return np.column_stack([1 - score, score])
 
     def save(self, folder: Path) -> None:
-        (folder / _FILE).write_text(_SAVED.dump_json(asdict(self._habits)).decode(), encoding="utf-8")
+        (folder / _FILE).write_text(self._habits.model_dump_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
-        path = folder / _FILE
-        saved = read_json(path, _SAVED, _LARGEST, TRAIN_AGAIN)
-        with Reading(path, TRAIN_AGAIN):
-            detector._habits = Habits(**saved)
-            if not 0 < detector._habits.prevalence < 1:
-                raise ValueError("its share of players is not between 0 and 1")
+        detector._habits = read_json(folder / _FILE, TypeAdapter(Habits), _LARGEST, TRAIN_AGAIN)
         return detector

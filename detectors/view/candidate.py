@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -114,6 +114,15 @@ class ViewCounting:
     mask_role_words: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What was counted of a game that is at hand."""
+
+    graph: ClaimGraph
+    said: dict[tuple[str, int, bool], list[tuple[str, _Row]]] = field(default_factory=dict)
+    claimed: dict[tuple[str, int | None, int | None], _Row] = field(default_factory=dict)
+
+
 class Counted:
     """Counts under one way to read. features: by field, each feature met so far with its number."""
 
@@ -122,24 +131,16 @@ class Counted:
         own = {name: {feature: at for at, feature in enumerate((known or {}).get(name, ()))} for name in _COUNTED}
         self.features = own if known else {**own, BEFORE: own[OWN]}
         self._reading, self._fixed = reading, known is not None
-        self._forget()
-
-    def _forget(self) -> None:
-        """What was counted in games that are at hand is kept beside their transcripts."""
-        self._graphs: WeakKeyDictionary[Transcript, ClaimGraph] = WeakKeyDictionary()
-        self._said: WeakKeyDictionary[Transcript, dict[tuple[str, int, bool], list[tuple[str, _Row]]]] = (
-            WeakKeyDictionary()
-        )
-        self._claimed: WeakKeyDictionary[Transcript, dict[tuple[str, int | None, int | None], _Row]] = (
-            WeakKeyDictionary()
-        )
+        self._read: WeakKeyDictionary[Transcript, _Counts] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if not isinstance(value, WeakKeyDictionary)}
+        return {**vars(self), "_read": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._forget()
+        vars(self).update(state, _read=WeakKeyDictionary())
+
+    def _of(self, game: Transcript) -> _Counts:
+        return self._read.get(game) or self._read.setdefault(game, _Counts(claim_graph(game)))
 
     def fields(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """By field, (n, features met so far) counts."""
@@ -154,7 +155,7 @@ class Counted:
 
     def _words(self, candidate: Candidate) -> list[tuple[str, _Row]]:
         """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
-        known = self._said.setdefault(candidate.moment.transcript, {})
+        known = self._of(candidate.moment.transcript).said
         found: list[tuple[str, _Row]] = []
         for at in turns_read(candidate, self._reading.window):
             earlier = candidate.focus not in (None, at)
@@ -166,13 +167,12 @@ class Counted:
 
     def _claims(self, candidate: Candidate) -> _Row:
         """The claims in view, read off once for each candidate and moment."""
-        game = candidate.moment.transcript
-        known = self._claimed.setdefault(game, {})
+        game = self._of(candidate.moment.transcript)
         key = (candidate.player, candidate.moment.upto, candidate.focus)
-        if key not in known:
-            graph = self._graphs.get(game) or self._graphs.setdefault(game, claim_graph(game))
-            known[key] = self._count(CLAIMS, graph.relations(*key[:2], self._reading.votes, candidate.focus))
-        return known[key]
+        if key not in game.claimed:
+            relations = game.graph.relations(*key[:2], self._reading.votes, candidate.focus)
+            game.claimed[key] = self._count(CLAIMS, relations)
+        return game.claimed[key]
 
     def _grams(self, text: str) -> list[str]:
         words = _WORD.findall((hide_roles(text) if self._reading.mask_role_words else text).lower())

@@ -240,7 +240,7 @@ def test_another_target_than_the_role_is_refused(corpus: Path, tmp_path: Path) -
     [
         ('{"deceptive": 1e9}', "cannot be read"),
         ('{"odd": 1}', "cannot be read"),
-        ('{"prevalence": 0}', "share of players"),
+        ('{"prevalence": 0}', "prevalence: Input should be"),
         ("[" * 3000, "cannot be read"),
         (" " * 5000, "more than the"),
     ],

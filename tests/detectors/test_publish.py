@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -201,6 +202,9 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     ):
         assert words in card
     assert f"{load(mine).thresholds['5pct']:.3f}" in card
+    files = re.findall(r"`(\w+\.\w+)`", card)
+    assert "calibration.parquet" in files
+    assert all((mine / name).is_file() for name in files)
 
     words = report.read_text(encoding="utf-8")
     report.write_text(words.replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -10,6 +13,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import UsageError
+from liescope.detectors import score, train
+from liescope.detectors.examples import read_statements
 from liescope.detectors.kinds.table import FEATURES, GONE, MANNER, in_words, table_features
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.transcript import KILLED, SAID, VOTED, GameMoment, Transcript, TranscriptTurn
@@ -120,3 +125,20 @@ def test_reasons_are_in_plain_words() -> None:
     assert in_words("named by", -0.5) == "how many others name it, less than others"
     assert in_words("killed", 1.0) == "it was killed"
     assert all(np.isfinite(reason.weight) for reason in reasons)
+
+
+def test_rows_that_name_no_players_are_scored_although_more_speak_later(corpus: Path, tmp_path: Path) -> None:
+    said = read_statements(corpus, ["test"]).select("statement_id", "game_id", "speaker", "text")
+    model = train("table", corpus, out=tmp_path / "m", folds=0).model
+    assert score(model, said)["score"].null_count() == 0
+
+
+@pytest.mark.parametrize("kind", ["linear", "table"])
+def test_what_was_read_of_a_game_does_not_keep_the_game(kind: str) -> None:
+    detector = fitted(kind, planted(1)[0])
+    told = game(("Ada", "I think Bo is lying."), ("Bo", "No."))
+    detector.player_posteriors([GameMoment(told)])
+    seen = weakref.ref(told)
+    del told
+    gc.collect()
+    assert seen() is None

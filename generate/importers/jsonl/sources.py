@@ -124,7 +124,7 @@ def _read_dataset(name: str, config: str | None) -> Rows:
                 }
                 for row in rows:
                     number += 1
-                    yield number, {**named, **_decoded(row, classes)}
+                    yield number, {**named, **decoded(row, classes)}
     except (ValueError, FileNotFoundError, datasets.exceptions.DatasetsError) as error:
         line = " ".join(str(error).split())[:200]
         if not number:
@@ -132,12 +132,14 @@ def _read_dataset(name: str, config: str | None) -> Rows:
         yield number + 1, Rejected(name, number + 1, "", f"the rest cannot be read: {line}")
 
 
-def _decoded(row: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the names of classes in place of their numbers."""
-    return {
-        column: classes[column].int2str(value) if column in classes and isinstance(value, int) and value >= 0 else value
-        for column, value in row.items()
+def decoded(row: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the names of classes in place of their numbers, of which -1 means that it has none."""
+    names = {
+        column: (kind.int2str(row[column]) if row[column] >= 0 else None)
+        for column, kind in classes.items()
+        if isinstance(row.get(column), int)
     }
+    return {**row, **names}
 
 
 def _read_parquet(source: Path, columns: Collection[str]) -> Rows:
