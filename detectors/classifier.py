@@ -160,9 +160,9 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
         """Learn.
 
-        X: a list or frame of n texts, conversations or mappings; y: (n,) two labels; groups: (n,) what belongs together,
-        for kinds that keep a part aside or cross-validate while they learn; the `game_id` of mappings where it is not
-        given. `set_fit_request(groups=True)` routes it in searches.
+        X: a list or frame of n texts, conversations or mappings; y: (n,) two labels; groups: (n,) what belongs
+        together, for kinds that keep a part aside or cross-validate while they learn; the `game_id` of mappings where
+        it is not given. `set_fit_request(groups=True)` routes it in searches.
 
         Raises InputError, a ValueError, for data that cannot be learned from and an option that no kind has.
         """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import transformer_folder
+from liescope.common.sentence_encoder import read_transformer, transformer_folder
 from liescope.detectors.textualize import by_length
 
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
@@ -137,22 +137,12 @@ def language_model(name: str) -> LanguageModel:
 def _loaded(folder: Path, _changed: tuple[int, ...]) -> LanguageModel:
     try:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
     except ImportError as error:
-        raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    shared = {"trust_remote_code": False, "local_files_only": True}
+        raise MissingExtra("torch", "train") from error
     gpu = torch.cuda.is_available()
     place: dict[str, Any] = {"dtype": torch.bfloat16, "device_map": "auto"} if gpu else {"dtype": torch.float32}
     with Reading(f"the language model {str(folder)!r}", _CHOICES):
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
-        model, news = AutoModelForCausalLM.from_pretrained(
-            str(folder), use_safetensors=True, output_loading_info=True, **shared, **place
-        )
-        if news["missing_keys"]:
-            raise ValueError(f"the weights {', '.join(sorted(news['missing_keys']))[:100]} are missing")
+        tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, **place)
     return LanguageModel(folder, tokenizer, model.eval())
 
 

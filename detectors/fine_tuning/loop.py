@@ -27,6 +27,7 @@ from pydantic import Field
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import read_transformer
 from liescope.detectors.detector import DetectorOptions, Progress
 from liescope.detectors.fine_tuning.trackers import followed, told
 
@@ -39,22 +40,13 @@ def read_body(
     implementation, "" for the usual one; ValueError or ImportError for one that it does not have.
     """
     import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    shared = {"trust_remote_code": False, "local_files_only": True}
-    tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
     settings: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if classes is not None:
         settings |= {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
-    model, news = AutoModelForSequenceClassification.from_pretrained(
-        str(folder), use_safetensors=True, dtype=torch.float32, output_loading_info=True, **shared, **settings
+    tokenizer, model, missing = read_transformer(
+        "AutoModelForSequenceClassification", folder, classes is None, dtype=torch.float32, **settings
     )
-    missing = news["missing_keys"]
-    if classes is None and missing:
-        raise ValueError(f"the weights {', '.join(sorted(missing))[:100]} are missing")
     return tokenizer, model, frozenset(key.rpartition(".")[0] for key in missing)
 
 

@@ -167,6 +167,29 @@ def _pairs(settings: Any) -> Iterator[tuple[str, Any]]:
             waiting += here
 
 
+def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: Any) -> tuple[Any, Any, list[str]]:
+    """(tokenizer, model, names of weights that are missing) of a folder that was checked. kind: the class of
+    transformers, such as "AutoModelForCausalLM"; whole: no weight may be missing (ValueError). Only safetensors are
+    opened, and no code from the folder runs. Raises MissingExtra, and what the library raises.
+    """
+    try:
+        import transformers
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    shared = {"trust_remote_code": False, "local_files_only": True}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **shared)
+    model, news = getattr(transformers, kind).from_pretrained(
+        str(folder), use_safetensors=True, output_loading_info=True, **shared, **settings
+    )
+    missing = sorted(news["missing_keys"])
+    if whole and missing:
+        raise ValueError(f"the weights {', '.join(missing)[:100]} are missing")
+    return tokenizer, model, missing
+
+
 def load_encoder(name: str | Path = "") -> Any:
     """The sentence-transformers model of a Hub id or folder; "" is the bundled one. No code from its folder runs,
     and nothing is unpickled.

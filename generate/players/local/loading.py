@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
+from liescope.common.errors import PlayerFailed, UsageError
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import transformer_folder
+from liescope.common.sentence_encoder import read_transformer, transformer_folder
 from liescope.common.settings import OptionsModel
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.choice import split_reasoning
@@ -170,23 +170,14 @@ def load(spec: LocalSpec) -> Loaded:
     cannot be read, MissingExtra.
     """
     try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
-        from transformers.utils import logging
+        from transformers import GenerationConfig
     except ImportError as error:
         raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
     device = _device(spec.options.device)
     dtype = _dtype(spec.options, device)
     folder = transformer_folder(spec.name, "language model", _CHOICES, spec.options.revision)
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    shared = {"trust_remote_code": False, "local_files_only": True}
     with Reading(f"the language model {str(folder)!r}", _CHOICES):
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
-        model, news = AutoModelForCausalLM.from_pretrained(
-            str(folder), use_safetensors=True, output_loading_info=True, dtype=dtype, **shared
-        )
-        if news["missing_keys"]:
-            raise ValueError(f"the weights {', '.join(sorted(news['missing_keys']))[:100]} are missing")
+        tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, dtype=dtype)
     model = model.eval().requires_grad_(False).to(device)
     makers, model.generation_config = model.generation_config, GenerationConfig()
     known, named = tokenizer.get_added_vocab(), makers.eos_token_id
