@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from liescope.common.errors import PlayerFailed, UsageError
+from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import read_transformer, transformer_folder
 from liescope.common.settings import OptionsModel
