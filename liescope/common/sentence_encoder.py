@@ -63,7 +63,7 @@ def saved_name(folder: Path, name: str, needs: str = "config.json", what: str = 
         if not (part / needs).is_file():
             raise BadData(f"{part} holds no {what}, so the model folder is damaged; train the detector again")
         return str(part)
-    if name and not is_hub_id(name):
+    if not is_hub_id(name) and (name or what != "encoder"):
         raise BadData(
             f"{folder} names the folder {name[:100]!r} as its {what}, but a saved detector may name only a Hub id; "
             "train it again, and the weights are kept in its own folder"
