@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
+from liescope.common.statistics import Bools
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.examples import (
@@ -36,40 +37,13 @@ from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
 from liescope.labeling.ledger import RULES
 
-
-def who_spoke(source: str) -> pl.Expr:
-    """Where words come from: what is imported is a model's, unless its log names a person."""
-    return pl.col(source).replace("imported", "model")
-
-
-def read_players(folder: Path, name: str) -> pl.DataFrame:
-    """The players of all games of a corpus, in order of their games: corpus, game_id (with its corpus), game,
-    task, speaker_model and source, as in the table of statements; player, deceives (null where it is not known),
-    villager (whether its role is to know nothing) and killed (at night; whom the table votes out is not).
-    """
-    corpus, seat = pl.lit(name), pl.col("seat").struct
-    games = collected(read(folder, "games").select("game_id", "game", seat="seats"), folder)
-    bystanders = sorted(roles_of(lambda game: game.bystanders))
-    seats = games.sort("game_id", maintain_order=True).explode("seat").drop_nulls("seat")
-    return seats.select(
-        corpus.alias("corpus"),
-        pl.concat_str(corpus, pl.lit("/"), "game_id").alias("game_id"),
-        "game",
-        task=corpus,
-        speaker_model=seat.field("model"),
-        source=seat.field("source"),
-        player=seat.field("name"),
-        deceives=seat.field("deceives"),
-        villager=seat.field("role").is_in(bystanders).fill_null(value=False),
-        killed=seat.field("fate").eq(KILLED).fill_null(value=False),
-    ).with_columns(who_spoke("source"))
-
-
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
 """The units that can be left out: the column of the table that names each statement's unit. The task is that of a text
 or a conversation, and the corpus where a corpus names no tasks.
 """
+JUDGED = "judge: "
+"""The prefix of the names of judges that came with the corpora."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +66,13 @@ def at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[Ta
     UsageError if none can.
     """
     found, missing = list[TableCorpus](), list[str]()
-    for number, data in enumerate(suite.data):
-        progress(f"data sets of {suite.name}", number, len(suite.data))
+    for done, data in enumerate(suite.data, 1):
         try:
             corpus = stack.enter_context(opened(data, suite.folder)).corpus
+            found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
         except NotHad as error:
             missing.append(f"{data.name} is left out: {error}")
-            continue
-        found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
-    progress(f"data sets of {suite.name}", len(suite.data), len(suite.data))
+        progress(f"data sets of {suite.name}", done, len(suite.data))
     if not found:
         raise UsageError("none of the suite's data can be had here; " + "; ".join(missing))
     return found, missing
@@ -108,26 +80,33 @@ def at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[Ta
 
 @dataclass(frozen=True, slots=True)
 class TransferTable:
-    """Statements of all splits of some corpora, in order of play.
+    """n statements of all splits of some corpora, in order of play, and m players.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
     label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
-    task, family and learn (of its corpus), position (in its game), k_of_n, seat (the speaker's row in players), and, of
-    its game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they
-    are not defined).
-    players: those of the games whose target is the role, game after game, with siblings; see `read_players`.
-    judges: the ratings of language models that came with the corpora, which sat in no game: corpus, statement_id,
-    judge, score. transcripts: by game_id; targets: of each corpus; notes: what was left out.
+    task, family and learn (of its corpus), position (in its game), k_of_n, seat (the speaker's row in players), for
+    each language model whose ratings came with the corpora, which sat in no game, `JUDGED` and its name, and, of its
+    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
+    not defined).
+    players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
+    player, deceives (null where it is not known), villager (whether its role is to know nothing) and killed (at night;
+    whom the table votes out is not).
+    transcripts: by game_id; targets: of each corpus; notes: what was left out. games: (n,), `siblings`, which are never
+    parted; y: (n,), False where the target is not known; labelled, learnable: (n,), whether it is, and whether a
+    detector may learn it.
     """
 
     frame: pl.DataFrame
     players: pl.DataFrame
-    judges: pl.DataFrame
     transcripts: Mapping[str, Transcript]
     targets: Mapping[str, str]
     notes: tuple[str, ...]
+    games: NDArray[np.str_]
+    y: Bools
+    labelled: Bools
+    learnable: Bools
     _examples: dict[int, tuple[Example, ...]] = field(default_factory=dict)
 
     def examples(self, context: int) -> tuple[Example, ...]:
@@ -136,42 +115,23 @@ class TransferTable:
             self._examples[context] = make_examples(self.frame, context, games=self.transcripts)
         return self._examples[context]
 
-    def column(self, name: str) -> NDArray[np.str_]:
-        """A column of text, (n,)."""
-        return self.frame[name].to_numpy().astype(np.str_)
+    def units(self, by: str) -> NDArray[np.str_]:
+        """(n,): the unit of each statement."""
+        return self.frame[UNITS[by]].to_numpy().astype(np.str_)
 
     def seats(self, rows: Rows) -> Rows:
         """The rows of the players of the games of some statements."""
         games = self.frame[rows]["game_id"].unique()
         return self.players["game_id"].is_in(games.implode()).arg_true().to_numpy().astype(np.int64)
 
-    @property
-    def games(self) -> NDArray[np.str_]:
-        """(n,): the game of each statement; games that share a beginning have one name, and are never parted."""
-        return self.column("siblings")
+    def judged(self, rows: Rows) -> Rows:
+        """Where scores of some statements and of the players of their games stand among all n + m."""
+        return np.concatenate([rows, self.frame.height + self.seats(rows)])
 
     @property
-    def units(self) -> Units:
+    def called(self) -> Units:
         """What its statements and games are called."""
         return Units.of(self.frame["game"].unique())
-
-    @property
-    def labelled(self) -> NDArray[np.bool_]:
-        """(n,): whether the target is known."""
-        return self.frame["y"].is_not_null().to_numpy()
-
-    @property
-    def learnable(self) -> NDArray[np.bool_]:
-        """(n,): whether the target is known, and a detector may learn it."""
-        known: NDArray[np.bool_] = (
-            self.frame.select(pl.col("y").is_not_null() & ~pl.col("canary") & pl.col("learn")).to_series().to_numpy()
-        )
-        return known
-
-    @property
-    def y(self) -> NDArray[np.bool_]:
-        """(n,); False where the target is not known."""
-        return self.frame["y"].fill_null(value=False).to_numpy()
 
 
 def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: str | Sequence[str]) -> TransferTable:
@@ -188,62 +148,52 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
     asked, targets = _targets(names, [target] if isinstance(target, str) else target), dict[str, str]()
-    frames, seated, notes, transcripts = list[pl.DataFrame](), list[pl.DataFrame](), [], dict[str, Transcript]()
-    marked, judges = list[pl.DataFrame](), list[pl.DataFrame]()
+    frames, seated, marked = list[pl.DataFrame](), list[pl.DataFrame](), list[pl.DataFrame]()
+    notes, transcripts = list[str](), dict[str, Transcript]()
     for one in every:
-        name = one.name
         with as_corpus(one.corpus) as folder:
             check(folder)
-            targets[name] = asked[name] or one.target or usual_target(folder)
+            targets[one.name] = asked[one.name] or one.target or usual_target(folder)
             marked.append(canaries(folder))
-            frame, counts = _read(folder, one, targets[name], marked[-1]), label_counts(read_statements(folder))
-            own = read_transcripts(folder)
-            players = read_players(folder, name)
-            judges.append(_judges(folder, name))
+            statements = read_statements(folder)
+            frame = _frame(statements, folder, one, targets[one.name], marked[-1]["game_id"])
+            own, players = read_transcripts(folder), _players(folder, one.name)
         if one.games:
-            drawn = _drawn(frame["game_id"], one.games)
-            frame, players = (part.filter(pl.col("game_id").is_in(drawn.implode())) for part in (frame, players))
-        transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
-        known = frame["y"].count()
-        if known < frame.height:
+            frame = frame.filter(pl.col("game_id").is_in(_drawn(frame["game_id"], one.games).implode()))
+        transcripts |= {f"{one.name}/{key}": replace(game, game_id=f"{one.name}/{key}") for key, game in own.items()}
+        if lacking := frame["y"].null_count():
+            there = f"; {labels_there_are(label_counts(statements))}" if lacking == frame.height else ""
             notes.append(
-                f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
-                + ("" if known else f"; {labels_there_are(counts)}")
+                f"{one.name}: {lacking:,} of {frame.height:,} statements have no {targets[one.name]} label{there}"
             )
         if not one.learn:
-            notes.append(f"{name}: detectors are only tested on it, so that no mean and no worst case counts it")
+            notes.append(f"{one.name}: detectors are only tested on it, so that no mean and no worst case counts it")
         if words := carry_a_canary(marked[-1]):
-            notes.append(f"{name}: {words}, so that they are tested on and not learned from: {NOBODY_TRAINS}")
+            notes.append(f"{one.name}: {words}, so that they are tested on and not learned from: {NOBODY_TRAINS}")
+        of_role = frame.filter(pl.col("target") == ROLE).select("game_id", "siblings").unique()
         frames.append(frame)
-        of_role = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
-        seated.append(players.filter(pl.col("game_id").is_in(of_role.implode())))
-    table, players = pl.concat(frames), pl.concat(seated)
+        seated.append(players.join(of_role, on="game_id", maintain_order="left"))
+    table, players = pl.concat(frames, how="diagonal"), pl.concat(seated)
     _check_apart(table)
     if table.height and table["canary"].all():
         raise UsageError(f"{carry_a_canary(pl.concat(marked))}: {NOT_TO_BE_LEARNED}")
     models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
-    notes += taken_as_one(models)
     named = pl.col("speaker_model").replace(one_name(models))
     each = pl.col("models").list.eval(pl.element().replace(one_name(models)))
-    table, players = table.with_columns(named, each), players.with_columns(named)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
-    table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
-    alike = table.select("game_id", "siblings").unique("game_id")
-    players = players.join(alike, on="game_id", how="left", maintain_order="left")
-    return TransferTable(table, players, pl.concat(judges), transcripts, targets, tuple(notes))
-
-
-def _judges(folder: Path, name: str) -> pl.DataFrame:
-    ratings = read(folder, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
-    means = ratings.group_by("statement_id", "observer").agg(score=pl.col("suspicion").mean().cast(pl.Float64))
-    found = means.select(pl.lit(name).alias("corpus"), "statement_id", pl.col("observer").alias("judge"), "score")
-    return collected(found.sort("judge", "statement_id"), folder)
-
-
-def _drawn(games: pl.Series, most: int) -> pl.Series:
-    """Some of the games, by a hash of their ids, so that every run and machine draws the same."""
-    ids = sorted(games.unique(), key=lambda game: hashlib.sha256(game.encode(errors="replace")).digest())
-    return pl.Series("game_id", ids[:most], dtype=pl.String)
+    table = table.with_columns(named, each).join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
+    known = table["y"].is_not_null()
+    return TransferTable(
+        table,
+        players.with_columns(named),
+        transcripts,
+        targets,
+        (*notes, *taken_as_one(models)),
+        games=table["siblings"].to_numpy().astype(np.str_),
+        y=table["y"].fill_null(value=False).to_numpy(),
+        labelled=known.to_numpy(),
+        learnable=(known & ~table["canary"] & table["learn"]).to_numpy(),
+    )
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
@@ -261,52 +211,41 @@ def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
     return {name: own.get(name, general) for name in names}
 
 
-def _read(folder: Path, one: TableCorpus, target: str, marked: pl.DataFrame) -> pl.DataFrame:
-    """One corpus, with the columns of `Table.frame` and those that examples are made of. marked: its `canaries`."""
-    corpus = pl.lit(one.name)
-    game_id = pl.concat_str(corpus, pl.lit("/"), "game_id")
-    games = _games(folder)
-    statements = with_k_of_n(read_statements(folder), target).join(
-        games, on="game_id", how="left", maintain_order="left"
-    )
+def _drawn(games: pl.Series, most: int) -> pl.Series:
+    """Some of the games, by a hash of their ids, so that every run and machine draws the same."""
+    ids = sorted(games.unique(), key=lambda game: hashlib.sha256(game.encode(errors="replace")).digest())
+    return pl.Series("game_id", ids[:most], dtype=pl.String)
+
+
+def _frame(statements: pl.DataFrame, folder: Path, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:
+    """The statements of a corpus with the columns of `TransferTable.frame` and those that examples are made of. marked:
+    the games that carry a canary.
+    """
+    corpus, people = pl.lit(one.name), pl.col("people")
+    statements = with_k_of_n(statements, target)
+    for key, facts in (("game_id", _games(folder)), ("statement_id", _judged(folder))):
+        statements = statements.join(facts, on=key, how="left", maintain_order="left")
     return statements.select(
-        corpus.alias("corpus"),
-        "statement_id",
-        game_id.alias("game_id"),
-        pl.concat_str(corpus, pl.lit("/"), "siblings").alias("siblings"),
-        *("game", "speaker", "speaker_model"),
-        who_spoke("source"),
-        *("text", "names", "audience", "label_role", "position", K_OF_N),
+        *("statement_id", "game", "speaker", "speaker_model", "text", "names", "audience", "label_role", "position"),
+        *(K_OF_N, "silent", "disclosed", f"^{JUDGED}.*$"),
+        **{key: pl.concat_str(corpus, pl.lit("/"), key) for key in ("game_id", "siblings")},
+        corpus=corpus,
+        source=pl.col("source").replace("imported", "model"),
         task=pl.coalesce("task", corpus),
         family=pl.lit(one.family),
         learn=pl.lit(one.learn),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
-        canary=pl.col("game_id").is_in(marked["game_id"].implode()),
-        models=pl.when(~pl.col("people")).then("models"),
-        self_play=pl.when(~pl.col("people")).then(pl.col("models").list.n_unique() == 1),
-        silent="silent",
-        disclosed="disclosed",
+        canary=pl.col("game_id").is_in(marked.implode()),
+        models=pl.when(~people).then("models"),
+        self_play=pl.when(~people).then(pl.col("models").list.n_unique() == 1),
     )
 
 
 def _games(folder: Path) -> pl.DataFrame:
-    """game_id, people (whether any sit at the table), silent, disclosed. Disclosure is not defined for rules under
-    which nobody ever claims to be the detective or to have investigated.
+    """game_id, people (whether any sit at the table), silent, and disclosed: whether, by the rules, somebody claims to
+    be the detective or to have investigated; null for rules under which nobody ever does.
     """
-    games = collected(read(folder, "games").select("game_id", "game", "seats", "silences"), folder)
-    source = pl.col("seats").list.eval(pl.element().struct.field("source"))
-    disclosing = pl.col("game_id").is_in(_disclosures(folder).implode())
-    return games.select(
-        "game_id",
-        people=source.list.contains("human"),
-        silent=pl.col("silences") > 0,
-        disclosed=pl.when(disclosing.any().over("game")).then(disclosing),
-    )
-
-
-def _disclosures(folder: Path) -> pl.Series:
-    """The games in which, by the rules, somebody claims to be the detective, or to have investigated."""
     claims = read(folder, "claims").filter(pl.col("origin") == RULES)
     own_role = (
         (pl.col("kind") == "role")
@@ -314,19 +253,54 @@ def _disclosures(folder: Path) -> pl.Series:
         & pl.col("object").is_in(sorted(roles_of(lambda game: game.investigators)))
         & (pl.col("subject") == pl.col("speaker"))
     )
-    found = claims.filter((pl.col("kind") == "investigation") | own_role).select(pl.col("game_id").unique())
-    return collected(found, folder)["game_id"]
+    claimed = collected(claims.filter((pl.col("kind") == "investigation") | own_role).select("game_id"), folder)
+    disclosing = pl.col("game_id").is_in(claimed["game_id"].implode())
+    games = collected(read(folder, "games").select("game_id", "game", "seats", "silences"), folder)
+    return games.select(
+        "game_id",
+        people=pl.col("seats").list.eval(pl.element().struct.field("source")).list.contains("human"),
+        silent=pl.col("silences") > 0,
+        disclosed=pl.when(disclosing.any().over("game")).then(disclosing),
+    )
+
+
+def _judged(folder: Path) -> pl.DataFrame:
+    """statement_id, and a column for each language model that rated statements and sat in no game."""
+    ratings = read(folder, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
+    rated = ratings.select(
+        "statement_id", pl.col("suspicion").cast(pl.Float64), judge=pl.concat_str(pl.lit(JUDGED), "observer")
+    )
+    found = collected(rated.sort("judge", "statement_id"), folder)
+    return found.pivot("judge", index="statement_id", values="suspicion", aggregate_function="mean")
+
+
+def _players(folder: Path, name: str) -> pl.DataFrame:
+    """The players of all games of a corpus, game after game, with the columns of `TransferTable.players`."""
+    corpus, seat = pl.lit(name), pl.col("seat").struct
+    games = collected(read(folder, "games").select("game_id", "game", seat="seats"), folder)
+    seats = games.sort("game_id", maintain_order=True).explode("seat").drop_nulls("seat")
+    return seats.select(
+        "game",
+        corpus=corpus,
+        game_id=pl.concat_str(corpus, pl.lit("/"), "game_id"),
+        task=corpus,
+        speaker_model=seat.field("model"),
+        source=seat.field("source").replace("imported", "model"),
+        player=seat.field("name"),
+        deceives=seat.field("deceives"),
+        villager=seat.field("role").is_in(sorted(roles_of(lambda game: game.bystanders))).fill_null(value=False),
+        killed=seat.field("fate").eq(KILLED).fill_null(value=False),
+    )
 
 
 def _check_apart(table: pl.DataFrame) -> None:
     """Raises UsageError if two corpora hold the same game, word for word."""
-    words = table.group_by("corpus", "game_id", maintain_order=True).agg(pl.col("speaker"), pl.col("text"))
-    seen: dict[bytes, str] = {}
-    for corpus, game_id, speakers, texts in words.iter_rows():
-        own = game_id.removeprefix(f"{corpus}/")
-        key = hashlib.sha256(repr((own, speakers, texts)).encode(errors="replace")).digest()
-        if seen.setdefault(key, corpus) != corpus:
+    games = table.group_by("corpus", "game_id", maintain_order=True).agg("speaker", "text")
+    own = games.with_columns(pl.col("game_id").str.strip_prefix(pl.col("corpus") + "/"))
+    same = own.group_by("game_id", "speaker", "text", maintain_order=True).agg("corpus")
+    for game, corpora in same.select("game_id", "corpus").iter_rows():
+        if len(corpora) > 1:
             raise UsageError(
-                f"the game {own!r} is in {seen[key]} and in {corpus}, so that a detector trained on one would have "
-                "seen the other; give corpora without games in common"
+                f"the game {game!r} is in {corpora[0]} and in {corpora[1]}, so that a detector trained on one would "
+                "have seen the other; give corpora without games in common"
             )

@@ -1,166 +1,47 @@
-"""Fitting every detector of a plan, or reading what was fitted before.
+"""What detectors, controls and judges give in each trial.
 
-Options are chosen on inner folds that leave units out as the outer ones do. Scores of each fit are kept on disk under a
-hash of everything they depend on: a run that was killed goes on, and a later one with another corpus or detector fits
-only what is new.
+A detector's options are chosen on inner folds that leave units out as the trials do. Scores of each fit are kept on
+disk under a hash of everything they depend on: a run that was killed goes on, and a later one with another corpus or
+detector fits only what is new.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import UsageError
-from liescope.common.folders import take_lock
 from liescope.common.reading import regular
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Floats
 from liescope.detectors.detector import ROLE, Detector, Progress, posteriors_of_scores
 from liescope.detectors.detector_registry import detector_class, versions_of
-from liescope.detectors.examples import Example
 from liescope.detectors.folds import Rows, by_game, by_unit
 from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGTH, ROLE_ORACLE
-from liescope.detectors.study.corpora import UNITS, TransferTable
-from liescope.detectors.study.metrics import Scored, pairs_within, pooled_auroc
-from liescope.detectors.study.plans import LEFT_OUT, PROTOCOLS, Fit, with_labels
-from liescope.detectors.study.scores import CONTROL
+from liescope.detectors.study.corpora import JUDGED, UNITS, TransferTable
+from liescope.detectors.study.metrics import pooled_auroc, within_games
+from liescope.detectors.study.plans import LEFT_OUT, Trial
+from liescope.detectors.study.schemes import Part
+from liescope.detectors.study.scores import CONTROL, scored
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment
 from liescope.labeling import claims
-
-_FACTS = b"liescope"
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """score: (n,) of the rows that the fit scores, in [0, 1]; players: of the players of their games; choice: of the
-    options; reason: why there are no scores, else empty; cpu_seconds: of choosing, learning and scoring.
-    """
-
-    score: Floats
-    players: Floats
-    choice: Choice
-    reason: str = ""
-    cpu_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """A folder with one Parquet file for each fit: the scores of its statements, then those of its players (corpus,
-    game_id, statement_id or player, score), and the choice in its metadata.
-    """
-
-    folder: Path
-
-    def read(self, key: str, fit: Fit, table: TransferTable) -> Fitted | None:
-        """What was fitted before; None if it was not, or if its file is damaged."""
-        try:
-            found = pq.read_table(regular(self.folder / f"{key}.parquet"))
-            facts = json.loads(found.schema.metadata[_FACTS])
-            every = found["score"].to_numpy().astype(np.float64)
-            score, players = np.split(every, [len(every) - found["statement_id"].null_count])
-            tried = tuple((setting, value) for setting, value in facts["choice"].pop("tried"))
-            choice = Choice(**facts["choice"], tried=tried)
-            done = Fitted(score, players, choice, facts["reason"], float(facts["cpu_seconds"]))
-        except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
-            return None
-        lengths = (len(score), len(players)) == (len(fit.score), len(table.seats(fit.score)))
-        whole = lengths and bool(((every >= 0) & (every <= 1)).all())
-        return done if whole or done.reason else None
-
-    def write(self, key: str, fit: Fit, done: Fitted, table: TransferTable) -> None:
-        """Keep what was fitted. Raises OSError."""
-        said = table.frame[fit.score[: len(done.score)]].select("corpus", "game_id", "statement_id")
-        seated = table.players[table.seats(fit.score)[: len(done.players)]].select("corpus", "game_id", "player")
-        every = pl.Series("score", np.concatenate([done.score, done.players]), dtype=pl.Float64)
-        scored = pl.concat([said, seated], how="diagonal").with_columns(every)
-        facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason, "cpu_seconds": done.cpu_seconds})
-        partial = self.folder / f".{key}.partial"
-        arrow = scored.to_arrow()
-        pq.write_table(arrow.replace_schema_metadata({_FACTS: facts.encode()}), partial, compression="zstd")
-        partial.replace(self.folder / f"{key}.parquet")
-
-
-@contextmanager
-def open_store(out: Path) -> Iterator[Store]:
-    """The scores of fits inside a report's folder, for one process at a time. Raises UsageError if `out` holds anything
-    else, cannot be written, or is in use.
-    """
-    fits = out / "fits"
-    if out.exists() and not fits.is_dir() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} exists and is not a report of transfer; choose another --out")
-    try:
-        fits.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written ({error.strerror or error}); choose another --out") from error
-    lock = take_lock(fits)
-    try:
-        yield Store(fits)
-    finally:
-        os.close(lock)
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, units and their
-    games, of the labels that it learns, of the detector with its options and grid, and of the code and packages that do
-    it.
-    """
-
-    rows: tuple[bytes, ...]
-    y: Bools
-    recipe: str
-
-    @classmethod
-    def of(cls, table: TransferTable, recipe: CellRecipe) -> Keys:
-        examples = table.examples(recipe.most_context)
-        units = table.frame.select(*UNITS.values()).iter_rows()
-        games = {key: game.digest() for key, game in table.transcripts.items()}
-        rows = tuple(_hash(e, names, games[e.game_id]) for e, names in zip(examples, units, strict=True))
-        kind = recipe.detector.kind
-        facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
-        return cls(rows, table.y, repr(facts))
-
-    def key(self, fit: Fit) -> str:
-        learned, scored = (b"".join(self.rows[i] for i in rows) for rows in (fit.learn, fit.score))
-        labels = self.y[fit.learn].tobytes()
-        return _hash(self.recipe, fit.by, learned, labels, scored).hex()[:32]
-
-
-def _hash(*facts: object) -> bytes:
-    return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """A hash of the code that reads, fits and scores."""
-    detectors = Path(__file__).parents[1]
-    kinds = ("kinds", "view", "fine_tuning", "judge")
-    rooms = (detectors, *(detectors / name for name in kinds), Path(claims.__file__).parent)
-    files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), Path(__file__)]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-_BY_GAME = "games"  # what inner folds leave out where there is but one unit of every kind
 
 Setting = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class CellRecipe:
+class Recipe:
     """A kind of detector and its settings. fixed: options that are given; grid: values to choose among, by option;
     `context`, in either, is that of the text.
     """
@@ -182,17 +63,10 @@ class CellRecipe:
         text = self.text.model_copy(update={"context": chosen.pop("context", self.text.context)})
         return self.detector(text, self.detector.options_type.of(self.detector.kind, chosen))
 
-    def to_json(self) -> dict[str, Any]:
-        return {"fixed": dict(self.fixed), "grid": {name: list(values) for name, values in self.grid.items()}}
-
-    @property
-    def most_context(self) -> int:
-        return max((self.made(setting).text.context for setting in self.settings()), default=0)
-
 
 def recipes_of(
     kinds: Sequence[str], context: int | None, mask_role_words: bool, seed: int, options: Mapping[str, Any]
-) -> list[CellRecipe]:
+) -> list[Recipe]:
     """How each kind is made. An option goes to every kind that has it, and is then not chosen."""
     classes = [detector_class(kind) for kind in kinds]
     takes = {kind: set(chosen.options_type.model_fields) for kind, chosen in zip(kinds, classes, strict=True)}
@@ -205,45 +79,171 @@ def recipes_of(
         if context is not None:
             fixed["context"] = context
         settled = {*fixed, "epochs"} if fixed.get("max_steps") else {*fixed}  # so many steps, whatever the epochs
-        grid = {name: values for name, values in chosen.grid.items() if name not in settled}
-        recipe = CellRecipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
+        grid = {name: list(values) for name, values in chosen.grid.items() if name not in settled}
+        recipe = Recipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
         made = [recipe.made(setting) for setting in recipe.settings()]
         made[0].prepare()
         recipes.append(recipe)
     return recipes
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """setting: the chosen values; left_out: what the inner folds left out, "" if nothing was chosen; tried: the mean
-    AUROC of each setting on what they left out, within games if these have pairs; None where it could not be fitted.
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A detector that learned. setting: the chosen values; left_out: what the inner folds left out, "" if nothing was
+    chosen; tried: the mean AUROC of each setting on what they left out, within games if these have pairs; None where it
+    could not be fitted; score: in [0, 1], of the statements that it scores, then of the players of their games; why:
+    why there is none, else empty; learned: from how many statements; seconds: of the processor.
     """
 
     setting: Setting
-    left_out: str
-    tried: tuple[tuple[Setting, float | None], ...]
+    left_out: str = ""
+    tried: Sequence[tuple[Setting, float | None]] = ()
+    score: Floats = field(default_factory=lambda: np.empty(0))
+    why: str = ""
+    learned: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def read(cls, file: Path) -> Fit | None:
+        """What was kept; None if nothing was, or if its file is damaged."""
+        try:
+            (row,) = pq.read_table(regular(file)).to_pylist()
+            return cls(**json.loads(row["facts"]), score=np.array(row["score"]))
+        except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
+            return None
+
+    def keep(self, file: Path) -> None:
+        """Raises OSError."""
+        facts = asdict(self)
+        row = pa.table({"score": [facts.pop("score")], "facts": [json.dumps(facts)]})
+        pq.write_table(row, partial := file.with_suffix(".partial"), compression="zstd")
+        partial.replace(file)
 
 
-def settings_text(setting: Mapping[str, Any]) -> str:
-    """A setting as words: "context 2, strength 4"."""
-    return ", ".join(f"{name} {value:g}" for name, value in setting.items())
+def folder_of_fits(out: Path) -> Path:
+    """That inside a report's folder. Raises UsageError if `out` holds anything else, or cannot be written."""
+    fits = out / "fits"
+    if out.exists() and not fits.is_dir() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of transfer; choose another --out")
+    try:
+        fits.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror or error}); choose another --out") from error
+    return fits
 
 
-def choose(table: TransferTable, learn: Rows, by: str, recipe: CellRecipe) -> Choice:
+def fit_names(table: TransferTable, recipe: Recipe) -> Callable[[str, Rows, Rows], str]:
+    """Names a fit, from the kind of unit and the rows that are learned from and scored: by a hash of these statements,
+    with context, units and their games, of the labels that are learned, of the detector with its options and grid, and
+    of the code and packages that do it.
+    """
+    kind = recipe.detector.kind
+    facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
+    examples = table.examples(max(recipe.made(setting).text.context for setting in recipe.settings()))
+    units = table.frame.select(*UNITS.values()).iter_rows()
+    games = {key: game.digest() for key, game in table.transcripts.items()}
+    rows = [_hash(one, names, games[one.game_id]) for one, names in zip(examples, units, strict=True)]
+
+    def name(by: str, learn: Rows, score: Rows) -> str:
+        learned, others = (b"".join(rows[at] for at in part) for part in (learn, score))
+        return _hash(facts, by, learned, table.y[learn].tobytes(), others).hex()[:32]
+
+    return name
+
+
+def _hash(*facts: object) -> bytes:
+    return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """A hash of the code that reads, fits and scores."""
+    rooms = (Path(__file__).parents[1], Path(claims.__file__).parent)
+    return hashlib.sha256(
+        b"".join(file.read_bytes() for room in rooms for file in sorted(room.rglob("*.py")))
+    ).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What a scorer gives in a trial. score: (n + m,), to the statements of the table, then to its players after the
+    whole game; NaN where there is none; why: why statements have none; fits: of a detector, those that gave scores.
+    """
+
+    trial: Trial
+    scorer: str
+    score: Floats
+    why: str = ""
+    fits: Sequence[Fit] = ()
+
+
+def fit_all(
+    table: TransferTable, trials: Sequence[Trial], recipes: Sequence[Recipe], kept: Path | None, progress: Progress
+) -> list[Scores]:
+    """Scores of each detector in each trial. Trials that learn from the same rows share a fit. kept: the folder of
+    fits; those that it has are read.
+    """
+    shared: dict[tuple[str, bytes], tuple[Rows, Rows]] = {}
+    for by, part in ((trial.by, part) for trial in trials for part in trial.parts if len(part.learn)):
+        learn, score = shared.get(key := (by, part.learn.tobytes()), (part.learn, part.score))
+        shared[key] = learn, np.union1d(score, part.score)
+    found: list[Scores] = []
+    for recipe in recipes:
+        kind, name = recipe.detector.kind, fit_names(table, recipe)
+        files = {key: kept / f"{name(key[0], *rows)}.parquet" for key, rows in shared.items()} if kept else {}
+        fits = {key: fit for key, file in files.items() if (fit := Fit.read(file)) is not None}
+        todo, done = {key: rows for key, rows in shared.items() if key not in fits}, 0
+        for key, (learn, score) in todo.items():
+            fits[key] = _fit(table, recipe, key[0], learn, score)
+            if kept:
+                fits[key].keep(files[key])
+            done += len(learn)
+            progress(f"{kind}: statements learned from", done, sum(len(rows) for rows, _ in todo.values()))
+        for trial in trials:
+            every = np.full(table.frame.height + table.players.height, np.nan)
+            own = [(part.score, (trial.by, part.learn.tobytes())) for part in trial.parts if len(part.learn)]
+            gave = [(rows, key) for rows, key in own if not fits[key].why]
+            for rows, key in gave:
+                at = table.judged(rows)
+                every[at] = fits[key].score[np.searchsorted(table.judged(shared[key][1]), at)]
+            why = "; ".join(dict.fromkeys(filter(None, [trial.why, *(fits[key].why for _, key in own)])))
+            found.append(Scores(trial, kind, every, why, [fits[key] for _, key in gave]))
+    return found
+
+
+def _fit(table: TransferTable, recipe: Recipe, by: str, learn: Rows, score: Rows) -> Fit:
+    began = time.process_time()
+    fit = choose(table, learn, by, recipe)
+    detector = recipe.made(fit.setting)
+    try:
+        (said,) = _learned(table, [detector], learn, score)
+    except UsageError as error:
+        return replace(fit, why=str(error))
+    every = np.r_[said, players_of(table, score, said, detector)]
+    return replace(fit, score=every, learned=len(learn), seconds=time.process_time() - began)
+
+
+def _learned(table: TransferTable, made: Sequence[Detector], learn: Rows, score: Rows) -> Floats:
+    """(detectors, scored rows): what detectors that read the same text give once they have learned. Raises UsageError
+    where they cannot.
+    """
+    examples = table.examples(made[0].text.context)
+    shown, others = ([examples[row] for row in rows] for rows in (learn, score))
+    return type(made[0]).try_each(made, shown, table.y[learn], table.games[learn], others)
+
+
+def choose(table: TransferTable, learn: Rows, by: str, recipe: Recipe) -> Fit:
     """The first setting of the grid whose mean AUROC over the inner folds of the rows that are learned from is within
     one standard error of the best (Breiman et al. 1984, "Classification and regression trees", section 3.4.3): settings
     stand in order, those that hold a detector back most first, and few folds of unlike units tell little.
     """
     settings = recipe.settings()
-    if len(settings) < 2:
-        return Choice(settings[0], "", ())
-    left_out, folds = inner_folds(table, learn, by, recipe.seed)
+    left_out, folds = _inner_folds(table, learn, by, recipe.seed) if len(settings) > 1 else ("", [])
     if not folds:
-        return Choice(settings[0], "", ())
+        return Fit(settings[0])
     each = np.array([_try(table, recipe, settings, *fold) for fold in folds])
-    found = each.mean(axis=0)
-    tried = zip(settings, (float(value) if np.isfinite(value) else None for value in found), strict=True)
-    return Choice(settings[_first_of_the_best(each)], left_out, tuple(tried))
+    means = [value if np.isfinite(value) else None for value in each.mean(axis=0).tolist()]
+    return Fit(settings[_first_of_the_best(each)], left_out, list(zip(settings, means, strict=True)))
 
 
 def _first_of_the_best(each: Floats) -> int:
@@ -256,196 +256,80 @@ def _first_of_the_best(each: Floats) -> int:
     return int(np.flatnonzero(behind.mean(axis=0) <= error)[0])
 
 
-def inner_folds(table: TransferTable, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:
+def _inner_folds(table: TransferTable, learn: Rows, by: str, seed: int) -> tuple[str, list[tuple[Rows, Rows]]]:
     """(what they leave out, folds of rows to fit on and rows to score). Units of the same kind as outside are left out
     where at least two of them can be; else speaking models; else games. No game is on both sides of a fold.
     """
     for kind in dict.fromkeys((by, "model")):
-        folds = by_unit(table.column(UNITS[kind]), table.games, table.y, learn)
+        folds = by_unit(table.units(kind), table.games, table.y, learn)
         if len(folds) >= 2:
             return kind, folds
-    return _BY_GAME, by_game(table.games, table.y, learn, seed)
+    return "games", by_game(table.games, table.y, learn, seed)
 
 
-def _try(table: TransferTable, recipe: CellRecipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> Floats:
-    """(settings,): the AUROC of each on the rows left out, NaN where it cannot be fitted."""
+def _try(table: TransferTable, recipe: Recipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> list[float]:
+    """The AUROC of each setting on the rows left out, within games, as detectors are judged, or over all games where
+    none has both classes; NaN where it cannot be fitted.
+    """
     found: list[float] = []
     for _, group in groupby(settings, key=lambda setting: setting.get("context")):
         made = [recipe.made(setting) for setting in group]
-        examples = table.examples(made[0].text.context)
-        learn, others = [examples[i] for i in rest], [examples[i] for i in out]
         try:
-            scores = recipe.detector.try_each(made, learn, table.y[rest], table.games[rest], others)
+            scores = _learned(table, made, rest, out)
         except UsageError:
             found += [np.nan] * len(made)
             continue
-        found += [_auroc(table, out, score) for score in scores]
-    return np.array(found)
-
-
-def _auroc(table: TransferTable, out: Rows, score: Floats) -> float:
-    """Within games, as detectors are judged; over all games where none has both classes."""
-    own = table.frame["game_id"].gather(out).rank("dense").to_numpy().astype(np.int64)
-    data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
-    (right,), (pairs,) = pairs_within(data)
-    return float(right / pairs if pairs else pooled_auroc(data, np.ones((1, 1), np.float32))[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """What the fits of one unit under one protocol give to every statement of the table.
-
-    score: (n,), NaN where there is none; players: of every player of the table, after the whole game; unheard: (n,),
-    whether no model of the statement's table spoke in a game that the detector learned from; reasons: why statements
-    have no score; choices: of each fit of a detector, with how many statements it learned from, and its CPU seconds.
-    """
-
-    by: str
-    protocol: str
-    unit: str
-    scorer: str
-    score: Floats
-    players: Floats
-    unheard: Bools
-    reasons: tuple[str, ...]
-    choices: tuple[tuple[Choice, int, float], ...]
-
-
-def fit_all(
-    table: TransferTable, fits: Sequence[Fit], recipes: Sequence[CellRecipe], store: Store | None, progress: Progress
-) -> list[Scores]:
-    """Scores by unit, protocol and detector, in the order of the plan. Fits that the store has are read from it."""
-    found: list[Scores] = []
-    for recipe in recipes:
-        what = f"{recipe.detector.kind}: statements learned from"
-        named = Keys.of(table, recipe)
-        keys = ["" if fit.reason else named.key(fit) for fit in fits]
-        known = {
-            "": None,
-            **{key: store.read(key, fit, table) for key, fit in zip(keys, fits, strict=True) if key and store},
-        }
-        missing = {key: fit for key, fit in zip(keys, fits, strict=True) if key and not known.get(key)}
-        todo, learned = sum(len(fit.learn) for fit in missing.values()), 0
-        for key, fit in missing.items():
-            progress(what, learned, todo)
-            done = known[key] = _fit(table, fit, recipe)
-            if store:
-                store.write(key, fit, done, table)
-            learned += len(fit.learn)
-            progress(what, learned, todo)
-        grouped: dict[tuple[str, str, str], list[tuple[Fit, Fitted]]] = {}
-        for key, fit in zip(keys, fits, strict=True):
-            done = known[key] or Fitted(np.empty(0), np.empty(0), Choice({}, "", ()), fit.reason)
-            grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
-        found += [_scores(table, recipe.detector.kind, *where, parts) for where, parts in grouped.items()]
+        for data in (scored(table.frame[out].with_columns(score=score)) for score in scores):
+            alike = np.ones((1, data.games), np.float32)
+            within = within_games(data, alike)
+            found += (within if np.isfinite(within[0]) else pooled_auroc(data, alike)).tolist()
     return found
 
 
-def without_labels(table: TransferTable, fits: Sequence[Fit], scores: Sequence[Scores]) -> list[Scores]:
-    """What detectors that learned nothing of a unit give to the games that those with labels of it score."""
-    rows = {(fit.by, fit.unit): fit.score for fit in fits if fit.protocol not in PROTOCOLS and not fit.reason}
-    found = []
-    for part in scores:
-        if part.protocol == LEFT_OUT and (part.by, part.unit) in rows:
-            score, players = np.full_like(part.score, np.nan), np.full_like(part.players, np.nan)
-            for kept, whole, at in (
-                (score, part.score, rows[part.by, part.unit]),
-                (players, part.players, table.seats(rows[part.by, part.unit])),
-            ):
-                kept[at] = whole[at]
-            found.append(replace(part, protocol=with_labels(0), score=score, players=players))
-    return found
-
-
-def _fit(table: TransferTable, fit: Fit, recipe: CellRecipe) -> Fitted:
-    began = time.process_time()
-    choice = choose(table, fit.learn, fit.by, recipe)
-    detector = recipe.made(choice.setting)
-    examples = table.examples(detector.text.context)
-    learn, score = ([examples[i] for i in rows] for rows in (fit.learn, fit.score))
-    try:
-        (scores,) = recipe.detector.try_each([detector], learn, table.y[fit.learn], table.games[fit.learn], score)
-    except UsageError as error:
-        return Fitted(np.empty(0), np.empty(0), choice, str(error))
-    players = players_of(score, scores, detector)
-    return Fitted(scores, players, choice, cpu_seconds=time.process_time() - began)
-
-
-def players_of(examples: Sequence[Example], scores: Floats, detector: Detector | None = None) -> Floats:
-    """The posterior of the players of scored games at their end, game after game; of those whose target is the role.
-    Where it follows from the scores of statements, nothing is predicted again. detector: what gave the scores, if it is
-    one.
+def players_of(table: TransferTable, rows: Rows, scores: Floats, detector: Detector | None = None) -> Floats:
+    """The posterior of the players of scored games at their end, those of `TransferTable.seats`. Where it follows from
+    the scores of statements, nothing is predicted again. detector: what gave the scores, if it is one.
     """
-    scored: dict[str, tuple[GameMoment, dict[int, float]]] = {}
-    for example, score in zip(examples, scores.tolist(), strict=True):
-        if example.target == ROLE and example.seen:
-            game = example.seen.transcript
-            _, own = scored.setdefault(example.game_id, (GameMoment(game), {}))
-            own[game.place(example.statement_id)] = score
-    moments = [moment for moment, _ in scored.values()]
+    seats = table.players[table.seats(rows)].select("game_id", "player")
+    said: dict[str, dict[int, float]] = {game: {} for game in seats["game_id"]}
+    for game, key, score in zip(*table.frame[rows].select("game_id", "statement_id"), scores.tolist(), strict=True):
+        if game in said:
+            said[game][table.transcripts[game].place(key)] = score
+    moments = [GameMoment(table.transcripts[game]) for game in said]
     if detector is not None and detector.judges_players:
         found = detector.player_posteriors(moments)
     else:
-        found = posteriors_of_scores(moments, [own for _, own in scored.values()])
-    seats = zip(moments, found, strict=True)
-    return np.array([players[name] for moment, players in seats for name in moment.transcript.names], dtype=np.float64)
-
-
-def _scores(
-    table: TransferTable, scorer: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
-) -> Scores:
-    score, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
-    unheard = np.zeros(table.frame.height, bool)
-    models, speakers = table.frame["models"].to_list(), table.column("speaker_model")
-    for fit, done in parts:
-        if done.reason:
-            continue
-        score[fit.score] = done.score
-        players[table.seats(fit.score)] = done.players
-        learned_in = np.isin(table.games, np.unique(table.games[fit.learn]))
-        heard = set(speakers[learned_in])
-        unheard[fit.score] = [heard.isdisjoint(models[i] or ()) for i in fit.score]
-    return Scores(
-        *(by, protocol, unit, scorer, score, players, unheard),
-        tuple(dict.fromkeys(done.reason for _, done in parts if done.reason)),
-        tuple((done.choice, len(fit.learn), done.cpu_seconds) for fit, done in parts if not done.reason),
-    )
+        found = posteriors_of_scores(moments, list(said.values()))
+    posterior = dict(zip(said, found, strict=True))
+    return np.array([posterior[game][player] for game, player in seats.iter_rows()], dtype=np.float64)
 
 
 FLOORS = (LENGTH, "position", BEST_WORD, "others", K_OF_N, ROLE_ORACLE)
 """The controls that stand beside what is left out; the last where no target is the role itself."""
-JUDGED = "judge: "
-"""The prefix of the names of judges that came with the corpora."""
 
 
-def beside(table: TransferTable, fits: Sequence[Fit], seed: int, progress: Progress) -> list[Scores]:
+def beside(table: TransferTable, trials: Sequence[Trial], seed: int, progress: Progress) -> list[Scores]:
     """The scores of controls, which learn what a detector learns from, and of judges, of each unit that is left out."""
-    out = [fit for fit in fits if fit.protocol == LEFT_OUT]
-    learned = [fit for fit in out if not fit.reason]
+    out = [(trial, trial.parts[0]) for trial in trials if trial.protocol == LEFT_OUT]
     found: list[Scores] = []
-    names = FLOORS[: -1 if ROLE in table.targets.values() else None]
-    for done, name in enumerate(names):
-        progress("controls", done, len(names))
-        if learned and CONTROLS[name].knows(table.frame):
+    controls = [name for name in FLOORS if name != ROLE_ORACLE or ROLE not in table.targets.values()]
+    for done, name in enumerate(controls):
+        progress("controls", done, len(controls))
+        if CONTROLS[name].knows(table.frame):
             probe = CONTROLS[name].made(table.frame, seed)
-            found += [_beside(table, fit, CONTROL + name, probe(fit.learn, fit.score, table.y)) for fit in learned]
-    progress("controls", len(names), len(names))
-    said = table.frame.select("corpus", "statement_id").with_row_index("row")
-    for name in table.judges["judge"].unique().sort():
-        rated = said.join(table.judges.filter(pl.col("judge") == name), on=["corpus", "statement_id"], how="inner")
-        every = np.full(table.frame.height, np.nan)
-        every[rated["row"].to_numpy()] = rated["score"].to_numpy()
-        rows = [fit for fit in out if np.isfinite(every[fit.score]).any()]
-        found += [_beside(table, fit, JUDGED + name, every[fit.score]) for fit in rows]
+            learned = ((one, part, probe(part.learn, part.score, table.y)) for one, part in out if not one.why)
+            found += [_beside(table, CONTROL + name, *one) for one in learned]
+    progress("controls", len(controls), len(controls))
+    for name in sorted(column for column in table.frame.columns if column.startswith(JUDGED)):
+        rated = table.frame[name].to_numpy()
+        given = ((one, part, rated[part.score]) for one, part in out if np.isfinite(rated[part.score]).any())
+        found += [_beside(table, name, *one) for one in given]
     return found
 
 
-def _beside(table: TransferTable, fit: Fit, name: str, score: Floats) -> Scores:
-    """score: (rows of the fit,)."""
-    scores, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
-    scores[fit.score] = score
-    if np.isfinite(score).all():
-        every = table.examples(0)
-        players[table.seats(fit.score)] = players_of([every[row] for row in fit.score], score)
-    unheard = np.zeros(table.frame.height, bool)
-    return Scores(fit.by, fit.protocol, fit.unit, name, scores, players, unheard, (), ())
+def _beside(table: TransferTable, scorer: str, trial: Trial, part: Part, said: Floats) -> Scores:
+    every = np.full(table.frame.height + table.players.height, np.nan)
+    every[part.score] = said
+    if np.isfinite(said).all():
+        every[table.judged(part.score)] = np.r_[said, players_of(table, part.score, said)]
+    return Scores(trial, scorer, every)

@@ -16,9 +16,9 @@ from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.study.across import figures
 from liescope.detectors.study.corpora import TASK, UNITS, at_hand, read_table
-from liescope.detectors.study.fits import beside, fit_all, open_store, recipes_of, without_labels
+from liescope.detectors.study.fits import beside, fit_all, folder_of_fits, recipes_of
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, plan
-from liescope.detectors.study.transfer_result import TransferResult, choices_of, scores_of
+from liescope.detectors.study.transfer_result import TransferResult, choices_of, report, scores_of
 from liescope.detectors.suite import read_suite
 
 
@@ -78,26 +78,25 @@ def transfer(
         raise UsageError("name corpora, or a --suite in their place")
     if not by and not suite:
         raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
-    kinds = _listed(by or TASK, "unit", UNITS)
-    recipes = recipes_of(_listed(own["detector"]), own["context"], own["mask_role_words"], seed, options)
-    asked = [name.replace("-", " ") for name in _listed(own["protocols"])]
-    only = _listed(asked or ((LEFT_OUT,) if suite else PROTOCOLS), "protocol", PROTOCOLS)
+    kinds = _known(by or TASK, "unit", UNITS)
+    recipes = recipes_of(_known(own["detector"]), own["context"], own["mask_role_words"], seed, options)
+    asked = [name.replace("-", " ") for name in _known(own["protocols"])]
+    only = _known(asked or ((LEFT_OUT,) if suite else PROTOCOLS), "protocol", PROTOCOLS)
     few = sorted(set(_numbers(own["labels"])))
     if few and (few[0] < 1 or LEFT_OUT not in only):
         raise UsageError("--labels takes numbers of games from 1, for units that are left out")
     with ExitStack() as stack:
-        store = None if out is None else stack.enter_context(open_store(Path(out)))
+        kept = None if out is None else folder_of_fits(Path(out))
         show = stack.enter_context(shown(progress))
         parts, missing = at_hand(suite, stack, show) if suite else (given, ())
         table = read_table(parts, own["target"])
         for kind in kinds:
-            if len(found := sorted(set(table.column(UNITS[kind])))) < 2:
+            if len(found := sorted(set(table.units(kind)))) < 2:
                 only_one = f"there is only one {kind}, {found[0]}" if found else "there are no statements"
                 raise UsageError(f"--by {kind}: {only_one}; give more corpora, or another unit")
-        every = [fit for kind in kinds for fit in plan(table, kind, seed, few)]
-        fits = [fit for fit in every if (PAIR if fit.protocol == PAIR else LEFT_OUT) in only]
-        scores = fit_all(table, fits, recipes, store, show)
-        scores += [*without_labels(table, fits, scores), *beside(table, fits, seed, show)]
+        every = [trial for kind in kinds for trial in plan(table, kind, seed, few)]
+        trials = [trial for trial in every if (PAIR if trial.protocol == PAIR else LEFT_OUT) in only]
+        scores = [*fit_all(table, trials, recipes, kept, show), *beside(table, trials, seed, show)]
         rows, places = figures(table, scores, seed, show)
         result = TransferResult(
             tuple(rows),
@@ -106,11 +105,11 @@ def transfer(
             scores_of(table, scores),
             table.targets,
             tuple(sorted(table.frame["source"].unique())),
-            table.units,
+            table.called,
             (*missing, *table.notes),
             {
                 "by": kinds,
-                "detectors": {one.detector.kind: one.to_json() for one in recipes},
+                "detectors": {one.detector.kind: {"fixed": one.fixed, "grid": one.grid} for one in recipes},
                 "protocols": only,
                 "labels": few,
                 **{name: own[name] for name in ("mask_role_words", "seed")},
@@ -118,18 +117,13 @@ def transfer(
         )
         if out is None:
             return result
-        from liescope.detectors.study.transfer_report import report
-
         told = report(result)
         return replace(result, told=told, files=tuple(write(told, Path(out), within=True)))
 
 
-def _listed(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:
-    """Names, each once; several may stand in one text, separated by commas. known: the names that there are, if that is
-    checked.
-    """
-    named = [given] if isinstance(given, str) else given
-    found = list(dict.fromkeys(name.strip() for words in named for name in words.split(",")))
+def _known(given: str | Sequence[str], what: str = "", known: Sequence[str] | dict[str, str] = ()) -> list[str]:
+    """Names, each once. known: those that there are, if that is checked."""
+    found = list(dict.fromkeys([given] if isinstance(given, str) else given))
     for name in found if what else ():
         if name not in known:
             raise UnknownName(what, name, known)

@@ -1,30 +1,28 @@
-"""What a transfer found: every figure with its place, and the sentences that they make."""
+"""What a transfer found: every figure with its place, the sentences that they make, and the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.common.report.contents import Report, with_interval
+from liescope.common.figures import MatrixCell, matrix, svg
+from liescope.common.report.contents import Estimate, Report, Section, Table, with_interval
 from liescope.common.text import Units
-from liescope.detectors.study.across import (
-    HALF,
-    MEAN,
-    NAMES,
-    NAMES_VILLAGER,
-    WORST,
-    Place,
-)
+from liescope.detectors.study.across import AFTER, MAIN, MEAN, SLICES, WORST, Place
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.corpora import TransferTable
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
-from liescope.detectors.study.fits import Scores, settings_text
-from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS
+from liescope.detectors.study.fits import Scores
+from liescope.detectors.study.metrics import DIFFERENCE, METRICS, POOLED, WITHIN, words_of
+from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, with_labels
+from liescope.detectors.study.scores import scripted_warning
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 _CHANCE = 0.5
 CHOICES = {
@@ -69,13 +67,12 @@ class TransferResult:
         """
         return figure_table(self.rows)
 
-    def of(self, scorer: str, by: str, protocol: str, part: str = "", after: bool = False) -> Iterator[Figure]:
-        """The figures of a scorer that are no differences, of all places of this kind."""
+    def of(self, scorer: str, by: str, protocol: str) -> Iterator[tuple[Place, Figure]]:
+        """The figures of a scorer that are no differences, with their places."""
         for row in self.rows:
             place = self.places[row.where]
-            here = (place.by, place.protocol, place.part, place.after) == (by, protocol, part, after)
-            if here and row.scorer == scorer and row.against is None:
-                yield row
+            if (row.scorer, place.by, place.protocol, row.against) == (scorer, by, protocol, None):
+                yield place, row
 
     @property
     def parts(self) -> list[tuple[str, str]]:
@@ -104,177 +101,105 @@ class TransferResult:
         return "\n".join(found.words for found in self.findings)
 
     def __repr__(self) -> str:
-        worst = [
-            f"{row.scorer}, {row.where}, {row.value:.3f}"
-            for by, kind in self.parts
-            for protocol in PROTOCOLS
-            for row in self.of(kind, by, protocol, WORST)
-            if row.metric == WITHIN
-        ]
-        found = "; ".join(worst) or "not defined"
-        return f"<TransferResult {', '.join(self.targets)}: worst AUROC within games {found}>"
+        return f"<TransferResult {', '.join(self.targets)}: {self.findings[0].words}>"
 
 
 def choices_of(scores: Sequence[Scores]) -> pl.DataFrame:
     """A row for each setting that was tried, with the columns `CHOICES`."""
     rows = []
     for part in scores:
-        for choice, learned, seconds in part.choices:
-            own = (part.scorer, _learned(part), learned, settings_text(choice.setting), choice.left_out)
-            tried = choice.tried or ((choice.setting, None),)
-            rows += [(*own, settings_text(setting), value, seconds) for setting, value in tried]
+        for fit in part.fits:
+            own = (part.scorer, part.trial.name, fit.learned, settings_text(fit.setting), fit.left_out)
+            tried = fit.tried or [(fit.setting, None)]
+            rows += [(*own, settings_text(setting), value, fit.seconds) for setting, value in tried]
     return pl.DataFrame(rows, schema=CHOICES, orient="row")
 
 
 def scores_of(table: TransferTable, scores: Sequence[Scores]) -> pl.DataFrame:
-    """The scores of detectors, of statements and then of players."""
-    said = table.frame.select("corpus", "game_id", "statement_id", player=pl.lit(None, pl.String))
-    seated = table.players.select("corpus", "game_id", statement_id=pl.lit(None, pl.String), player="player")
-    found = []
-    for part in (part for part in scores if part.choices or part.reasons):
-        for keys, score in ((said, part.score), (seated, part.players)):
-            kept = keys.with_columns(score=pl.Series(score, nan_to_null=True, dtype=pl.Float64)).drop_nulls("score")
-            named = {"scorer": pl.lit(part.scorer), "where": pl.lit(_learned(part))}
-            found.append(kept.with_columns(**named).select(*named, *kept.columns))
-    return pl.concat(found)
+    """The scores of all scorers, of statements and then of players."""
+    keys = ("corpus", "game_id", "statement_id", "player")
+    every = pl.concat([table.frame, table.players], how="diagonal").select(keys)
+    named = (
+        every.with_columns(scorer=pl.lit(one.scorer), where=pl.lit(one.trial.name), score=pl.Series(one.score))
+        for one in scores
+    )
+    columns = ("scorer", "where", *keys, "score")
+    return pl.concat(one.select(columns).filter(pl.col("score").is_not_nan()) for one in named)
 
 
-def _learned(part: Scores) -> str:
-    return f"{part.protocol}:{part.by}={part.unit}"
+def settings_text(setting: Mapping[str, Any]) -> str:
+    """A setting as words: "context 2, strength 4"."""
+    return ", ".join(f"{name} {value:g}" for name, value in setting.items())
 
 
 _WHERE = {PAIR: "Trained on one {} and tested on another", LEFT_OUT: "Tested on a {} that was left out of training"}
 _NOWHERE = {
-    PAIR: "No {} could be tested by a detector trained on another: the appendix says why each pair is empty.",
-    LEFT_OUT: "No {} could be left out of training: the appendix says why.",
+    PAIR: "No {} could be tested by a detector trained on another: what is empty is listed with the reason.",
+    LEFT_OUT: "No {} could be left out of training: what is empty is listed with the reason.",
 }
-_ONLY_POOLED = (
-    "No game that could be tested has both deceptive and honest statements, so that only the AUROC over all games is "
-    "defined."
-)
 
 
 def findings(result: TransferResult, by: str, detector: str) -> Iterator[Finding]:
-    """What was found for one kind of unit and one detector. The answers first: across, left out, and at home; then what
-    stands beside them, and who is named.
+    """The answers for one kind of unit and one detector: across, left out, and at home."""
+    cases: dict[tuple[str, str], dict[tuple[str, str], Figure]] = {}
+    for protocol in PROTOCOLS:
+        for place, row in result.of(detector, by, protocol):
+            ends = cases.setdefault((protocol, place.family), {})
+            if place.part in (WORST, MEAN) and not place.after and row.value is not None:
+                ends[row.metric, place.part] = row
+    for (protocol, family), ends in cases.items():
+        unit = f"{by} of {family}" if family else by
+        metric = WITHIN if (WITHIN, MEAN) in ends else POOLED
+        if (metric, MEAN) in ends:
+            where = f"{_WHERE[protocol].format(unit)}, {detector}"
+            yield _answer(result, where, ends[metric, WORST], ends[metric, MEAN])
+        else:
+            yield Finding(_NOWHERE[protocol].format(unit))
+    yield from _at_home(result, by, detector)
+
+
+def _answer(result: TransferResult, where: str, worst: Figure, mean: Figure) -> Finding:
+    """Whether a detector beats chance and the controls, by the AUROC within games; the pooled one where no game has
+    both classes.
     """
-    tried = dict.fromkeys(
-        (place.protocol, place.family)
-        for place in result.places.values()
-        if place.by == by and place.protocol in PROTOCOLS and not place.part and (place.train or place.protocol != PAIR)
+    least, cells = result.places[worst.where], result.places[mean.where].cells
+    at = f"from {least.train} to {least.test}" if least.train else least.test
+    reached = f"{_interval(worst)} at worst ({at}), and {_interval(mean)} on average over {cells} cases"
+    reached = reached if cells > 1 else f"{_interval(worst)}, {at}, the only case"
+    within = result.units.say(
+        "within games" if mean.metric == WITHIN else "over all games, since none has both classes,"
     )
-    cases = [_Case(result, by, detector, *one) for one in tried]
-    yield from (case.answer() for case in cases)
-    if PAIR in result.settings["protocols"]:
-        yield from _at_home(result, by, detector)
-    for case in cases:
-        yield from case.beside()
-    for case in cases if result.units.are_games else ():
-        yield from case.named()
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """Units of one kind and family under one protocol."""
-
-    result: TransferResult
-    by: str
-    detector: str
-    protocol: str
-    family: str
-
-    def row(self, metric: str, part: str, after: bool = False) -> Figure | None:
-        found = self.result.of(self.detector, self.by, self.protocol, part, after)
-        rows = (row for row in found if self.result.places[row.where].family == self.family and row.metric == metric)
-        return next((row for row in rows if row.value is not None), None)
-
-    @property
-    def unit(self) -> str:
-        return f"{self.by} of {self.family}" if self.family else self.by
-
-    def answer(self) -> Finding:
-        """Whether it beats chance and the controls, by the AUROC within games; the pooled one where no game has both
-        classes.
-        """
-        metric = next((name for name in (WITHIN, POOLED) if self.row(name, MEAN)), None)
-        if metric is None:
-            return Finding(_NOWHERE[self.protocol].format(self.unit))
-        rests, reached = self._reached(metric)
-        units, (worst, mean) = self.result.units, rests
-        within = units.say("within games" if metric == WITHIN else "over all games")
-        said = f"{_WHERE[self.protocol].format(self.unit)}, {self.detector} {self._beats_chance(worst, mean)}"
-        said += f": it has an AUROC {within} of {reached}, where 0.50 is chance"
-        leads = [row for row in self.result.rows if row.against and row.metric == metric + DIFFERENCE]
-        leads = [row for row in leads if (row.scorer, row.where) == (self.detector, mean.where)]
-        if leads and mean.lo is not None and mean.lo > _CHANCE:
-            lead = min(leads, key=lambda row: row.value or 0.0)
-            behind = f"{scorer_words(lead.against or '')}, {_interval(lead)} lower on average"
-            ahead = lead.lo is not None and lead.lo > 0
-            said += f"; {behind}, comes closest" if ahead else f", but it is not shown to do better than {behind}"
-            rests = (*rests, lead)
-        return Finding(f"{said}.", rests)
-
-    def _beats_chance(self, worst: Figure, mean: Figure) -> str:
-        cells = self.result.places[mean.where].cells
-        if worst.lo is None or worst.hi is None or worst.lo == worst.hi:
-            return f"cannot be judged from so few {self.result.units.games}"
-        if worst.lo > _CHANCE:
-            return "does better than chance" + ("" if cells == 1 else ", even in the worst case")
-        if worst.hi < _CHANCE:
-            return "does worse than chance" + ("" if cells == 1 else " in the worst case")
-        if cells > 1 and mean.lo is not None and mean.lo > _CHANCE:
-            return "does better than chance on average, but is not shown to in the worst case"
-        return "is not shown to do better than chance"
-
-    def _reached(self, metric: str, after: bool = False) -> tuple[tuple[Figure, ...], str]:
-        """The worst and the mean, and both in words; nothing where there is none."""
-        worst, mean = (self.row(metric, part, after) for part in (WORST, MEAN))
-        if worst is None or mean is None:
-            return (), ""
-        place = self.result.places[worst.where]
-        where = f"from {place.train} to {place.test}" if place.train else place.test
-        words = f"{_interval(worst)}, {where}, the only case"
-        if place.cells > 1:
-            words = f"{_interval(worst)} at worst ({where}), and {_interval(mean)} on average over {place.cells} cases"
-        return (worst, mean), words
-
-    def beside(self) -> Iterator[Finding]:
-        """What scores after the whole game reach, or why there are only pooled figures."""
-        say = self.result.units.say
-        if not self.row(WITHIN, MEAN) and self.row(POOLED, MEAN):
-            yield Finding(say(_ONLY_POOLED))
-        rests, reached = self._reached(WITHIN, True)
-        if rests:
-            said = say("scores that use the whole game have an AUROC within games of")
-            yield Finding(f"{_WHERE[self.protocol].format(self.unit)}, {said} {reached}.", rests)
-
-    def named(self) -> Iterator[Finding]:
-        """How often the most suspect player deceives, units left out."""
-        for metric, who in (
-            (NAMES, "the player it suspects most after the whole game deceives"),
-            (NAMES_VILLAGER, "a detector in a villager's seat names a deceiver"),
-        ):
-            found, surer = (self.row(name, WORST, True) for name in (metric, metric + HALF))
-            if self.protocol == LEFT_OUT and found and surer:
-                where, half = (self.result.places[row.where].test for row in (found, surer))
-                yield Finding(
-                    f"With one {self.unit} left out, {who} in {_percent(found)} of the games in the worst case "
-                    f"({where}), where {found.prevalence:.1%} is chance; in the half of the games where it is surest, "
-                    f"in {_percent(surer)} in the worst case ({half}).",
-                    (found, surer),
-                )
+    if worst.lo is None or worst.hi is None or worst.lo == worst.hi:
+        beats = f"cannot be judged from so few {result.units.games}"
+    elif worst.lo > _CHANCE:
+        beats = "does better than chance" + ("" if cells == 1 else ", even in the worst case")
+    elif worst.hi < _CHANCE:
+        beats = "does worse than chance" + ("" if cells == 1 else " in the worst case")
+    elif cells > 1 and mean.lo is not None and mean.lo > _CHANCE:
+        beats = "does better than chance on average, but is not shown to in the worst case"
+    else:
+        beats = "is not shown to do better than chance"
+    said = f"{where} {beats}: it has an AUROC {within} of {reached}, where 0.50 is chance"
+    leads = [row for row in result.rows if row.metric == mean.metric + DIFFERENCE and row.scorer == mean.scorer]
+    leads = sorted((row for row in leads if row.where == mean.where), key=lambda row: row.value or 0.0)
+    if not leads or mean.lo is None or mean.lo <= _CHANCE:
+        return Finding(f"{said}.", (worst, mean))
+    behind = f"{scorer_words(leads[0].against or '')}, {_interval(leads[0])} lower on average"
+    ahead = leads[0].lo is not None and leads[0].lo > 0
+    said += f"; {behind}, comes closest" if ahead else f", but it is not shown to do better than {behind}"
+    return Finding(f"{said}.", (worst, mean, leads[0]))
 
 
 def _at_home(result: TransferResult, by: str, detector: str) -> Iterator[Finding]:
     """What is reached on the same unit; nothing where nothing is defined."""
+    rows = [(place, row) for place, row in result.of(detector, by, PAIR) if row.value is not None and not place.after]
     for metric, words in ((WITHIN, "within games"), (POOLED, "over all games")):
-        rows = [row for row in result.of(detector, by, PAIR) if row.metric == metric and row.value is not None]
-        home = [row for row in rows if (place := result.places[row.where]).train == place.test]
+        home = tuple(row for at, row in rows if row.metric == metric and at.train == at.test and not at.part)
         if home:
             low, high = (f"{end(row.value or 0.0 for row in home):.2f}" for end in (min, max))
             said = result.units.say(f"(cross-validated by game), the AUROC {words} is")
             reached = low if low == high else f"{low} to {high}"
-            yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", tuple(home))
+            yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", home)
             return
 
 
@@ -282,5 +207,149 @@ def _interval(row: Figure) -> str:
     return with_interval(row.value, row.lo, row.hi)
 
 
-def _percent(row: Figure) -> str:
-    return with_interval(row.value, row.lo, row.hi, form=".1%")
+_MADE = (
+    "In the matrix, trained on the row, tested on the column: on the diagonal, and wherever both share games, a "
+    "statement is scored by a detector that learned from other games (cross-validation by game). Options were chosen "
+    "on inner folds that leave units out too, by the AUROC within games where it is defined. Intervals are over whole "
+    "games, and from leaving games out; that of the worst allows for its having been picked."
+)
+_LEFT_OUT = (
+    "Trained on every game in which the unit does not speak, tested on what it says: AUROC of its players within games "
+    "after the whole game; while it is played, and where the target is one of statements, AUROC of single statements "
+    "within games; over all of a unit's where no game has both classes, as with conversations. The mean is over the "
+    "units. Controls know one thing, and learn from what detectors learn from. Judges came with the data."
+)
+_LABELS = (
+    "With labelled games, of the unit that is left out and drawn at random, scores are of the games that were never "
+    "drawn; with 0, of the same games."
+)
+_ALT = "The AUROC of pairs: a row for each unit trained on and a column for each tested"
+_EVERY = (
+    "After the game: by the probability that the speaker deceives, of all at the table. Who is named: the most suspect "
+    "of the table, or of all but the villager in whose seat the detector is put, in games whose number of deceivers is "
+    "known. Who was killed at night is not counted; equals share. The surer half: the games where suspicion is most "
+    "concentrated. Parts of the games of a unit: " + "; ".join(f"{part}: {words}" for part, words in SLICES.items())
+)
+
+
+def report(result: TransferResult) -> Report:
+    """The report: the answer and the matrix of pairs, each unit left out, what else was found, and every figure."""
+    words = [found.words for found in result.findings]
+    matrices = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.parts}
+    drawn = {name: figure for name, figure in matrices.items() if figure is not None}
+    pictures = [
+        Section(name, f"Pairs: {name}", figure=svg(figure, name), figure_alt=_ALT, picture=f"{name}.svg")
+        for name, figure in drawn.items()
+    ]
+    sections = [section for by in result.settings["by"] for section in _left_out(result, by)]
+    sections.append(Section("found", "What else was found", tuple(words[3:]), printed=True))
+    sections += [*pictures[1:], *(section for by, kind in result.parts for section in _every(result, by, kind))]
+    sections.append(Section("not-shown", "What this does not show", (*_empty(result), *result.notes), printed=True))
+    targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
+    return Report(
+        title=f"Transfer: {', '.join(result.targets)}",
+        findings=tuple(words[:3]),
+        figure=pictures[0].figure if pictures else "",
+        figure_alt=_ALT,
+        notes=tuple(filter(None, [scripted_warning(result.sources)])),
+        meta=f"Corpora and their targets: {targets}; seed {result.settings['seed']}. {result.units.say(_MADE)}",
+        sections=tuple(section for section in sections if section.paragraphs or section.table or section.figure),
+        tables={"report": figure_table(result.rows), "choices": result.choices},
+        files={
+            "report.json": result.to_json(),
+            "scores.parquet": result.scores,
+            **{f"{name}.{kind}": figure for name, figure in drawn.items() for kind in ("svg", "png")},
+        },
+        picture=pictures[0].picture if pictures else "",
+    )
+
+
+def _matrix(result: TransferResult, by: str, kind: str) -> Drawing | None:
+    """The AUROC of each pair, within games, or pooled where no game has both classes, the diagonal framed; units
+    without any are left out.
+    """
+    rows = [(at, row) for at, row in result.of(kind, by, PAIR) if not (at.part or at.after)]
+    metric = WITHIN if any(row.metric == WITHIN and row.value is not None for _, row in rows) else POOLED
+    cells = {
+        (at.train, at.test): MatrixCell(row.value, row.lo, row.hi, at.train == at.test)
+        for at, row in rows
+        if row.metric == metric and row.value is not None
+    }
+    if not cells:
+        return None
+    units, words = sorted({unit for cell in cells for unit in cell}), result.units.say(words_of(metric))
+    return matrix(units, units, cells, words, middle=0.5, row_axis="trained on", column_axis="tested on")
+
+
+def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
+    """Every detector, control and judge, a row each: the mean and the worst; then each unit that is left out."""
+    every = [(result.places[row.where], row) for row in result.rows if row.metric == MAIN and row.against is None]
+    here = [(at, row) for at, row in every if at.by == by]
+    labels = {LEFT_OUT: "", **{with_labels(n): f", {n} labelled games" for n in (0, *result.settings["labels"])}}
+    for family in dict.fromkeys(at.family for at, _ in here):
+        cells = {
+            (row.scorer, at.protocol, at.after, at.part or f"={at.test}"): (at.test, _cell(row))
+            for at, row in here
+            if at.family == family
+        }
+        units = [test for (_, _, _, part), (test, _) in cells.items() if part == f"={test}"]
+        short, each = list[list[object]](), list[list[object]]()
+        for scorer in dict.fromkeys(scorer for scorer, *_ in cells):
+            ends = ((True, MEAN), (True, WORST), (False, MEAN))
+            (_, mean), (at_worst, worst), (_, during) = (
+                cells.get((scorer, LEFT_OUT, *end), ("", None)) for end in ends
+            )
+            if mean or during:
+                short.append([scorer_words(scorer), mean, worst, at_worst, during])
+            for protocol, words in labels.items():
+                later, before = (
+                    [cells.get((scorer, protocol, after, f"={unit}"), ("", None))[1] for unit in dict.fromkeys(units)]
+                    for after in (True, False)
+                )
+                each += [[scorer_words(scorer) + words, *later]] if any(later) else []
+                each += [[f"{scorer_words(scorer)}{words}, while it is played", *before]] if before != later else []
+        columns = ["scorer", "mean", "worst", "the worst", "mean while it is played"]
+        if all(row[1] == row[-1] for row in short):  # conversations have no players to judge at the end
+            columns, short = columns[:-1], [row[:-1] for row in short]
+        title, name = f"Each {by}{f' of {family}' if family else ''} left out", f"{by}-{family or 'all'}"
+        said, table = (result.units.say(_LEFT_OUT),), Table(columns, short)
+        yield Section(name, title, said, table=table, printed=True, file="report.csv")
+        labelled, table = (_LABELS,) * bool(result.settings["labels"]), Table(["scorer", *dict.fromkeys(units)], each)
+        yield Section(f"{name}-each", f"{title}, one by one", labelled, table=table, folded=True, file="report.csv")
+
+
+def _every(result: TransferResult, by: str, kind: str) -> Iterator[Section]:
+    """A row for each place that has a figure, a column for each metric, so far and after the game."""
+    found: dict[str, dict[tuple[bool, str], Figure]] = {}
+    for protocol in (*PROTOCOLS, *map(with_labels, (0, *result.settings["labels"]))):
+        for place, row in result.of(kind, by, protocol):
+            if row.value is not None and row.metric != MAIN:
+                found.setdefault(replace(place, after=False).where, {})[place.after, row.metric] = row
+    every = [(after, one.name) for after in (False, True) for one in METRICS]
+    metrics = [one for one in every if any(one in rows for rows in found.values())]
+    named = [result.units.say(words_of(name)) + (f", {AFTER}" if after else "") for after, name in metrics]
+    values = []
+    for where, rows in found.items():
+        whole = rows.get((False, POOLED)) or next(iter(rows.values()))
+        counts = (whole.statements, whole.games, whole.prevalence)
+        values.append([where, *counts, *(_cell(rows.get(one)) for one in metrics)])
+    if values:
+        table, said = Table(["where", *result.units, "deceptive", *named], values), (result.units.say(_EVERY),)
+        yield Section(
+            f"{by}-{kind}", f"Every figure of {kind} by {by}", said, table=table, folded=True, file="report.csv"
+        )
+
+
+def _cell(row: Figure | None) -> Estimate | None:
+    return None if row is None else Estimate(row.value, row.lo, row.hi)
+
+
+def _empty(result: TransferResult) -> Iterator[str]:
+    """Why places are empty, each reason once with how many it empties."""
+    why: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for row in result.rows:
+        place = result.places[row.where]
+        if row.why and row.metric in (WITHIN, POOLED) and not place.part:
+            why.setdefault((place.by, row.why), set()).add((row.scorer, row.where))
+    for (by, reason), places in why.items():
+        yield f"by {by}: {reason} ({len(places)} {'cell' if len(places) == 1 else 'cells'})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.study.across import Place
+from liescope.detectors.study.corpora import TransferTable
 from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.plans import Trial, plan
+from liescope.detectors.study.schemes import Part
 from liescope.detectors.study.transfer_result import TransferResult
 from tests.detectors.conftest import NAMES, Corpus, Rows, elsewhere, sentence
 from tests.detectors.transfer.recording import RecordingDetector
@@ -32,6 +36,12 @@ def rows_of(
         for at, row in rows
         if at.protocol == protocol and row.scorer in own and all(getattr(at, k) == v for k, v in wanted.items())
     ]
+
+
+def each_part(table: TransferTable, by: str) -> Iterator[tuple[Trial, Part]]:
+    """Every part of every trial, in a trial of its own."""
+    for trial in plan(table, by, seed=0):
+        yield from ((replace(trial, parts=[part]), part) for part in trial.parts)
 
 
 def self_play(rows: Rows, models: Sequence[str]) -> None:

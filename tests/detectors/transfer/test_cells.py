@@ -40,7 +40,7 @@ def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(fo
     assert worst.value == min(off.values())
     assert mean.value == pytest.approx(np.mean(list(off.values())))
     assert (mean.lo or 1) < mean.value < (mean.hi or 0)  # type: ignore[operator]
-    assert repr(found).startswith("<TransferResult north, south, east: worst AUROC within games tfidf, pair:corpus=")
+    assert repr(found).startswith("<TransferResult north, south, east: Trained on one corpus and tested on another, tf")
 
 
 def test_a_figure_is_the_auroc_of_its_scores_and_lies_in_its_interval(found: TransferResult, planted: Planted) -> None:
@@ -79,8 +79,8 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
 
     corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
     found = transfer(corpora, by="corpus", context=0, strength=1.0)
-    parts = {name: found.of("tfidf", "corpus", LEFT_OUT, name) for name in SLICES}
-    rows = {name: row for name, part in parts.items() for row in part if "=south" in row.where and row.metric == POOLED}
+    parts = {name: rows_of(found, LEFT_OUT, POOLED, test="south", part=name) for name in SLICES}
+    rows = {name: row for name, ((_, row),) in parts.items()}
     games = {name: row.games for name, row in rows.items()}
     assert games == {"unheard": 12, "self-play": 12, "disclosure": 10, "no disclosure": 14, "silence": 1}
     assert rows["silence"].value is not None
@@ -173,7 +173,7 @@ def test_the_answer_claims_no_more_than_its_intervals_and_names_the_unit(
     result = TransferResult(
         tuple(rows), {place.where: place for place in places}, empty, empty, {}, (), called, (), settings
     )
-    answer, why = (one.words for one in result.findings)
-    assert f"Trained on one model and tested on another, d {said}: it has an AUROC over all conversations of" in answer
-    assert why.startswith("No conversation that could be tested has both deceptive and honest statements")
-    assert "game" not in answer + why
+    (answer,) = (one.words for one in result.findings)
+    over = "over all conversations, since none has both classes, of"
+    assert f"Trained on one model and tested on another, d {said}: it has an AUROC {over}" in answer
+    assert "game" not in answer

@@ -14,6 +14,8 @@ from liescope.detectors.study.plans import LEFT_OUT, PAIR, plan, with_labels
 from liescope.detectors.study.transfer import transfer
 from tests.detectors.transfer.conftest import Planted, reverse, rows_of
 
+WHEN = ("", ", while it is played")
+
 
 @pytest.fixture(scope="module")
 def corpora(planted: Planted) -> list[Path]:
@@ -27,14 +29,15 @@ def table(corpora: list[Path]) -> TransferTable:
 
 def test_the_same_games_are_scored_whatever_is_drawn_and_none_of_them_is_learned_from(table: TransferTable) -> None:
     planned = plan(table, "corpus", 3, (4, 12))
-    fits = {fit.protocol: fit for fit in planned if fit.unit == "south" and fit.protocol != PAIR}
-    assert list(fits) == [LEFT_OUT, *map(with_labels, (4, 12))]
+    fits = {one.protocol: one.parts[0] for one in planned if one.unit == "south" and one.protocol != PAIR}
+    assert list(fits) == [LEFT_OUT, *map(with_labels, (0, 4, 12))]
+    assert np.array_equal(fits[with_labels(0)].learn, fits[LEFT_OUT].learn)
     few, many = (set(table.games[fits[with_labels(n)].learn]) - set(table.games[fits[LEFT_OUT].learn]) for n in (4, 12))
     assert (len(few), len(many)) == (4, 12)
     assert few < many
     assert np.array_equal(fits[with_labels(4)].score, fits[with_labels(12)].score)
     assert set(table.games[fits[with_labels(4)].score]) == set(table.games[fits[LEFT_OUT].score]) - many
-    again = {fit.protocol: fit for fit in plan(table, "corpus", 4, (4,)) if fit.unit == "south"}
+    again = {one.protocol: one.parts[0] for one in plan(table, "corpus", 4, (4,)) if one.unit == "south"}
     assert set(table.games[again[with_labels(4)].learn]) != set(table.games[fits[with_labels(4)].learn])
 
 
@@ -47,7 +50,8 @@ def test_labels_of_a_reversed_signal_bring_it_to_light_and_too_many_are_an_empty
     assert none.value is not None
     assert some.value > none.value + 0.05
     assert some.games == none.games == 12
-    mine = found.scores.filter(pl.col("where").str.ends_with("=south") & (pl.col("corpus") == "south"))
+    own = found.scores.filter(pl.col("scorer") == "tfidf", pl.col("corpus") == "south")
+    mine = own.filter(pl.col("where").str.ends_with("=south"))
     parts = {key[0]: part.drop("where") for key, part in mine.partition_by("where", as_dict=True).items()}
     few, zero, whole = (f"{name}:corpus=south" for name in (with_labels(12), with_labels(0), LEFT_OUT))
     games = parts[few]["game_id"].implode()
@@ -60,5 +64,6 @@ def test_the_command_shows_what_labelled_games_bring(corpora: list[Path], tmp_pa
     asked = [*map(str, corpora), *settings, "--labels", "6", "--out", str(tmp_path / "report")]
     assert cli.main(["transfer", *asked]) == 0
     words = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    table = words.partition("a few of its games labelled")[2]
-    assert [f"| {unit} | {games} |" in table for unit in ("north", "south") for games in (0, 6)] == [True] * 4
+    table = words.partition("Each corpus left out, one by one")[2]
+    assert "| scorer | north | south |" in table
+    assert [f"| tfidf, {games} labelled games{when} |" in table for games in (0, 6) for when in WHEN] == [True] * 4

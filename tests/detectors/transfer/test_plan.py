@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import liescope
@@ -15,12 +14,12 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.material import canaries
 from liescope.detectors.study.corpora import UNITS, TransferTable, read_table
-from liescope.detectors.study.fits import CellRecipe, _first_of_the_best, fit_all, recipes_of
+from liescope.detectors.study.fits import Recipe, _first_of_the_best, fit_all, recipes_of
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, plan
 from liescope.detectors.study.transfer import transfer
 from liescope.detectors.textualize import TextConfig
 from tests.detectors.conftest import Corpus, Rows
-from tests.detectors.transfer.conftest import Planted, mixed, rows_of
+from tests.detectors.transfer.conftest import Planted, each_part, mixed, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
 
@@ -34,13 +33,13 @@ def table(planted: Planted) -> TransferTable:
 def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
     by: str, table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = CellRecipe(recording, TextConfig(), {}, recording.grid, 0)
-    frame = table.frame.with_columns(unit=pl.Series(table.column(UNITS[by])))
+    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+    frame = table.frame.with_columns(unit=UNITS[by])
     facts = {key: (game, unit) for key, game, unit in frame.select("statement_id", "game_id", "unit").iter_rows()}
-    ids = table.column("statement_id")
-    for fit in plan(table, by, seed=0):
+    ids = table.frame["statement_id"].to_numpy()
+    for trial, fit in each_part(table, by):
         recording.seen.clear()
-        fit_all(table, [fit], [recipe], None, silent)
+        fit_all(table, [trial], [recipe], None, silent)
         *inner, (last_fit, learned), (last_score, scored) = recording.seen
         assert (last_fit, last_score) == ("fit", "score")
         assert learned == set(ids[fit.learn])
@@ -48,8 +47,8 @@ def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
         assert inner
         assert set().union(*(shown for _, shown in inner)) <= learned
         assert not {facts[key][0] for key in learned} & {facts[key][0] for key in scored}
-        if fit.protocol == LEFT_OUT:
-            assert fit.unit not in {facts[key][1] for key in learned}
+        if trial.protocol == LEFT_OUT:
+            assert trial.unit not in {facts[key][1] for key in learned}
         for (_, rest), (_, held_out) in zip(inner[::2], inner[1::2], strict=True):
             assert not {facts[key][0] for key in rest} & {facts[key][0] for key in held_out}
 
@@ -64,23 +63,24 @@ def test_nothing_is_chosen_that_what_was_given_settles() -> None:
 def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where_there_are_several(
     table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = CellRecipe(recording, TextConfig(), {}, recording.grid, 0)
+    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
     model = dict(table.frame.select("statement_id", "speaker_model").iter_rows())
-    for fit in [fit for fit in plan(table, "model", seed=0) if fit.protocol == LEFT_OUT]:
+    for trial in [trial for trial in plan(table, "model", seed=0) if trial.protocol == LEFT_OUT]:
         recording.seen.clear()
-        (scores,) = fit_all(table, [fit], [recipe], None, silent)
-        ((choice, learned_from, _),) = scores.choices
-        assert choice.left_out == "model"
-        assert learned_from == len(fit.learn)
-        assert len(choice.tried) == 4
+        (scores,) = fit_all(table, [trial], [recipe], None, silent)
+        (fit,) = scores.fits
+        assert fit.left_out == "model"
+        assert fit.learned == len(trial.parts[0].learn)
+        assert len(fit.tried) == 4
         for (_, rest), (_, held_out) in zip(recording.seen[:-2:2], recording.seen[1:-2:2], strict=True):
             assert not {model[key] for key in rest} & {model[key] for key in held_out}
 
 
 def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: TransferTable) -> None:
     for by in ("model", "corpus"):
-        for unit in set(table.column(UNITS[by])):
-            scored = [i for fit in plan(table, by, 0) if (fit.protocol, fit.unit) == ("pair", unit) for i in fit.score]
+        for unit in set(table.units(by)):
+            of_unit = [part for trial, part in each_part(table, by) if (trial.protocol, trial.unit) == (PAIR, unit)]
+            scored = [row for part in of_unit for row in part.score]
             assert sorted(scored) == list(range(table.frame.height))
 
 
@@ -89,14 +89,14 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
 ) -> None:
     corpus = planted("mixed", ("ada", "bo", "cy"), seated=mixed)
     table = read_table([corpus], "role")
-    game, who, ids = (table.column(name) for name in ("game_id", "speaker_model", "statement_id"))
+    game, who, ids = (table.frame[name].to_numpy() for name in ("game_id", "speaker_model", "statement_id"))
     recording.seen.clear()
     found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0)
     for model in ("ada", "bo", "cy"):
         own = who == model
         tables = np.isin(game, game[own])
         assert len(set(who[tables])) == 3  # others speak at its tables, to it and about it
-        (fit,) = (fit for fit in plan(table, "model", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, model))
+        ((fit,),) = (one.parts for one in plan(table, "model", 0) if (one.protocol, one.unit) == (LEFT_OUT, model))
         assert not tables[fit.learn].any()
         assert sorted(ids[fit.score]) == sorted(ids[tables])
         ((_, pooled),) = rows_of(found, LEFT_OUT, "auroc", test=model)
@@ -189,7 +189,7 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
 
 def test_a_model_with_two_names_is_one_unit_and_that_is_said(planted: Planted) -> None:
     found = read_table([planted("north", ("gpt-4.1-mini",)), planted("south", ("openai/gpt-4.1_mini", "cy"))], "role")
-    assert set(found.column(UNITS["model"])) == {"cy", "gpt-4.1-mini"}
+    assert set(found.units("model")) == {"cy", "gpt-4.1-mini"}
     assert set(found.frame["models"].explode()) == set(found.players["speaker_model"]) == {"cy", "gpt-4.1-mini"}
     assert any("names of one model" in note for note in found.notes)
 

@@ -14,16 +14,16 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors.detector import player_posteriors, silent
 from liescope.detectors.detector_registry import DETECTORS
-from liescope.detectors.study.across import named, named_by_villagers
+from liescope.detectors.study.across import named
 from liescope.detectors.study.corpora import TransferTable, read_table
-from liescope.detectors.study.fits import CellRecipe, Keys, fit_all
+from liescope.detectors.study.fits import Recipe, fit_all, fit_names
 from liescope.detectors.study.plans import LEFT_OUT, plan
 from liescope.detectors.study.transfer import transfer
 from liescope.detectors.study.transfer_result import TransferResult
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn
 from tests.detectors.conftest import Rows
-from tests.detectors.transfer.conftest import Planted, rows_of
+from tests.detectors.transfer.conftest import Planted, each_part, rows_of
 from tests.detectors.transfer.recording import RecordingDetector, RecordingTables
 
 
@@ -57,10 +57,10 @@ def whole_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[RecordingTable
 def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_scored_on(
     by: str, table: TransferTable, whole_games: type[RecordingTables]
 ) -> None:
-    recipe = CellRecipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
-    for fit in plan(table, by, seed=0):
+    recipe = Recipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
+    for trial, fit in each_part(table, by):
         whole_games.seen.clear()
-        fit_all(table, [fit], [recipe], None, silent)
+        fit_all(table, [trial], [recipe], None, silent)
         *inner, (last, learned), (online, said), (after, whole) = whole_games.seen
         assert (last, online, after) == ("fit", "score", "score")
         assert learned == set(table.games[fit.learn])
@@ -75,17 +75,19 @@ def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_s
 def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_detector(
     table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    (fit,) = [fit for fit in plan(table, "corpus", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, "south")]
-    recipe = CellRecipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
-    (scores,) = fit_all(table, [fit], [recipe], None, silent)
+    (trial,) = [one for one in plan(table, "corpus", 0) if (one.protocol, one.unit) == (LEFT_OUT, "south")]
+    (fit,) = trial.parts
+    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    (scores,) = fit_all(table, [trial], [recipe], None, silent)
+    players = scores.score[table.frame.height :]
     examples = table.examples(0)
     detector = recipe.made({}).fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
     seats = table.players[table.seats(fit.score)]
     moments = [GameMoment(table.transcripts[key]) for key in seats["game_id"].unique(maintain_order=True)]
     expected = [p for game in player_posteriors(detector, moments, silent) for p in game.values()]
     assert seats["player"].to_list() == [name for moment in moments for name in moment.transcript.names]
-    assert scores.players[table.seats(fit.score)] == pytest.approx(expected)
-    assert np.isnan(scores.players).sum() == table.players.filter(pl.col("corpus") == "north").height
+    assert players[table.seats(fit.score)] == pytest.approx(expected)
+    assert np.isnan(players).sum() == table.players.filter(pl.col("corpus") == "north").height
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +97,13 @@ def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Tran
 
 
 def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: TransferTable) -> None:
-    mine = found.scores.filter(pl.col("where").str.ends_with("=south")).drop_nulls("player")
+    mine = found.scores.filter(pl.col("scorer") == "tfidf", pl.col("where").str.ends_with("=south")).drop_nulls(
+        "player"
+    )
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
-    rows = {row.metric: row for row in found.of("tfidf", "corpus", LEFT_OUT, after=True) if "south" in row.where}
+    every = found.of("tfidf", "corpus", LEFT_OUT)
+    rows = {row.metric: row for at, row in every if (at.test, at.part, at.after) == ("south", "", True)}
     values = {metric: row.value for metric, row in rows.items()}
     assert values["player_auroc"] == pytest.approx(roc_auc_score(seats["deceives"], seats["score"]))
     top = seats.group_by("game_id").agg(pl.col("deceives").sort_by("score").last())["deceives"]
@@ -117,8 +122,8 @@ def test_after_the_whole_game_figures_have_places_of_their_own_and_the_pairs_can
     assert afterwards.where == f"{online.where}:after the game"
     assert (afterwards.value or 0) > (online.value or 1)
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
-    assert "scores that use the whole game have an AUROC" in words
-    assert "a detector in a villager's seat names a deceiver" in words
+    assert "| tfidf, while it is played |" in words
+    assert "in a villager's seat, after the game" in words
 
 
 def seats(*rows: tuple[int, str, bool | None, bool, float]) -> pl.DataFrame:
@@ -145,7 +150,7 @@ def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself
     assert table["right"].to_list() == [0.5, 0.0]
     assert table["sure"].to_list() == pytest.approx([0.5, 0.7])
     assert table["chance"].to_list() == pytest.approx([1 / 3, 1 / 3])
-    seat = named_by_villagers(players)
+    seat = named(players, by_villagers=True)
     assert seat["right"].to_list() == [0.5, 1.0]
     assert seat["sure"].to_list() == pytest.approx([0.5, 2 / 3])
     weights = game_weights(2, 0)
@@ -155,10 +160,11 @@ def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself
 def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_in_every_process(
     table: TransferTable, recording: type[RecordingDetector]
 ) -> None:
-    recipe = CellRecipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
-    fit = next(iter(plan(table, "corpus", 0)))
+    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    fit = next(iter(plan(table, "corpus", 0))).parts[0]
+    rows = ("corpus", fit.learn, fit.score)
     key, game = table.games[fit.score[0]], table.transcripts[table.games[fit.score[0]]]
     silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}
-    assert Keys.of(table, recipe).key(fit) != Keys.of(replace(table, transcripts=silenced), recipe).key(fit)
+    assert fit_names(table, recipe)(*rows) != fit_names(replace(table, transcripts=silenced), recipe)(*rows)
     said = Transcript("g", ("a",), (TranscriptTurn("said", "a", audience=frozenset("abcdefgh")),))
     assert said.digest().hex() == "192556a8cd32217c548dd0496b8b9428a58a0e2c4371d58ec66ff5e228d7cb27"

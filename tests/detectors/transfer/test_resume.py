@@ -69,12 +69,13 @@ def test_the_command_prints_in_80_columns_and_its_report_shows_what_is_known_onl
     assert cli.main(["transfer", *corpora, *settings, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
-    assert "What was found by model: tfidf" in said
+    assert "What else was found" in said
     assert "control: length" in said
     assert "has an AUROC within games of 0." in " ".join(said.split())
     words = (out / "report.md").read_text(encoding="utf-8")
     tables = [line for line in words.splitlines() if "AUROC within games, after the game" in line]
-    assert len(tables) == 4  # for either unit, those left out and their slices
+    assert len(tables) == 2  # for either unit
+    assert "| scorer | mean | worst | the worst | mean while it is played |" in words
 
 
 def test_a_report_without_any_figure_says_why(

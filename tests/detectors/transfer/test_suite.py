@@ -77,6 +77,7 @@ def test_controls_and_judges_stand_beside_detectors_and_what_tells_is_seen(found
     scorers = {test: {row.scorer for row in found.rows if f"={test}" in row.where} for test in ("exam", "north")}
     controls = {f"control:{name}" for name in ("length", "position", "best_word", "others")}
     assert scorers["exam"] >= {"tfidf", *controls, "judge: wise"}
+    assert set(found.scores["scorer"]) == {scorer for every in scorers.values() for scorer in every}
     assert scorers["north"] == scorers["exam"] - {"judge: wise"}
     assert online(found, "judge: wise")["exam"] == online(found, "control:best_word")["exam"] == 1.0
     assert (online(found, "tfidf")["exam"] or 0) > 0.95
@@ -155,8 +156,8 @@ def test_a_suite_and_corpora_exclude_each_other_and_corpora_need_units(suite: Pa
 
 def test_the_report_shows_the_methods_side_by_side(found: TransferResult) -> None:
     page = next(file for file in found.files if file.name == "report.md").read_text()
-    table = page.partition("## Each task of games left out, side by side: after the whole game")[2].partition("\n##")[0]
+    table = page.partition("## Each task of games left out\n")[2].partition("\n##")[0]
     assert "| tfidf |" in table
     assert "| control: one word or mark |" in table
     assert "tested: detectors are only tested on it, so that no mean and no worst case counts it" in page
-    assert page.count("## Each task of chats left out, side by side") == 2  # in short, and each task
+    assert page.count("## Each task of chats left out") == 2  # in short, and each task
