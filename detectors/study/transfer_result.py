@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,12 @@ import polars as pl
 from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.report.contents import Estimate, Report, Section, Table, with_interval
 from liescope.common.text import Units
-from liescope.detectors.study.across import AFTER, MAIN, MEAN, SLICES, WORST, Place
+from liescope.detectors.study.across import MAIN, MEAN, SLICES, WORST, Place
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.corpora import TransferTable
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
 from liescope.detectors.study.fits import Scores
-from liescope.detectors.study.metrics import DIFFERENCE, METRICS, POOLED, WITHIN, words_of
+from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, with_labels
 from liescope.detectors.study.scores import scripted_warning
 
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _CHANCE = 0.5
-CHOICES = {
-    **dict.fromkeys(("scorer", "where"), pl.String),
-    "learned_from": pl.Int64,
-    **dict.fromkeys(("chosen", "inner_folds_leave_out", "setting"), pl.String),
-    "inner_auroc": pl.Float64,
-    "cpu_seconds": pl.Float64,
-}
+CHOICES = (
+    "scorer",
+    "where",
+    "learned_from",
+    "chosen",
+    "inner_folds_leave_out",
+    "setting",
+    "inner_auroc",
+    "cpu_seconds",
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,7 +115,7 @@ def choices_of(scores: Sequence[Scores]) -> pl.DataFrame:
             own = (part.scorer, part.trial.name, fit.learned, settings_text(fit.setting), fit.left_out)
             tried = fit.tried or [(fit.setting, None)]
             rows += [(*own, settings_text(setting), value, fit.seconds) for setting, value in tried]
-    return pl.DataFrame(rows, schema=CHOICES, orient="row")
+    return pl.DataFrame(rows, schema=CHOICES, orient="row", infer_schema_length=None)
 
 
 def scores_of(table: TransferTable, scores: Sequence[Scores]) -> pl.DataFrame:
@@ -234,33 +237,37 @@ _EVERY = (
 
 def report(result: TransferResult) -> Report:
     """The report: the answer and the matrix of pairs, each unit left out, what else was found, and every figure."""
-    words = [found.words for found in result.findings]
+    words, say = [found.words for found in result.findings], result.units.say
     matrices = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.parts}
     drawn = {name: figure for name, figure in matrices.items() if figure is not None}
     pictures = [
         Section(name, f"Pairs: {name}", figure=svg(figure, name), figure_alt=_ALT, picture=f"{name}.svg")
         for name, figure in drawn.items()
     ]
-    sections = [section for by in result.settings["by"] for section in _left_out(result, by)]
-    sections.append(Section("found", "What else was found", tuple(words[3:]), printed=True))
-    sections += [*pictures[1:], *(section for by, kind in result.parts for section in _every(result, by, kind))]
-    sections.append(Section("not-shown", "What this does not show", (*_empty(result), *result.notes), printed=True))
+    top = pictures[0] if pictures else Section("", "")
     targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
+    sections = (
+        *(section for by in result.settings["by"] for section in _left_out(result, by)),
+        Section("found", "What else was found", tuple(words[3:]), printed=True),
+        *pictures[1:],
+        Section("every", "Every figure", (say(_EVERY),), table=_every(result), folded=True, file="report.csv"),
+        Section("not-shown", "What this does not show", (*_empty(result), *result.notes), printed=True),
+    )
     return Report(
         title=f"Transfer: {', '.join(result.targets)}",
         findings=tuple(words[:3]),
-        figure=pictures[0].figure if pictures else "",
+        figure=top.figure,
         figure_alt=_ALT,
         notes=tuple(filter(None, [scripted_warning(result.sources)])),
-        meta=f"Corpora and their targets: {targets}; seed {result.settings['seed']}. {result.units.say(_MADE)}",
-        sections=tuple(section for section in sections if section.paragraphs or section.table or section.figure),
+        meta=f"Corpora and their targets: {targets}; seed {result.settings['seed']}. {say(_MADE)}",
+        sections=tuple(one for one in sections if one.paragraphs or one.figure or one.table),
         tables={"report": figure_table(result.rows), "choices": result.choices},
         files={
             "report.json": result.to_json(),
             "scores.parquet": result.scores,
             **{f"{name}.{kind}": figure for name, figure in drawn.items() for kind in ("svg", "png")},
         },
-        picture=pictures[0].picture if pictures else "",
+        picture=top.picture,
     )
 
 
@@ -318,26 +325,13 @@ def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
         yield Section(f"{name}-each", f"{title}, one by one", labelled, table=table, folded=True, file="report.csv")
 
 
-def _every(result: TransferResult, by: str, kind: str) -> Iterator[Section]:
-    """A row for each place that has a figure, a column for each metric, so far and after the game."""
-    found: dict[str, dict[tuple[bool, str], Figure]] = {}
-    for protocol in (*PROTOCOLS, *map(with_labels, (0, *result.settings["labels"]))):
-        for place, row in result.of(kind, by, protocol):
-            if row.value is not None and row.metric != MAIN:
-                found.setdefault(replace(place, after=False).where, {})[place.after, row.metric] = row
-    every = [(after, one.name) for after in (False, True) for one in METRICS]
-    metrics = [one for one in every if any(one in rows for rows in found.values())]
-    named = [result.units.say(words_of(name)) + (f", {AFTER}" if after else "") for after, name in metrics]
-    values = []
-    for where, rows in found.items():
-        whole = rows.get((False, POOLED)) or next(iter(rows.values()))
-        counts = (whole.statements, whole.games, whole.prevalence)
-        values.append([where, *counts, *(_cell(rows.get(one)) for one in metrics)])
-    if values:
-        table, said = Table(["where", *result.units, "deceptive", *named], values), (result.units.say(_EVERY),)
-        yield Section(
-            f"{by}-{kind}", f"Every figure of {kind} by {by}", said, table=table, folded=True, file="report.csv"
-        )
+def _every(result: TransferResult) -> Table:
+    values = [
+        [scorer_words(row.scorer), row.where, words_of(row.metric), scorer_words(row.against or ""), _cell(row)]
+        for row in result.rows
+        if row.value is not None and row.metric != MAIN
+    ]
+    return Table(["scorer", "where", "metric", "minus", "value"], values)
 
 
 def _cell(row: Figure | None) -> Estimate | None:

@@ -28,7 +28,11 @@ from tests.detectors.transfer.recording import RecordingDetector, RecordingTable
 
 
 def killed(rows: Rows) -> None:
-    """As in Mini-Mafia, one villager is found dead before anybody speaks."""
+    """As in Mini-Mafia, one villager is found dead before anybody speaks. The last two games share a beginning, by
+    whose name statements are sorted, and players are not.
+    """
+    for game in rows["games"][-2:]:
+        game["siblings"] = "a beginning"
     for game in rows["games"]:
         (dead,) = game["killed"]
         for seat in game["seats"]:
@@ -123,7 +127,7 @@ def test_after_the_whole_game_figures_have_places_of_their_own_and_the_pairs_can
     assert (afterwards.value or 0) > (online.value or 1)
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
     assert "| tfidf, while it is played |" in words
-    assert "in a villager's seat, after the game" in words
+    assert "| in a villager's seat |" in words
 
 
 def seats(*rows: tuple[int, str, bool | None, bool, float]) -> pl.DataFrame:
