@@ -12,7 +12,7 @@ import polars as pl
 from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.report.contents import Estimate, Report, Section, Table, with_interval
 from liescope.common.text import Units
-from liescope.detectors.study.across import MAIN, MEAN, SLICES, WORST, Place
+from liescope.detectors.study.across import MAIN, MEAN, PLAYER_WITHIN, SLICES, WORST, Place
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.corpora import TransferTable
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
@@ -140,38 +140,44 @@ _NOWHERE = {
     PAIR: "No {} could be tested by a detector trained on another: what is empty is listed with the reason.",
     LEFT_OUT: "No {} could be left out of training: what is empty is listed with the reason.",
 }
+_RANKED = {
+    WITHIN: "AUROC within games of",
+    POOLED: "AUROC over all games, since none has both classes, of",
+    PLAYER_WITHIN: "AUROC of players within games, once these are over, of",
+}
+_Ends = dict[tuple[str, str], Figure]  # by metric, the worst and the mean
 
 
 def findings(result: TransferResult, by: str, detector: str) -> Iterator[Finding]:
-    """The answers for one kind of unit and one detector: across, left out, and at home."""
-    cases: dict[tuple[str, str], dict[tuple[str, str], Figure]] = {}
+    """The answers for one kind of unit and one detector: across, left out, by the players of what is left out, and at
+    home.
+    """
+    cases: dict[tuple[str, str], _Ends] = {}
     for protocol in PROTOCOLS:
         for place, row in result.of(detector, by, protocol):
             ends = cases.setdefault((protocol, place.family), {})
-            if place.part in (WORST, MEAN) and not place.after and row.value is not None:
+            if place.part in (WORST, MEAN) and row.value is not None and place.after == (row.metric == PLAYER_WITHIN):
                 ends[row.metric, place.part] = row
-    for (protocol, family), ends in cases.items():
-        unit = f"{by} of {family}" if family else by
-        metric = WITHIN if (WITHIN, MEAN) in ends else POOLED
-        if (metric, MEAN) in ends:
-            where = f"{_WHERE[protocol].format(unit)}, {detector}"
-            yield _answer(result, where, ends[metric, WORST], ends[metric, MEAN])
-        else:
-            yield Finding(_NOWHERE[protocol].format(unit))
+    for key, ends in cases.items():
+        yield _answer(result, by, detector, *key, WITHIN if (WITHIN, MEAN) in ends else POOLED, ends)
+    for key, ends in cases.items():
+        if key[0] == LEFT_OUT and (PLAYER_WITHIN, MEAN) in ends:
+            yield _answer(result, by, detector, *key, PLAYER_WITHIN, ends)
     yield from _at_home(result, by, detector)
 
 
-def _answer(result: TransferResult, where: str, worst: Figure, mean: Figure) -> Finding:
-    """Whether a detector beats chance and the controls, by the AUROC within games; the pooled one where no game has
-    both classes.
-    """
+def _answer(
+    result: TransferResult, by: str, detector: str, protocol: str, family: str, metric: str, ends: _Ends
+) -> Finding:
+    """Whether a detector beats chance and the controls, and the worst case."""
+    unit = f"{by} of {family}" if family else by
+    if (metric, MEAN) not in ends:
+        return Finding(_NOWHERE[protocol].format(unit))
+    where, worst, mean = f"{_WHERE[protocol].format(unit)}, {detector}", ends[metric, WORST], ends[metric, MEAN]
     least, cells = result.places[worst.where], result.places[mean.where].cells
     at = f"from {least.train} to {least.test}" if least.train else least.test
     reached = f"{_interval(worst)} at worst ({at}), and {_interval(mean)} on average over {cells} cases"
     reached = reached if cells > 1 else f"{_interval(worst)}, {at}, the only case"
-    within = result.units.say(
-        "within games" if mean.metric == WITHIN else "over all games, since none has both classes,"
-    )
     if worst.lo is None or worst.hi is None or worst.lo == worst.hi:
         beats = f"cannot be judged from so few {result.units.games}"
     elif worst.lo > _CHANCE:
@@ -182,8 +188,8 @@ def _answer(result: TransferResult, where: str, worst: Figure, mean: Figure) -> 
         beats = "does better than chance on average, but is not shown to in the worst case"
     else:
         beats = "is not shown to do better than chance"
-    said = f"{where} {beats}: it has an AUROC {within} of {reached}, where 0.50 is chance"
-    leads = [row for row in result.rows if row.metric == mean.metric + DIFFERENCE and row.scorer == mean.scorer]
+    said = f"{where} {beats}: it has an {result.units.say(_RANKED[metric])} {reached}, where 0.50 is chance"
+    leads = [row for row in result.rows if row.metric == metric + DIFFERENCE and row.scorer == detector]
     leads = sorted((row for row in leads if row.where == mean.where), key=lambda row: row.value or 0.0)
     if not leads or mean.lo is None or mean.lo <= _CHANCE:
         return Finding(f"{said}.", (worst, mean))

@@ -62,13 +62,14 @@ def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_s
     by: str, table: TransferTable, whole_games: type[RecordingTables]
 ) -> None:
     recipe = Recipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
+    games = table.frame["game_id"].to_numpy()
     for trial, fit in each_part(table, by):
         whole_games.seen.clear()
         fit_all(table, [trial], [recipe], None, silent)
         *inner, (last, learned), (online, said), (after, whole) = whole_games.seen
         assert (last, online, after) == ("fit", "score", "score")
-        assert learned == set(table.games[fit.learn])
-        assert said == whole == set(table.games[fit.score])
+        assert learned == set(games[fit.learn])
+        assert said == whole == set(games[fit.score])
         assert not learned & whole
         assert inner
         assert set().union(*(shown for _, shown in inner)) <= learned
@@ -167,7 +168,8 @@ def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_i
     recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
     fit = next(iter(plan(table, "corpus", 0))).parts[0]
     rows = ("corpus", fit.learn, fit.score)
-    key, game = table.games[fit.score[0]], table.transcripts[table.games[fit.score[0]]]
+    key = table.frame["game_id"][int(fit.score[0])]
+    game = table.transcripts[key]
     silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}
     assert fit_names(table, recipe)(*rows) != fit_names(replace(table, transcripts=silenced), recipe)(*rows)
     said = Transcript("g", ("a",), (TranscriptTurn("said", "a", audience=frozenset("abcdefgh")),))
