@@ -141,8 +141,8 @@ _NOWHERE = {
     LEFT_OUT: "No {} could be left out of training: what is empty is listed with the reason.",
 }
 _RANKED = {
-    WITHIN: "AUROC within games of",
-    POOLED: "AUROC over all games, since none has both classes, of",
+    WITHIN: "AUROC of statements within games of",
+    POOLED: "AUROC of statements over all games, since none has both classes, of",
     PLAYER_WITHIN: "AUROC of players within games, once these are over, of",
 }
 _Ends = dict[tuple[str, str], Figure]  # by metric, the worst and the mean
@@ -237,7 +237,7 @@ _EVERY = (
     "After the game: by the probability that the speaker deceives, of all at the table. Who is named: the most suspect "
     "of the table, or of all but the villager in whose seat the detector is put, in games whose number of deceivers is "
     "known. Who was killed at night is not counted; equals share. The surer half: the games where suspicion is most "
-    "concentrated. Parts of the games of a unit: " + "; ".join(f"{part}: {words}" for part, words in SLICES.items())
+    "concentrated. Parts of the games of a unit: " + "; ".join(f"{part}: {words}" for part, words in SLICES.items()) + "."
 )
 
 

@@ -174,6 +174,6 @@ def test_the_answer_claims_no_more_than_its_intervals_and_names_the_unit(
         tuple(rows), {place.where: place for place in places}, empty, empty, {}, (), called, (), settings
     )
     (answer,) = (one.words for one in result.findings)
-    over = "over all conversations, since none has both classes, of"
+    over = "of statements over all conversations, since none has both classes, of"
     assert f"Trained on one model and tested on another, d {said}: it has an AUROC {over}" in answer
     assert "game" not in answer

@@ -71,7 +71,7 @@ def test_the_command_prints_in_80_columns_and_its_report_shows_what_is_known_onl
     assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
     assert "What else was found" in said
     assert "control: length" in said
-    assert "has an AUROC within games of 0." in " ".join(said.split())
+    assert "has an AUROC of statements within games of 0." in " ".join(said.split())
     words = (out / "report.md").read_text(encoding="utf-8")
     assert "| AUROC within games |" in words.partition("## Every figure")[2]
     assert "| scorer | mean | worst | the worst | mean while it is played |" in words
