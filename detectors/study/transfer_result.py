@@ -233,11 +233,12 @@ _LABELS = (
     "drawn; with 0, of the same games."
 )
 _ALT = "The AUROC of pairs: a row for each unit trained on and a column for each tested"
+_PARTS = "; ".join(f"{part}: {words}" for part, words in SLICES.items())
 _EVERY = (
     "After the game: by the probability that the speaker deceives, of all at the table. Who is named: the most suspect "
     "of the table, or of all but the villager in whose seat the detector is put, in games whose number of deceivers is "
     "known. Who was killed at night is not counted; equals share. The surer half: the games where suspicion is most "
-    "concentrated. Parts of the games of a unit: " + "; ".join(f"{part}: {words}" for part, words in SLICES.items()) + "."
+    f"concentrated. Parts of the games of a unit: {_PARTS}."
 )
 
 
