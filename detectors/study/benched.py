@@ -30,9 +30,9 @@ from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
 from liescope.detectors.study.beside_judges import JudgeFacts, Judges, judge_statements
 from liescope.detectors.study.checks import copies, shuffles
 from liescope.detectors.study.controls import CONTROLS, WORDS, telling
+from liescope.detectors.study.corpora import JUDGED
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import ranked_of, surely_behind
-from liescope.detectors.study.fits import JUDGED
 from liescope.detectors.study.metrics import (
     DIFFERENCE,
     POOLED,
