@@ -17,6 +17,7 @@ from liescope.common.report.plain_text import terminal
 from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, SEVERITIES
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
+from liescope.detectors.study.figures import FIGURES
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.shortcuts import SHORTCUTS
 from tests.detectors.audit.conftest import FILLER, Plant, Rows, each, longer
@@ -44,6 +45,9 @@ def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) ->
     # A detector that does as well need not have learned the same.
     assert audited.alarms[0].words.endswith("may have learned nothing more.")
     assert {row for found in audited.findings for row in found.rests_on} <= set(audited.rows)
+    told = audited.to_json()
+    assert {tuple(row) for row in told["figures"]} == {tuple(FIGURES)}
+    assert all(row in told["figures"] for found in told["findings"] for row in found["rests_on"])
     figures = audited.table.filter(pl.col("scorer") == CONTROL + LENGTH)
     assert figures["where"].to_list() == ["out-of-fold", "test"]
     assert figures.select((pl.col("lo") <= pl.col("value")) & (pl.col("value") <= pl.col("hi"))).to_series().all()
