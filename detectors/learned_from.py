@@ -81,30 +81,6 @@ def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def near_copies(texts: list[str], among: Bools, wanted: Bools, seed: int) -> Bools:
-    """(n,): which of the `wanted` texts, of 5 characters or more, are near copies of one `among` the others. Pairs that
-    share a band are compared exactly.
-    """
-    found = np.zeros(len(texts), dtype=bool)
-    if not (among.any() and wanted.any()):
-        return found
-    use = np.flatnonzero(among | wanted)
-    shingles = shingled([texts[row] for row in use])
-    left, right = (pl.DataFrame({"row": np.flatnonzero(rows[use])}) for rows in (wanted, among))
-    pairs = []
-    for band in signatures(shingles, seed):
-        keys = pl.DataFrame(band, schema=[str(number) for number in range(ROWS)], orient="col")
-        mine, theirs = (pl.concat([keys[side["row"]], side], how="horizontal") for side in (left, right))
-        buckets = theirs.group_by(keys.columns).agg(other=pl.col("row").head(_COMPARED))
-        pairs.append(mine.join(buckets, on=keys.columns).select("row", "other").explode("other"))
-    sizes = np.diff(shingles.indptr)
-    for part in pl.concat(pairs).unique().iter_slices(_AT_ONCE):
-        one, other = part["row"].to_numpy(), part["other"].to_numpy()
-        both = np.asarray(shingles[one].multiply(shingles[other]).sum(axis=1)).ravel()
-        found[use[one[both >= ALIKE * (sizes[one] + sizes[other] - both)]]] = True
-    return found
-
-
 def shingled(texts: Sequence[str]) -> Any:
     """The 5-character pieces of texts, as a sparse matrix of their hashes."""
     from sklearn.feature_extraction.text import HashingVectorizer

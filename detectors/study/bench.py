@@ -41,8 +41,7 @@ def bench(
     progress: bool = False,
     **settings: Unpack[BenchSettings],
 ) -> BenchResult:
-    """Measure detectors on a suite of data sets, each beside what words alone do there and the judges that came with
-    it.
+    """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
 
     Trained detectors are scored as they are. They, and kinds that are named, also learn anew from each data set with
     groups, tasks and speaking models left out. Places count only leads that chance does not explain.
@@ -88,14 +87,13 @@ def bench(
     how = Benching(models, kinds, judges, own["leave_out"], control, own["seed"])
     found, missing = [], dict[str, str]()
     with shown(progress) as show:
-        for number, data in enumerate(wanted.data):
-            show(f"data sets of {wanted.name}", number, len(wanted.data))
+        for number, data in enumerate(wanted.data, start=1):
             try:
                 with opened(data, wanted.folder) as there:
                     found.append(benched(data, there, how, show))
             except NotHad as error:
                 missing[data.name] = str(error)
-        show(f"data sets of {wanted.name}", len(wanted.data), len(wanted.data))
+            show(f"data sets of {wanted.name}", number, len(wanted.data))
     if not found:
         why = "; ".join(f"{name}: {words}" for name, words in missing.items())
         raise UsageError(f"none of the suite's data can be measured here; {why}")

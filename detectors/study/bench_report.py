@@ -8,11 +8,12 @@ from typing import Any
 
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Estimate, Report, Section, Table
-from liescope.detectors.study.bench_result import SOLVED, WORDS_ALONE, Benched, BenchResult, hub_files
+from liescope.detectors.study.bench_result import SOLVED, TASK, WORDS_ALONE, Benched, BenchResult, hub_files
 from liescope.detectors.study.controls import scorer_words
+from liescope.detectors.study.evaluation_report import pivot
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import findings
-from liescope.detectors.study.metrics import LEVELS, POOLED, words_of
+from liescope.detectors.study.metrics import LEVELS, MATCHED, POOLED, words_of
 from liescope.detectors.study.scores import CONTROL, scripted_warning
 
 _TOLD, _DRAWN = 2, 14  # data sets at the top of the page, and scorers of each in its figure
@@ -22,9 +23,14 @@ _READING = (
     "of this data set it learned from; a detector without brackets learned from none of it. Judges that came with the "
     "data were run by its authors. A control knows one thing."
 )
-_BY_TASK = f"AUROC in each. Words alone solve a task where their whole interval lies above {SOLVED:.2f}."
-_MORE = ("scorer", *(f"recall at {rate:.0%} FPR" for rate in LEVELS.values()), "false positives of")
-_MORE += ("calibration error", "statements", "seconds", "cost")
+_CONTROLS = ("", "controls:", "", "")
+_BY_TASK = f"Columns of tasks hold the AUROC. Words alone solve a task with their whole interval above {SOLVED:.2f}."
+_MORE = {
+    **{metric: f"recall at {rate:.0%} FPR" for metric, rate in MATCHED.items()},
+    **{f"recall_at_{level}_fpr": f"at {rate:.0%} of the control set" for level, rate in LEVELS.items()},
+    "calibration_error": "calibration error",
+    POOLED: "AUROC, pooled",
+}
 
 
 def report(result: BenchResult) -> Report:
@@ -35,7 +41,7 @@ def report(result: BenchResult) -> Report:
     checks = [(one.data.name, check) for one in result.data for check in one.evaluation.checks if check.bad]
     alarms = [f"{name}: {words}" for name, check in checks if check.scorer != WORDS_ALONE for words in check.sentences]
     scripted = scripted_warning({source for one in result.data for source in one.evaluation.sources})
-    sections = [section for number, one in enumerate(result.data) for section in _sections(result, one, number)]
+    sections = [section for number, one in enumerate(result.data) for section in _sections(one, number)]
     return Report(
         title=f"Lie detectors on the suite {result.suite.name}",
         findings=tuple(found.words for found in result.findings[: 1 + _TOLD]),
@@ -49,55 +55,52 @@ def report(result: BenchResult) -> Report:
     )
 
 
-def _sections(result: BenchResult, one: Benched, number: int) -> Iterator[Section]:
+def _sections(one: Benched, number: int) -> Iterator[Section]:
     rows = list(filter(None, map(one.figure, one.evaluation.scores["scorer"].unique())))
-    rows.sort(key=lambda row: (one.places.get(row.scorer, 0), -(row.value or 0.0), row.scorer))
-    ranked = [row for row in rows if row.scorer in one.places]
-    controls = [row for row in rows if row.scorer.startswith(CONTROL)]
+    rows.sort(key=lambda row: (one.places.get(row.scorer, len(rows)), -(row.value or 0.0), row.scorer))
     slug, chapter = re.sub(r"[^a-z0-9]+", "-", one.data.name.lower()).strip("-"), one.data.name
-    leads = [one.figure(row.scorer, against=WORDS_ALONE) for row in ranked]
     table: list[tuple[Any, ...]] = [
-        (one.places[row.scorer], row.scorer, _cell(row), _cell(lead)) for row, lead in zip(ranked, leads, strict=True)
+        (one.places[row.scorer], row.scorer, _cell(row), _cell(one.figure(row.scorer, against=WORDS_ALONE)))
+        for row in rows
+        if row.scorer in one.places
     ]
-    table += [("", "controls:", "", ""), *(("", _name(row), _cell(row), "") for row in controls)]
+    controls = [("", _name(row), _cell(row), "") for row in rows if row.scorer.startswith(CONTROL)]
     yield Section(
         f"{slug}-ranking",
         f"{chapter}: {words_of(one.metric, one.evaluation.within)}",
         (findings(one.evaluation)[1].words, *([one.finding.words] if number >= _TOLD else [])),
         _READING,
-        table=Table(("place", "scorer", "AUROC", "ahead of words alone"), table),
+        table=Table(("place", "scorer", "AUROC", "ahead of words alone"), [*table, _CONTROLS, *controls]),
         chapter=chapter,
         file="report.csv",
         printed=True,
     )
-    if one.tasks:
-        columns = ("scorer", *(task + " – solved by words" * (task in one.solved) for task in one.tasks))
-        cells = [(_name(row), *(_cell(one.figure(row.scorer, task=task)) for task in one.tasks)) for row in rows]
-        told = Table(columns, [row for row in cells if any(row[1:])])
-        yield Section(f"{slug}-tasks", f"{chapter}: by task", caption=_BY_TASK, table=told, chapter=chapter)
-    more = Table(_MORE, [_more(result, one, row.scorer) for row in ranked])
-    title = f"{chapter}: recall, calibration, time and cost"
-    yield Section(f"{slug}-more", title, (_source(one),), table=more, chapter=chapter, folded=True)
+    tasks = {task: task + " – solved by words" * (task in one.solved) for task in one.tasks}
+
+    def title(row: Figure) -> str:
+        if row.where == one.evaluation.plan.split:
+            return _MORE.get(row.metric, "")
+        return tasks.get(row.where.partition(f":{TASK}")[2], "") if row.metric == one.metric else ""
+
+    names = [row.scorer for row in rows]
+    kept = [row for row in one.evaluation.rows if row.against is None and row.scorer in names]
+    kept.sort(key=lambda row: (names.index(row.scorer), f":{TASK}" not in row.where))
+    more = pivot(kept, title, ("scorer",), lambda row: (_name(row),))
+    what, said = (
+        f"{chapter}: {'by task, ' * bool(tasks)}recall and calibration",
+        (*_source(one), _BY_TASK * bool(tasks)),
+    )
+    yield Section(f"{slug}-more", what, said, table=more, chapter=chapter, folded=True)
 
 
-def _more(result: BenchResult, one: Benched, name: str) -> tuple[Any, ...]:
-    """Recall is at the false positives of the control set where that was scored."""
-    thresholds = one.evaluation.plan.frozen.get(name, {})
-    on_control = any(thresholds.get(level) is not None for level in LEVELS)
-    metric, whose = ("recall_at_{}_fpr", *result.control) if on_control else ("matched_recall_{}", "honest ones here")
-    recalls = [_cell(one.figure(name, metric.format(level))) for level in LEVELS]
-    error, whole = one.figure(name, "calibration_error"), one.figure(name, POOLED)
-    costs = {judge.name: judge.cost for judge in one.evaluation.judges}
-    known = (error and error.value, whole and whole.statements, one.seconds.get(name), costs.get(name))
-    return (name, *recalls, whose, *known)
-
-
-def _source(one: Benched) -> str:
-    """Where the data come from, and what is measured of them."""
+def _source(one: Benched) -> tuple[str, ...]:
+    """Where the data come from, what is measured of them, and the time that it took."""
     data, facts = one.data, one.to_json()
-    said = [f"Source: {data.hub or data.file}", data.url, f"licence: {data.licence or 'not stated'}"]
-    said += [one.sha256 and f"SHA-256 {one.sha256}", f"label_{facts['target']}", f"split: {facts['split']}"]
-    return f"{data.about} {'; '.join(filter(None, said))}.".strip()
+    said = [data.url, f"licence: {data.licence or 'not stated'}", one.sha256 and f"SHA-256 {one.sha256}"]
+    said += [f"label_{facts['target']}", f"split: {facts['split']}"]
+    spent = ", ".join(f"{name} {seconds:,.1f}" for name, seconds in one.seconds.items())
+    source = f"{data.about} Source: {'; '.join(filter(None, [str(data.hub or data.file), *said]))}.".strip()
+    return (source, *[f"Seconds of fitting and scoring: {spent}."] * bool(spent))
 
 
 def _name(row: Figure) -> str:
