@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
 from liescope.common.settings import Setting, like
-from liescope.data_cards.tables import SPLITS, TARGETS
+from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
 from liescope.detectors.detector import MAX_SEED
 from liescope.detectors.detector_registry import DETECTORS
@@ -85,9 +85,9 @@ class EvaluateSettings(TypedDict, total=False):
     split: Annotated[
         str | None,
         Setting(
-            "out-of-fold (each group by what learned from others), test, validation, train (out of fold) or all.",
+            "out-of-fold (each group by what learned from others), test or all.",
             shown="out-of-fold on its own corpus of at most 2,000 groups, else test; all of another corpus",
-            choices=("out-of-fold", *SPLITS, "all"),
+            choices=("out-of-fold", "test", "all"),
         ),
     ]
     observers: Annotated[bool, Setting("Compare with the players' own judgement.", False, flag="--observers")]

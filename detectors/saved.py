@@ -32,7 +32,7 @@ from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.metrics import LEVELS, flagged
-from liescope.detectors.study.scores import SCORES, write_scores
+from liescope.detectors.study.scores import SCORES
 from liescope.detectors.view.transcript import GameMoment, GamePrediction, Transcript
 from liescope.generate.importers.importer_protocol import fingerprint
 
@@ -306,7 +306,7 @@ def write_model(
     learned.write(folder)
     if calibration:
         calibration.save(folder / CALIBRATION_FILE)
-    write_scores(scores, folder / SCORES_FILE)
+    scores.write_parquet(folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     listed = file.model_copy(
         update={

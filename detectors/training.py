@@ -46,7 +46,14 @@ from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import ScoringPlan, is_population, per_detector, score_table
+from liescope.detectors.study.scores import (
+    GROUPS_OUT,
+    SPLIT_OUT,
+    ScoringPlan,
+    is_population,
+    per_detector,
+    score_table,
+)
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
@@ -99,7 +106,7 @@ class TrainResult:
     """A trained and saved detector.
 
     model: its folder; file: the contents of its model.json; rows: its figures, out of fold on train and on validation;
-    scores: statement_id, detector, target, score, fold, for both splits; notes: what the detector left out, and what
+    scores: with the columns `SCORES`, for both splits; notes: what the detector left out, and what
     could not be computed, and why.
     """
 
@@ -228,7 +235,8 @@ def _train_on(
         fold, score, judged = cross_validate(recipe, data, progress)
         score, found = cross_fitted(recipe.calibrate, score, data.y, fold)
         confidence = Confidence(statements=found, players=_temperature(recipe.calibrate, judged, truth))
-        tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
+        ids = [e.statement_id for e in data.examples]
+        tables.append(score_table(ids, score, name, recipe.target, GROUPS_OUT, data.groups, fold))
     progress(f"fitting {recipe.kind}", 0, 1)
     detector.fit(data.examples, data.y, data.groups, progress)
     progress(f"fitting {recipe.kind}", 1, 1)
@@ -237,7 +245,7 @@ def _train_on(
         labels = LabelSets.of(others.y, score, others.groups)
         suspects = _suspects(confidence, _judge(detector, others.examples, progress), truth)
         confidence = confidence.model_copy(update={"labels": labels, "suspects": suspects})
-        tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
+        tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target, SPLIT_OUT))
         calibration = _calibration_games(detector, confidence, material, score, recipe.seed, progress)
     scores = pl.concat(tables)
     training = TrainingFacts(

@@ -19,11 +19,10 @@ from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
-from liescope.detectors.study.alarms import PLAIN, SEVERITIES
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.audited import SCHEMES, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS
-from liescope.detectors.study.figures import Figure, Finding
+from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding
 from liescope.detectors.study.leaks import copies, division, shuffled
 from liescope.detectors.study.missing import missing
 from liescope.detectors.study.reasoning import reasoning

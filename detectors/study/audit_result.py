@@ -11,10 +11,9 @@ import polars as pl
 
 from liescope.common.report.contents import Column, Estimate, Report, Section, Table
 from liescope.common.text import Units
-from liescope.detectors.study.alarms import PLAIN, SEVERITIES
 from liescope.detectors.study.audited import TEST
 from liescope.detectors.study.controls import CONTROLS, scorer_words
-from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
+from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, figure_table, study_json
 from liescope.detectors.study.metrics import words_of
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, scripted_warning
 

@@ -15,9 +15,8 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, codes, game_weights, share
 from liescope.common.text import Units
 from liescope.detectors.examples import Labelled, check_trainable, label_counts, read_statements, target_column
-from liescope.detectors.study.alarms import Jackknifed
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.figures import Figure, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Part, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD

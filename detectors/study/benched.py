@@ -125,7 +125,8 @@ class _Scoring:
                 rest = known & ~np.isin(whole.groups, whole.groups[out])
                 parts.append(Part(np.flatnonzero(rest), np.flatnonzero(out), number))
             if len(parts) > 1:
-                found[OTHER[unit]] = replace(whole, repeats=[parts])
+                of_each = names.to_numpy().astype(np.str_)
+                found[OTHER[unit]] = replace(whole, repeats=[parts], unit=of_each, name=f"{unit} left out")
             else:
                 self.notes.append(f"fewer than two {unit}s are known, so that none is left out")
         return found
@@ -138,7 +139,7 @@ class _Scoring:
         self.tables += found
         for other, scheme in schemes.items():
             name = WORDS_ALONE if other == GROUP else f"{WORDS_ALONE} ({other})"
-            self.tables.append(learned.scheme_table(scheme, words, name, self.target))
+            self.tables.append(scheme.table(words, name, self.target))
         self.notes += notes
 
     def as_trained(self, evaluated: pl.DataFrame, scheme: Scheme) -> None:

@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Bools, Floats, Spread, estimate, game_weights
+from liescope.common.statistics import Bools, game_weights
 from liescope.common.text import Units
 from liescope.detectors.detector import Progress
 from liescope.detectors.examples import make_examples, target_column
-from liescope.detectors.folds import Rows
 from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.controls import CONTROLS, SHUFFLED, deal_to_other_games, scorer_words
-from liescope.detectors.study.figures import Figure, describe
-from liescope.detectors.study.learned import quick
-from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, pooled_auroc, within_games
-from liescope.detectors.study.schemes import Part, Probe, Scheme, fold_numbers
-from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, resampled_as, scored
+from liescope.detectors.study.controls import CONTROLS, SHUFFLED, WORDS, deal_to_other_games, scorer_words
+from liescope.detectors.study.figures import CHANCE, GAIN, Figure, Jackknifed, describe
+from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, measure, pooled_auroc
+from liescope.detectors.study.schemes import Part, Probe, Scheme
+from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, scored
 
 COPIES, SHUFFLES = "copies", "shuffled labels"
 WITHOUT_COPIES = "without-copies"
 MANY = 0.3
 """A share of copies above which figures over all are not those of new texts."""
-_GAIN = 0.01  # in AUROC, that copies must certainly add to be alarming
 _NAMED, _TIMES, _MOST = 3, 20, 1_000
 
 
@@ -46,7 +43,7 @@ class Check:
     figures: tuple[Figure, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "figures": [one.to_json() for one in self.figures]}
+        return asdict(self)
 
 
 def copies(
@@ -59,93 +56,70 @@ def copies(
     """For each detector, evaluated statements that repeat what it learned from before it scored them. models: None for
     what only learned anew; schemes: by target, of those that did.
     """
-    for name, target, every_one in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
-        model, table = models[name], plan.evaluated(every_one)
-        if table.is_empty():
-            continue
-        found = _copies_in(table, target, model, plan, schemes.get(target))
+    for name, target, table in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
+        table = plan.evaluated(table)
+        found = _copies_in(table, target, models[name], schemes.get(target))
         if not found.near.any():
             continue
-        every, rest = (_ranked(table, use, plan) for use in (np.ones(table.height, dtype=bool), ~found.near))
-        where = f"{plan.split}:{WITHOUT_COPIES}"
-        metric = next(iter(every))
-        figure = _figure(name, target, where, metric, rest[metric], table.filter(pl.Series(~found.near)))
+        metric = POOLED if in_pairs(table).is_empty() else WITHIN
+        every, rest = (_ranked(table, rows, metric, plan) for rows in (np.ones(table.height, dtype=bool), ~found.near))
         same, near, long = (int(part.sum()) for part in (found.exact, found.near, found.long))
-        gain = every[metric] - rest[metric]
-        spread = Spread.of(gain, table[resampled_as(table)].n_unique())
         called = Units.of(table["game"].unique())  # in games, players have stock phrases
         many = near > MANY * long and not called.are_games
-        bad = bool(found.games) or many or (spread is not None and float(gain[0]) - 3 * spread.error > _GAIN)
-        said = scorer_words(name).removeprefix("control: ")
-        words = tuple(_words(found, (same, near, long), said, table["game_id"].n_unique(), called))
-        yield Check(COPIES, name, target, bad, words, (figure,))
-
-
-def _copies_in(
-    table: pl.DataFrame, target: str, model: LoadedDetector | None, plan: ScoringPlan, scheme: Scheme | None
-) -> Copies:
-    """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds."""
-    examples = make_examples(table, 0, target)
-    finished, games = (table["fold"] == FINISHED).to_numpy(), set[str]()
-    long, exact, near = (np.zeros(len(examples), dtype=bool) for _ in range(3))
-    if model is not None:
-        found = model.learned().copies([one for one, there in zip(examples, finished, strict=True) if there])
-        long[finished], exact[finished], near[finished] = found.long, found.exact, found.near
-        games |= found.games
-    crossed = [one for one, there in zip(examples, finished, strict=True) if not there]
-    if crossed:
-        part = table.filter(~pl.Series(finished))
-        every = LearnedStatements.of(crossed, part["game_id"].to_numpy().astype(np.str_))
-        ids, kept = np.unique(part["game_id"].to_numpy().astype(np.str_)), np.flatnonzero(~finished)
-        long[kept] = [is_long(text) for text in normal(crossed)]
-        at = kept[long[kept]]
-        for fold in _folds(part, model, plan, scheme):
-            fold = fold[long[kept]]
-            for number in np.unique(fold):
-                learned, mine = every.part(fold != number), every.part(fold == number)
-                same, alike = learned.repeats(mine)
-                exact[at[fold == number]] |= same
-                near[at[fold == number]] |= alike
-                games |= {str(ids[game]) for game in copied_games(learned.texts, mine.texts)}
-    return Copies(long, exact, near, frozenset(games))
-
-
-def _folds(part: pl.DataFrame, model: LoadedDetector | None, plan: ScoringPlan, scheme: Scheme | None) -> list[Rows]:
-    """The divisions by which a detector learned anew; the one that is kept where it did not."""
-    if scheme is None or (model is not None and not (plan.crossed(model.name) and quick(model))):
-        return [part["fold"].to_numpy()]
-    return [fold_numbers(parts, part.height) for parts in scheme.among(part["statement_id"]).repeats]
-
-
-def _words(found: Copies, counts: tuple[int, int, int], name: str, games: int, called: Units) -> Iterator[str]:
-    same, near, long = counts
-    if found.games:
-        some = ", ".join(map(repr, sorted(found.games)[:_NAMED])) + ", …" * (len(found.games) > _NAMED)
-        yield (
-            f"{len(found.games):,} of the {games:,} evaluated {called.games} ({some}) repeat one "
-            f"that {name} learned from, under another id."
+        bad = bool(found.games) or many or (every - rest).certain > GAIN[0]
+        figure = rest.figure(name, target, f"{plan.split}:{WITHOUT_COPIES}", metric)
+        who = scorer_words(name).removeprefix("control: ")
+        what = "share stock phrases with" if called.are_games and not found.games else "repeat"
+        words = (
+            f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that "
+            f"{who} learned from, names masked ({same / long:.0%} word for word)."
         )
-    what = "share stock phrases with" if called.are_games and not found.games else "repeat"
-    yield (
-        f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that {name} "
-        f"learned from, names masked ({same / long:.0%} word for word)."
+        again = [_again(found.games, table["game_id"].n_unique(), who, called)] if found.games else []
+        yield Check(COPIES, name, target, bad, (*again, words), (figure,))
+
+
+def _again(found: frozenset[str], games: int, name: str, called: Units) -> str:
+    some = ", ".join(map(repr, sorted(found)[:_NAMED])) + ", …" * (len(found) > _NAMED)
+    return (
+        f"{len(found):,} of the {games:,} evaluated {called.games} ({some}) repeat one that {name} learned from, under "
+        "another id."
     )
 
 
-def _ranked(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> dict[str, Floats]:
-    """The AUROC by which scorers are judged, of some rows of a table, with all of its games left out in turn."""
-    data = scored(table)
-    own = data.own[use] if data.own is not None else None
-    part = Scored(data.y[use], data.score[use], data.game[use], data.games, own)
-    weights = game_weights(data.games, plan.seed)
-    if in_pairs(table).height:
-        return {WITHIN: within_games(part, weights, plan.alike)}
-    return {POOLED: pooled_auroc(part, weights)}
+def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme | None) -> Copies:
+    """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds, of
+    all divisions where it learned anew for each.
+    """
+    fold, texts, games = table["fold"].to_numpy(), make_examples(table, 0, target), set[str]()
+    long = np.array([is_long(text) for text in normal(texts)], dtype=bool)
+    exact, near = np.zeros(len(long), dtype=bool), np.zeros(len(long), dtype=bool)
+    done = fold == FINISHED
+    if model is not None:
+        found = model.learned().copies([one for one, there in zip(texts, done, strict=True) if there])
+        exact[done], near[done], games = found.exact, found.near, set(found.games)
+    rows = np.flatnonzero(~done)
+    ids = table["game_id"].to_numpy().astype(np.str_)[rows]
+    names, at = np.unique(ids), rows[long[rows]]
+    every = LearnedStatements.of([texts[row] for row in rows], ids)
+    anew = scheme.among(table["statement_id"]).folds if scheme and len(rows) else np.empty((0, len(fold)))
+    for division in anew if len(anew) and (anew[0] == fold).all() else [fold]:
+        for number in np.unique(division[at]):
+            own = division[at] == number
+            learned, mine = every.part(~own), every.part(own)
+            same, alike = learned.repeats(mine)
+            exact[at[own]] |= same
+            near[at[own]] |= alike
+            games |= {str(names[game]) for game in copied_games(learned.texts, mine.texts)}
+    return Copies(long, exact, near, frozenset(games))
 
 
-def _figure(scorer: str, target: str, where: str, metric: str, values: Floats, table: pl.DataFrame) -> Figure:
-    statements, games, prevalence = describe(table)
-    return Figure(scorer, target, where, metric, *estimate(values, games), statements, games, prevalence)
+def _ranked(table: pl.DataFrame, rows: Bools, metric: str, plan: ScoringPlan) -> Jackknifed:
+    """The AUROC of some rows of a table, with all of its games left out in turn."""
+    data, part = scored(table), table.filter(pl.Series(rows))
+    own = None if data.own is None else data.own[rows]
+    some = Scored(data.y[rows], data.score[rows], data.game[rows], data.games, own, alike=plan.alike)
+    values = measure(some, game_weights(data.games, plan.seed), (metric,))[metric]
+    return Jackknifed(values, *describe(part))
 
 
 def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, progress: Progress) -> Check | None:
@@ -156,11 +130,10 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
     known, drawn = table[target_column(target)].is_not_null().to_numpy(), _some(groups, plan.seed)
     if not scheme.repeats:
         return None
-    probe = CONTROLS["words"].made(table, plan.seed)
-    first = scheme.repeats[0][0]  # one division is enough, many times over
-    half = len(scheme.repeats[0]) // 2
-    score = np.concatenate([part.score for part in scheme.repeats[0][: half or 1]])
-    learn = np.setdiff1d(first.learn, score) if half else first.learn
+    probe = CONTROLS[WORDS].made(table, plan.seed)
+    first, half = scheme.repeats[0], len(scheme.repeats[0]) // 2  # one division is enough, many times over
+    score = np.concatenate([part.score for part in first[: half or 1]])
+    learn = np.setdiff1d(first[0].learn, score) if half else first[0].learn
     parts = [Part(learn[drawn[learn]], score[drawn[score] & known[score]])]
     values = []
     for number in range(_TIMES):
@@ -169,13 +142,14 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
     progress("shuffled labels", _TIMES, _TIMES)
     if not np.isfinite(values).all():
         return None
-    mean, bad = float(np.mean(values)), lets_through(values)
+    reach = float(np.mean(values)), min(values), max(values)
     counted = int(drawn.sum()), len(np.unique(groups[drawn]))
-    figure = Figure(CONTROL + SHUFFLED, target, plan.split, OF_SHUFFLES, mean, min(values), max(values), *counted)
+    figure = Figure(CONTROL + SHUFFLED, target, plan.split, OF_SHUFFLES, *reach, *counted)
     words = (
-        f"With labels that mean nothing, words reach an AUROC of {mean:.2f} on average over {_TIMES} shuffles "
-        f"({min(values):.2f} to {max(values):.2f}): the division itself lets labels through."
+        f"With labels that mean nothing, words reach an AUROC of {figure:.2f} on average over {_TIMES} shuffles: the "
+        "division itself lets labels through."
     )
+    bad = lets_through(values)
     return Check(SHUFFLES, CONTROL + SHUFFLED, target, bad, (words,) if bad else (), (figure,))
 
 
@@ -196,7 +170,7 @@ def reached(scheme: Scheme, known: Bools, probe: Probe) -> float:
 
 def lets_through(values: Sequence[float]) -> bool:
     """Whether labels that mean nothing are found: what shuffles reach is certainly above chance."""
-    return bool(np.mean(values) - 3 * np.std(values) / np.sqrt(len(values)) > 0.5 + 2 * _GAIN)
+    return bool(np.mean(values) - 3 * np.std(values) / np.sqrt(len(values)) > CHANCE + 2 * GAIN[0])
 
 
 def _some(groups: np.ndarray, seed: int) -> Bools:

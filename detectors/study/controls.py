@@ -26,34 +26,23 @@ from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
 from liescope.detectors.study.tokens import CHEAP, tokens_of
 from liescope.detectors.textualize import TextConfig, textualize
 
-K_OF_N, ROLE_ORACLE, BEST_WORD, LENGTH, REASONING_LENGTH = (
-    "k_of_n",
-    "role_oracle",
-    "best_word",
-    "length",
-    "reasoning_length",
-)
-WORDS, WORDS_NAMED, WORDS_WITHOUT_ROLES, NAME_AND_WORDS, OPENINGS, OTHERS = (
-    "words",
-    "words_named",
-    "words_without_roles",
-    "name_and_words",
-    "openings",
-    "others",
-)
-OPENING, CONTEXT = 3, 10
-"""How many words the control of openings reads, and how many earlier statements that of others' words."""
-_LAST_PLACE, _MOST_LISTENERS = 20, 20
+LENGTH, BEST_WORD, K_OF_N, ROLE_ORACLE = "length", "best_word", "k_of_n", "role_oracle"
+OPENINGS, OTHERS, REASONING_LENGTH = "openings", "others", "reasoning_length"
+WORDS, WORDS_NAMED = "words", "words_named"
+WORDS_WITHOUT_ROLES, NAME_AND_WORDS = "words_without_roles", "name_and_words"
+OPENING = 3
+"""How many words the control of openings reads."""
+_CONTEXT, _LAST_PLACE, _MOST_LISTENERS = 10, 20, 20
+Made = Callable[[pl.DataFrame, int], Probe]
+"""What makes the probe of statements (rows of `read_statements`), with a seed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """words: what it knows; made: its probe of statements (rows of `read_statements`), with a seed; reads: the columns
-    without which, or where these are all alike, it knows nothing.
-    """
+    """words: what it knows; reads: the columns without which, or where these are all alike, it knows nothing."""
 
     words: str
-    made: Callable[[pl.DataFrame, int], Probe]
+    made: Made
     reads: tuple[str, ...] = ("text",)
 
     def knows(self, table: pl.DataFrame) -> bool:
@@ -78,17 +67,6 @@ def word_probe(texts: list[str], seed: int) -> Probe:
         return np.asarray(model.predict_proba(features[score])[:, 1], dtype=np.float64)
 
     return probe
-
-
-def opening(text: str, words: int = OPENING) -> str:
-    """The first words of a text."""
-    return " ".join(text.split()[:words])
-
-
-def others_said(example: Example) -> str:
-    """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
-    said = tuple(turn for turn in example.context if turn[0] != example.speaker)
-    return textualize(replace(example, text="", context=said), TextConfig(context=CONTEXT)) if said else ""
 
 
 def deal_to_other_games(y: Bools, groups: NDArray[Any], seed: int) -> Bools:
@@ -127,37 +105,32 @@ def telling(statements: pl.DataFrame, target: str) -> str:
     y = known[target_column(target)].to_numpy().astype(bool)
     if not tokens or y.all() or not y.any():
         return ""
-    return tokens[_best(presence.tocsr(), np.arange(len(y)), y)[0]].words
+    return tokens[_best(presence.tocsr(), np.arange(len(y)), y)].words
 
 
-def _best(presence: Any, learn: Rows, y: Bools) -> tuple[int, bool]:
+def _best(presence: Any, learn: Rows, y: Bools) -> int:
     rows = presence[learn]
     lies, others = (np.asarray(rows[y[learn] == side].mean(axis=0)).ravel() for side in (True, False))
-    at = int(np.argmax(np.abs(lies - others).round(9)))
-    return at, bool(lies[at] >= others[at])
+    return int(np.argmax(np.abs(lies - others).round(9)))
 
 
-def _best_word_probe(table: pl.DataFrame, _seed: int) -> Probe:
+def _best_word(table: pl.DataFrame, _seed: int) -> Probe:
     found, tokens = tokens_of(table["text"].to_list(), CHEAP)
     presence = found.tocsr()
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+        usual = y[learn].mean()
         if not tokens:
-            return np.full(len(score), y[learn].mean())
-        at, _ = _best(presence, learn, y)
-        has = presence[:, [at]].toarray().ravel() > 0
-        shares = [
-            (y[learn][has[learn] == there].sum() + y[learn].mean()) / ((has[learn] == there).sum() + 1)
-            for there in (False, True)
-        ]
-        return np.asarray(np.where(has[score], shares[1], shares[0]), dtype=np.float64)
+            return np.full(len(score), usual)
+        has = presence[:, [_best(presence, learn, y)]].toarray().ravel() > 0
+        own = [y[learn][has[learn] == there] for there in (False, True)]
+        without, with_it = ((one.sum() + usual) / (len(one) + 1) for one in own)
+        return np.asarray(np.where(has[score], with_it, without), dtype=np.float64)
 
     return probe
 
 
-def fitted_on(
-    features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False
-) -> Callable[[pl.DataFrame, int], Probe]:
+def fitted_on(*features: pl.Expr, one_hot: bool = False) -> Made:
     """A logistic regression on some columns made of the statements; one_hot: they are categories."""
 
     def made(table: pl.DataFrame, seed: int) -> Probe:
@@ -167,7 +140,7 @@ def fitted_on(
 
         from liescope.detectors.logistic import logistic
 
-        columns = features(table).to_numpy()
+        columns = table.select(features).to_numpy()
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
@@ -182,38 +155,41 @@ def fitted_on(
     return made
 
 
-def _columns(*names: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    return lambda table: table.select(pl.col(name).cast(pl.String).fill_null("") for name in names)
+def _reading(read: Callable[[Example], str], context: int = 0) -> Made:
+    return lambda table, seed: word_probe([read(one) for one in make_examples(table, context)], seed)
 
 
-def _length_of(column: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    text = pl.col(column).fill_null("")
-    return lambda table: table.select(
-        characters=text.str.len_chars().cast(pl.Float64).log1p(),
-        words=text.str.count_matches(r"\S+").cast(pl.Float64).log1p(),
-    )
+def reading(config: TextConfig) -> Made:
+    """TF-IDF of statements in this form."""
+    return _reading(lambda one: textualize(one, config))
 
 
-_SHAPES = {
-    "capitals": r"\p{Lu}",
-    "digits": r"\p{Nd}",
-    "marks": r"[\p{P}\p{S}]",
-    "questions": r"\?",
-    "exclamations": "!",
-    "quotes": r"[\"“”«»]",
-    "lines": r"\n",
-    "other": r"[^\p{L}\p{N}\p{P}\p{S}\p{Z}\s]",
-}
+def _opening(example: Example) -> str:
+    return " ".join(textualize(example, TextConfig()).split()[:OPENING])
 
 
-def _form(table: pl.DataFrame) -> pl.DataFrame:
-    """How a text is written, whatever it says: shares of its characters."""
-    text = pl.col("text")
-    size = text.str.len_chars().clip(lower_bound=1)
-    return table.select(
-        *((text.str.count_matches(shape) / size).alias(name) for name, shape in _SHAPES.items()),
-        ends=text.str.contains(r"[.!?…。!?]\s*$").cast(pl.Float64),
-    )
+def _others_said(example: Example) -> str:
+    """What the others had said, from the view of the hidden statement: its speaker is `speaker` there."""
+    said = tuple(turn for turn in example.context if turn[0] != example.speaker)
+    return textualize(replace(example, text="", context=said), TextConfig(context=_CONTEXT)) if said else ""
+
+
+def _sizes(column: str) -> tuple[pl.Expr, ...]:
+    text = pl.col(column).fill_null("").str
+    counts = {"characters": text.len_chars(), "words": text.count_matches(r"\S+")}
+    return tuple(count.cast(pl.Float64).log1p().alias(name) for name, count in counts.items())
+
+
+_SHAPES = (r"\p{Lu}", r"\p{Nd}", r"[\p{P}\p{S}]", r"\?", "!", r"[\"“”«»]", r"\n", r"[^\p{L}\p{N}\p{P}\p{S}\p{Z}\s]")
+_FORM = (
+    *(
+        (pl.col("text").str.count_matches(shape) / pl.col("text").str.len_chars().clip(lower_bound=1)).alias(shape)
+        for shape in _SHAPES
+    ),
+    pl.col("text").str.contains(r"[.!?…。\x{FF01}\x{FF1F}]\s*$").cast(pl.Float64).alias("ends"),
+)
+"""How a text is written, whatever it says: shares of its characters."""
+_ROLE = pl.col("label_role").fill_null(False), pl.col("label_role").is_not_null().alias("known")
 
 
 def _k_of_n(table: pl.DataFrame, _seed: int) -> Probe:
@@ -221,66 +197,39 @@ def _k_of_n(table: pl.DataFrame, _seed: int) -> Probe:
     return lambda _learn, score, _y: share[score]
 
 
-def _role(table: pl.DataFrame) -> pl.DataFrame:
-    role = pl.col("label_role")
-    return table.select(deceives=role.fill_null(False).cast(pl.Float64), known=role.is_not_null().cast(pl.Float64))
+def _categories(words: str, *names: str) -> Control:
+    return Control(words, fitted_on(pl.col(names).cast(pl.String).fill_null(""), one_hot=True), names)
 
 
-def _position(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select(pl.col("position").clip(upper_bound=_LAST_PLACE))
-
-
-def _listeners(table: pl.DataFrame) -> pl.DataFrame:
-    return table.select(pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS))
-
-
-def reading(config: TextConfig) -> Callable[[pl.DataFrame, int], Probe]:
-    """TF-IDF of statements in this form."""
-    return lambda table, seed: word_probe([textualize(one, config) for one in make_examples(table, 0)], seed)
-
-
-def _openings(table: pl.DataFrame, seed: int) -> Probe:
-    return word_probe([opening(textualize(one, TextConfig())) for one in make_examples(table, 0)], seed)
-
-
-def _others(table: pl.DataFrame, seed: int) -> Probe:
-    return word_probe([others_said(one) for one in make_examples(table, CONTEXT)], seed)
-
-
-RULES = ("game", "condition", "run", "prompt_version")
+_PLACE = pl.col("position").clip(upper_bound=_LAST_PLACE)
+_LISTENERS = pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS)
+_NAMED = TextConfig(mask_names=False, speaker_tag=True)
 CONTROLS: dict[str, Control] = {
-    LENGTH: Control("length", fitted_on(_length_of("text"))),
-    "form": Control("capitals, marks", fitted_on(_form)),
-    BEST_WORD: Control("one word or mark", _best_word_probe),
-    OPENINGS: Control(f"first {OPENING} words", _openings),
+    LENGTH: Control("length", fitted_on(*_sizes("text"))),
+    "form": Control("capitals, marks", fitted_on(*_FORM)),
+    BEST_WORD: Control("one word or mark", _best_word),
+    OPENINGS: Control(f"first {OPENING} words", _reading(_opening)),
     WORDS: Control("words alone", reading(TextConfig())),
     WORDS_NAMED: Control("words, names kept", reading(TextConfig(mask_names=False))),
     WORDS_WITHOUT_ROLES: Control("words, role words masked too", reading(TextConfig(mask_role_words=True))),
-    NAME_AND_WORDS: Control(
-        "the speaker's name and words", reading(TextConfig(mask_names=False, speaker_tag=True)), ("text", "speaker")
-    ),
-    OTHERS: Control("what others said", _others, ("text", "position")),
-    "position": Control("place in talk", fitted_on(_position, one_hot=True), ("position",)),
-    "round": Control(
-        "day, phase and round", fitted_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")
-    ),
-    "audience": Control("how many hear it", fitted_on(_listeners, one_hot=True), ("audience",)),
-    "model_identity": Control("which model", fitted_on(_columns("speaker_model"), one_hot=True), ("speaker_model",)),
-    "name": Control("the speaker's name", fitted_on(_columns("speaker"), one_hot=True), ("speaker",)),
-    "game": Control("the game and its condition", fitted_on(_columns(*RULES), one_hot=True), RULES),
-    "task": Control("the task", fitted_on(_columns("task"), one_hot=True), ("task",)),
+    NAME_AND_WORDS: Control("the speaker's name and words", reading(_NAMED), ("text", "speaker")),
+    OTHERS: Control("what others said", _reading(_others_said, _CONTEXT), ("text", "position")),
+    "position": Control("place in talk", fitted_on(_PLACE, one_hot=True), ("position",)),
+    "round": _categories("day, phase and round", "day", "phase", "round"),
+    "audience": Control("how many hear it", fitted_on(_LISTENERS, one_hot=True), ("audience",)),
+    "model_identity": _categories("which model", "speaker_model"),
+    "name": _categories("the speaker's name", "speaker"),
+    "game": _categories("the game and its condition", "game", "condition", "run", "prompt_version"),
+    "task": _categories("the task", "task"),
     K_OF_N: Control("how many deceive", _k_of_n, (K_OF_N,)),
-    ROLE_ORACLE: Control("the true role", fitted_on(_role), ("label_role",)),
-    REASONING_LENGTH: Control("length of the reasoning", fitted_on(_length_of("reasoning")), ("reasoning",)),
+    ROLE_ORACLE: Control("the true role", fitted_on(*(one.cast(pl.Float64) for one in _ROLE)), ("label_role",)),
+    REASONING_LENGTH: Control("length of the reasoning", fitted_on(*_sizes("reasoning")), ("reasoning",)),
 }
 """Every control, by name."""
-BESIDE_DETECTORS = (LENGTH, "form", BEST_WORD, "openings", "position", "model_identity", K_OF_N, ROLE_ORACLE)
+BESIDE_DETECTORS = (LENGTH, "form", BEST_WORD, OPENINGS, "position", "model_identity", K_OF_N, ROLE_ORACLE)
 """Those that stand beside detectors."""
 SHUFFLED, DETECTIVE_CLAIM = "shuffled", "detective_claim"
-_WORDS = {
-    SHUFFLED: "words, labels shuffled",
-    DETECTIVE_CLAIM: "who claims least to be the detective",
-}
+_WORDS = {SHUFFLED: "words, labels shuffled", DETECTIVE_CLAIM: "who claims least to be the detective"}
 
 
 def scorer_words(name: str) -> str:

@@ -38,7 +38,7 @@ from liescope.detectors.study.learned import (
 )
 from liescope.detectors.study.observers import HALF, read_people
 from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import evaluate_scores, on_views
+from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, ScoringPlan, check_split, with_script
 from liescope.detectors.study.verdicts import on_promises
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
@@ -157,8 +157,8 @@ def _evaluate(
     scores = scores.join(kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left")
 
     progress("figures", 0, 1)
-    figures = evaluate_scores(scores, statements, plan)
-    parts = [(on_views(scores, statements, views, plan), more)]
+    figures = evaluate_scores(scores, statements, plan, views)
+    parts = [(list(figures.rows), more)]
     told, finished = plan, scores
     if plan.split == OUT_OF_FOLD:  # verdicts are the finished detector's, and were chosen on validation
         told = replace(plan, split="test")
@@ -189,7 +189,6 @@ def _evaluate(
         scores=scores,
         statements=kept,
         rows=(
-            *figures.rows,
             *(row for rows, _ in parts for row in rows),
             *(figure for one in checks for figure in one.figures),
         ),

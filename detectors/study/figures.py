@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import polars as pl
 from pydantic import ConfigDict, Field
 
-from liescope.common.statistics import REAL, Estimate, Floats, codes, estimate, game_weights, share
-from liescope.detectors.study.metrics import DIFFERENCE, METRICS
-from liescope.detectors.study.scores import in_pairs, log_odds, resampled_as
+from liescope.common.report.contents import with_interval
+from liescope.common.statistics import CHANGE, PROPORTION, Estimate, Floats, Scale, Spread, estimate
+from liescope.detectors.study.metrics import DIFFERENCE, METRICS, root
+from liescope.detectors.study.scores import in_pairs, resampled_as
 
 FIGURES = {
     **dict.fromkeys(("scorer", "target", "where", "metric"), pl.String),
@@ -53,6 +54,32 @@ class Figure:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def __format__(self, form: str) -> str:
+        """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
+        return with_interval(self.value, self.lo, self.hi, form=form)
+
+
+SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
+SEVERITIES = {
+    SERIOUS: "large enough to pass for a detector, or to make one look better than it is",
+    NOTABLE: "to be reported beside every figure on this corpus",
+    PLAIN: "no alarm, for comparison",
+}
+"""The severities and what each asks of the reader, worst first."""
+CHANCE, _ERRORS = 0.5, 3
+Limits = tuple[float, float]
+"""Beyond what something is notable, and beyond what serious."""
+BEYOND_CHANCE: Limits = (0.02, 0.15)
+GAIN: Limits = (0.01, 0.05)
+COPIED: Limits = (0.02, 0.3)
+UNEVEN: Limits = (0.05, 0.15)
+
+
+def graded(certain: float, limits: Limits) -> str:
+    """The severity of what is certainly so large."""
+    notable, serious = limits
+    return SERIOUS if certain > serious else NOTABLE if certain > notable else PLAIN
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -66,16 +93,53 @@ class Finding:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What one check found."""
+
+    figures: Sequence[Figure] = ()
+    findings: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Jackknifed:
+    """A figure over the rows of `game_weights`. span: the values that it can have."""
+
+    values: Floats
+    statements: int
+    games: int
+    prevalence: float | None = None
+    span: Scale = PROPORTION
+
+    def __sub__(self, other: Jackknifed) -> Jackknifed:
+        """The difference, paired: both leave the same games out."""
+        return replace(self, values=self.values - other.values, span=CHANGE)
+
+    @property
+    def value(self) -> float:
+        return float(self.values[0])
+
+    @property
+    def certain(self) -> float:
+        """The value less three standard errors, since among dozens of intervals one in forty lies above the truth by
+        chance; minus infinity if it is not defined, so that it passes no limit.
+        """
+        spread = Spread.of(self.values, self.games)
+        return -np.inf if spread is None else self.value - _ERRORS * spread.error
+
+    def figure(self, scorer: str, target: str, where: str, metric: str, against: str | None = None) -> Figure:
+        found = estimate(self.values, self.games, self.span)
+        return Figure(scorer, target, where, metric, *found, self.statements, self.games, self.prevalence, against)
+
+    def __format__(self, form: str) -> str:
+        return with_interval(*estimate(self.values, self.games, self.span), form=form)
+
+
 def study_json(
     findings: Iterable[Finding], figures: Iterable[Figure], notes: Iterable[str], **facts: Any
 ) -> dict[str, Any]:
     """What `--json` of every command that measures prints, and what its report.json holds."""
-    return {
-        **facts,
-        "findings": [one.to_json() for one in findings],
-        "figures": [one.to_json() for one in figures],
-        "notes": list(notes),
-    }
+    return {**facts, "findings": list(map(asdict, findings)), "figures": list(map(asdict, figures)), "notes": [*notes]}
 
 
 def figure_table(figures: Sequence[Figure]) -> pl.DataFrame:
@@ -91,14 +155,8 @@ def figures_of(
     shared: tuple[int, int, float | None],
     against: str | None = None,
 ) -> list[Figure]:
-    """Figures of several metrics on the same statements. shared: what `describe` says of them. Weighted of one game
-    are all alike, so that figures of one game have no interval.
-    """
-    several = shared[1] > 1
-    return [
-        Figure(scorer, target, where, metric, value, lo if several else None, hi if several else None, *shared, against)
-        for metric, (value, lo, hi) in found
-    ]
+    """Figures of several metrics on the same statements. shared: what `describe` says of them."""
+    return [Figure(scorer, target, where, metric, *estimated, *shared, against) for metric, estimated in found]
 
 
 def measured(
@@ -119,8 +177,9 @@ def measured(
         if metric.name in values and (against is None or metric.compared):
             mine = paired if metric.paired else table
             name, span = (metric.name + DIFFERENCE, metric.difference()) if against else (metric.name, metric.span)
-            found = [(name, estimate(values[metric.name], mine[resampled_as(mine)].n_unique(), span))]
-            figures += figures_of(scorer, target, where, found, describe(mine), against)
+            found = estimate(values[metric.name], mine[resampled_as(mine)].n_unique(), span)
+            found = root(found) if metric.rooted else found
+            figures.append(Figure(scorer, target, where, name, *found, *describe(mine), against))
     return figures
 
 
@@ -128,18 +187,3 @@ def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
     """(statements, games, prevalence) of a table with y."""
     prevalence = table["y"].mean()
     return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
-
-
-def offset(table: pl.DataFrame, model: str, seed: int) -> Estimate:
-    """The mean log-odds of a model's honest statements, less that of everybody's; with its interval over games.
-
-    table: game_id, speaker_model, y and score.
-    """
-    honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
-    if honest.is_empty():
-        return None, None, None
-    game, games = codes(honest["siblings" if "siblings" in honest.columns else "game_id"].to_numpy())
-    weights = game_weights(games, seed)
-    score, own = honest["score"].to_numpy(), (honest["speaker_model"] == model).to_numpy().astype(float)
-    shift = share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
-    return estimate(shift, len(np.unique(game[own > 0])), REAL)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -16,9 +17,9 @@ from liescope.common.statistics import holm, p_value
 from liescope.common.text import Units, number_of
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import target_column
-from liescope.detectors.study.checks import COPIES, SHUFFLES
+from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, scorer_words
-from liescope.detectors.study.figures import Figure, Finding
+from liescope.detectors.study.figures import CHANCE, Figure, Finding, describe
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import NO_RIVALS
@@ -29,9 +30,9 @@ from liescope.games.record import Source
 YES, PARTLY, OPEN, NO = "Yes", "In part", "Not shown", "No"
 UNKNOWN = "unknown"
 """The model of words whose source names none."""
-CHANCE, _SURE = 0.5, 0.05
+_SURE, _EQUAL = 0.05, 0.02
 _PROMISED = 0.9
-_PROMISE = f"{PROMISED}{_PROMISED:.0%}"
+_COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,54 +55,22 @@ def units(evaluation: EvaluationResult) -> Units:
     return Units.of(evaluation.statements["game"].unique())
 
 
+def verdict_of(evaluation: EvaluationResult) -> Verdict:
+    """Of the best detector of the first target."""
+    return _Case(evaluation).verdict
+
+
 def findings(evaluation: EvaluationResult) -> tuple[Finding, ...]:
     """About the best detector of the first target: the verdict, on whom it was tried, and what is left open."""
-    verdict = verdict_of(evaluation)
-    best = verdict.best
+    case = _Case(evaluation)
+    best, whole, silent = case.verdict.best, case.whole, case.abstained
     found = [
-        Finding(str(verdict), (*([best] if best else []), *verdict.rests_on)),
-        Finding(_on_whom(evaluation, best), tuple(filter(None, [best and _whole(evaluation, best)]))),
+        Finding(str(case.verdict), (*([best] if best else []), *case.verdict.rests_on)),
+        Finding(case.on_whom(), (whole,) if whole else ()),
     ]
     if best is not None:
-        silent = _abstained(evaluation, best)
-        words = f"{_abstains(evaluation, best)} {_not_tried(evaluation, best)}"
-        found.append(Finding(words, (silent,) if silent else ()))
+        found.append(Finding(f"{case.abstains()} {case.not_tried(best)}", (silent,) if silent else ()))
     return tuple(found)
-
-
-def verdict_of(evaluation: EvaluationResult) -> Verdict:
-    """Of the first target: what must be known before anything is believed comes first, and one reason is enough."""
-    rows = [row for row in evaluation.rows if row.target == evaluation.rows[0].target]
-    ranked = ranked_of(rows)
-    if not ranked:
-        return Verdict(OPEN, f"no AUROC is defined for {rows[0].target}; the notes say why.")
-    best, called = ranked[0], units(evaluation)
-    name, reached = _name(rows, ranked), _reached(best, evaluation)
-    alarms = [one for one in evaluation.checks if one.bad and one.target == best.target]
-    if best.lo is None or best.hi is None:
-        return Verdict(OPEN, f"so few {called.games} say nothing of {name}: {reached}.", best)
-    for check in (one for one in alarms if one.name == SHUFFLES):
-        return Verdict(NO, f"nothing here can be believed. {check.sentences[0]}", best, check.figures)
-    parts = _parts(rows, best)
-    tail = f" {parts.words}" if parts.words else ""
-    if not _above(ranked):
-        than = "does worse than" if best.hi < CHANCE else "is not shown to do better than"
-        answer, words = NO if best.hi < CHANCE else OPEN, f"{name} {than} chance, 0.5: {reached}."
-        if parts.answer == PARTLY:
-            return Verdict(answer, words + tail, best, parts.rests_on)
-        return Verdict(answer, words, best)
-    for check in (one for one in alarms if one.name == COPIES and one.scorer == best.scorer):
-        return _of_copies(check.figures[0], check.sentences[0], name, reached, best)
-    if_alone = ", if no two texts share an author or topic (none were grouped)" if _ungrouped(evaluation) else ""
-    leads = sorted(_leads(rows, best), key=lambda row: (row.value or 0.0, row.against != CONTROL + LENGTH))
-    for lead in (one for one in leads if one.lo is None or one.lo <= 0):
-        lost = _beaten(lead, rows, name, reached, best, evaluation)
-        return replace(lost, words=lost.words + tail, rests_on=(*lost.rests_on, *parts.rests_on))
-    parted = "what deceivers say from what others say" if best.target == ROLE else "lies from honest statements"
-    than = ", better than any control" if leads else ""
-    beside = f"; {_control(leads[0], evaluation)} comes closest, {figure(leads[0])} lower" if leads else ""
-    words = f"{name} separates {called.say(parted)}{than}{if_alone}: {reached}{beside}.{tail}"
-    return Verdict(parts.answer, words + _silence(evaluation, best), best, (*leads[:1], *parts.rests_on))
 
 
 def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
@@ -116,258 +85,266 @@ def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
     return sorted((row for row in own if row.where == place), key=lambda row: -(row.value or 0.0))
 
 
-def _name(rows: Sequence[Figure], ranked: Sequence[Figure]) -> str:
-    """The best, and from whom it is not told apart."""
-    best, others = ranked[0], ranked[1:]
-    if not others:
-        return best.scorer
-    behind = surely_behind(rows, best, others)
-    equal = [other.scorer for other in others if other.scorer not in behind]
-    if not equal:
-        return f"{best.scorer}, ahead of the other {number_of(len(others), 'detector')} here,"
-    some = " and ".join(filter(None, (", ".join(equal[:2]), f"{len(equal) - 2} more" if len(equal) > 2 else "")))
-    return f"{best.scorer} (not told apart from {some})"
+def leads_of(rows: Sequence[Figure], one: Figure) -> dict[str, Figure]:
+    """How far a scorer is ahead, by of whom, whichever of the two the difference was made from."""
+    found = dict[str, Figure]()
+    for row in rows:
+        if (row.where, row.metric) == (one.where, one.metric + DIFFERENCE) and row.value is not None:
+            if row.scorer == one.scorer:
+                found[row.against or ""] = row
+            elif row.against == one.scorer:
+                value, lo, hi = (None if number is None else -number for number in (row.value, row.hi, row.lo))
+                found[row.scorer] = replace(row, scorer=one.scorer, against=row.scorer, value=value, lo=lo, hi=hi)
+    return found
 
 
 def surely_behind(rows: Sequence[Figure], one: Figure, others: Sequence[Figure]) -> list[str]:
     """The others that a scorer is ahead of by more than chance explains, corrected for their number."""
-    leads = {row.against: row for row in _pairs(rows, one)}
-    found = [row for other in others if (row := leads.get(other.scorer)) is not None]
-    p = holm([_p(row, row.value or 0.0) for row in found])
-    return [
-        row.against or ""
-        for row, one_p in zip(found, p, strict=True)
-        if row.lo is not None and row.lo > 0 and (one_p is None or one_p < _SURE)
-    ]
+    leads = leads_of(rows, one)
+    found = [leads[other.scorer] for other in others if other.scorer in leads]
+    return [row.against or "" for row, sure in zip(found, _surely(found), strict=True) if sure]
 
 
-def _above(ranked: Sequence[Figure]) -> bool:
-    """Whether the best is certainly above chance, corrected for having been picked."""
-    best = ranked[0]
-    if best.lo is None or best.lo <= CHANCE:
-        return False
-    p = holm([_p(row, (row.value or 0.0) - CHANCE, CHANCE) for row in ranked])[0]
-    return p is None or p < _SURE
+def _surely(rows: Sequence[Figure], above: float = 0.0) -> list[bool]:
+    """Which of some figures are certainly above a number, corrected for how many they are."""
+
+    def over(end: float | None) -> float | None:
+        return None if end is None else end - above
+
+    p = holm([p_value(over(row.value) or 0.0, (over(row.lo), over(row.hi)), row.games) for row in rows])
+    return [(row.lo or 0.0) > above and (one is None or one < _SURE) for row, one in zip(rows, p, strict=True)]
 
 
-def _p(row: Figure, value: float, around: float = 0.0) -> float | None:
-    lo, hi = (None if end is None else end - around for end in (row.lo, row.hi))
-    return p_value(value, (lo, hi), row.games)
+class _Case:
+    """The figures of the first target, and what they say."""
 
+    def __init__(self, evaluation: EvaluationResult) -> None:
+        self.evaluation, self.called = evaluation, units(evaluation)
+        self.table = evaluation.plan.evaluated(evaluation.statements)
+        self.rows = [row for row in evaluation.rows if row.target == evaluation.rows[0].target]
+        own = [row for row in self.rows if row.against is None]
+        self.at = {(row.scorer, row.where, row.metric): row for row in reversed(own)}
+        self.ranked = ranked_of(own)
+        self.whole = self.abstained = None
+        if self.ranked:
+            best = self.best
+            self.whole = self.at.get((best.scorer, best.where, POOLED))
+            # Verdicts are those of the finished detector.
+            self.promise = f"{best.where.replace(OUT_OF_FOLD, 'test', 1)}:{PROMISED}{_PROMISED:.0%}"
+            self.abstained = self.at.get((best.scorer, self.promise, "abstained"))
 
-def _pairs(rows: Sequence[Figure], best: Figure) -> list[Figure]:
-    """The leads of the best over other scorers, whichever of the two the difference was made from."""
-    return [
-        row if row.scorer == best.scorer else _turned(row)
-        for row in rows
-        if (row.where, row.metric) == (best.where, best.metric + DIFFERENCE)
-        and best.scorer in (row.scorer, row.against)
-        and row.value is not None
-    ]
+    @property
+    def best(self) -> Figure:
+        return self.ranked[0]
 
-
-def _leads(rows: Sequence[Figure], best: Figure) -> list[Figure]:
-    """Its leads over controls that know nothing of what is to be found."""
-    return [
-        row
-        for row in _pairs(rows, best)
-        if (row.against or "").startswith(CONTROL) and (row.against or "").removeprefix(CONTROL) not in NO_RIVALS
-    ]
-
-
-def _turned(row: Figure) -> Figure:
-    """A difference the other way round."""
-    value, lo, hi = (None if number is None else -number for number in (row.value, row.hi, row.lo))
-    return replace(row, scorer=row.against or "", against=row.scorer, value=value, lo=lo, hi=hi)
-
-
-def _beaten(
-    lead: Figure, rows: Sequence[Figure], name: str, reached: str, best: Figure, evaluation: EvaluationResult
-) -> Verdict:
-    """Where a control is not certainly behind."""
-    if lead.lo is None or lead.hi is None:
-        return Verdict(OPEN, f"{name} has too few to compare: {reached}.", best, (lead,))
-    control = next((r for r in rows if (r.scorer, r.where, r.metric) == (lead.against, best.where, best.metric)), None)
-    who = _control(lead, evaluation)
-    theirs = "" if control is None else f", and {who} {figure(control)}"
-    rests = (lead, *([control] if control else []))
-    if lead.hi < 0:
-        return Verdict(NO, f"{name} does worse than {who}: {reached}{theirs}.", best, rests)
-    if lead.hi - lead.lo < 0.02 or (lead.value or 0.0) <= 0:
-        return Verdict(NO, f"{name} does no better than {who}: {reached}{theirs}.", best, rests)
-    words = f"{name} is above chance, but not shown to do better than {who}: {reached}{theirs}"
-    return Verdict(OPEN, f"{words}; the difference is {figure(lead)}.", best, rests)
-
-
-def _control(row: Figure, evaluation: EvaluationResult) -> str:
-    """A control in a sentence; that of the best word by the one that tells most of all."""
-    name = row.against or ""
-    if name == CONTROL + BEST_WORD and row.target in evaluation.telling:
-        return f"{evaluation.telling[row.target]} alone"
-    return f'the control "{scorer_words(name).removeprefix("control: ")}"'
-
-
-def _ungrouped(evaluation: EvaluationResult) -> bool:
-    """Whether these are texts of which each counts on its own, for want of groups."""
-    table = evaluation.plan.evaluated(evaluation.statements)
-    return units(evaluation).statements == "texts" and table["game_id"].n_unique() == table.height
-
-
-def _of_copies(without: Figure, said: str, name: str, reached: str, best: Figure) -> Verdict:
-    if without.value is None:
-        return Verdict(NO, f"{said} {name} has {reached}, and nothing is left without such copies.", best, (without,))
-    left = f"{said} {name} has {reached}; without them it has {figure(without)}"
-    if without.lo is not None and without.lo > CHANCE:
-        return Verdict(PARTLY, f"{left}.", best, (without,))
-    return Verdict(NO, f"{left}, which is not shown to be above chance.", best, (without,))
-
-
-def _parts(rows: Sequence[Figure], best: Figure) -> Verdict:
-    """The worst task, model and script beside the whole, no words where it has no parts; PARTLY where some are
-    certainly above chance and certainly better than others that are not.
-    """
-    said, rests, partly = list[str](), list[Figure](), False
-    for unit in UNITS:
-        start = f"{best.where}:{unit}="
-        own = [row for row in rows if row.scorer == best.scorer and row.where.startswith(start) and row.lo is not None]
-        mine = [row for row in own if row.metric == best.metric] or [row for row in own if row.metric == POOLED]
-        mine = [row for row in mine if row.value is not None and row.lo != row.hi] or mine
-        if len(mine) < 2:
-            continue
-        p = holm([_p(row, (row.value or 0.0) - CHANCE, CHANCE) for row in mine])
-        good = [
-            row for row, one in zip(mine, p, strict=True) if (row.lo or 0) > CHANCE and (one is None or one < _SURE)
+    @cached_property
+    def leads(self) -> list[Figure]:
+        """Its leads over controls that know nothing of what is to be found, the least first."""
+        pairs = leads_of(self.rows, self.best).items()
+        rivals = [
+            row for name, row in pairs if name.startswith(CONTROL) and name.removeprefix(CONTROL) not in NO_RIVALS
         ]
-        rest = [row for row in mine if row not in good]
-        worst = min(mine, key=lambda row: row.value or 0.0)
-        rests.append(worst)
-        apart = [row for row in good if any((row.lo or 0) > (other.hi or 1) for other in rest)]
-        if apart:
-            partly = True
-            top = max(apart, key=lambda row: row.value or 0.0)
+        return sorted(rivals, key=lambda row: (row.value or 0.0, row.against != CONTROL + LENGTH))
+
+    @cached_property
+    def name(self) -> str:
+        """The best, and from whom it is not told apart."""
+        best, *others = self.ranked
+        behind = surely_behind(self.rows, best, others)
+        equal = [other.scorer for other in others if other.scorer not in behind]
+        if not equal:
+            ahead = f"{best.scorer}, ahead of the other {number_of(len(others), 'detector')} here,"
+            return ahead if others else best.scorer
+        some = [", ".join(equal[:2]), *([f"{len(equal) - 2} more"] if len(equal) > 2 else [])]
+        return f"{best.scorer} (not told apart from {' and '.join(some)})"
+
+    @cached_property
+    def reached(self) -> str:
+        """The figure, with what it rests on where that is less than what was scored."""
+        row, within = self.best, self.evaluation.within
+        few = row.metric == WITHIN and within != "tasks" and self.whole is not None and row.games < self.whole.games
+        both = f" over the {row.games:,} {self.called.games} that have both" if few else ""
+        return f"{words_of(row.metric, within)} {row}{both}"
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What must be known before anything is believed comes first, and one reason is enough."""
+        if not self.ranked:
+            return Verdict(OPEN, f"no AUROC is defined for {self.rows[0].target}; the notes say why.")
+        rules = (self._few, self._leaking, self._at_chance, self._copied, self._beaten)
+        found = next((one for rule in rules if (one := rule())), None) or self._better()
+        return replace(found, best=self.best)
+
+    def _alarm(self, name: str, scorer: str = "") -> Check | None:
+        alarms = (one for one in self.evaluation.checks if one.bad and scorer in ("", one.scorer))
+        return next((one for one in alarms if (one.name, one.target) == (name, self.best.target)), None)
+
+    def _few(self) -> Verdict | None:
+        if self.best.lo is not None and self.best.hi is not None:
+            return None
+        return Verdict(OPEN, f"so few {self.called.games} say nothing of {self.name}: {self.reached}.")
+
+    def _leaking(self) -> Verdict | None:
+        if (check := self._alarm(SHUFFLES)) is None:
+            return None
+        return Verdict(NO, f"nothing here can be believed. {check.sentences[0]}", rests_on=check.figures)
+
+    def _at_chance(self) -> Verdict | None:
+        if _surely(self.ranked, CHANCE)[0]:
+            return None
+        below = (self.best.hi or 0.0) < CHANCE
+        than = "does worse than" if below else "is not shown to do better than"
+        found = Verdict(NO if below else OPEN, f"{self.name} {than} chance, 0.5: {self.reached}.")
+        return self._beside(found) if self.parts.answer == PARTLY else found
+
+    def _copied(self) -> Verdict | None:
+        if (check := self._alarm(COPIES, self.best.scorer)) is None:
+            return None
+        (without,), words = check.figures, f"{check.sentences[0]} {self.name} has {self.reached}"
+        if without.value is None:
+            return Verdict(NO, f"{words}, and nothing is left without such copies.", rests_on=(without,))
+        words += f"; without them it has {without}"
+        if without.lo is not None and without.lo > CHANCE:
+            return Verdict(PARTLY, f"{words}.", rests_on=(without,))
+        return Verdict(NO, f"{words}, which is not shown to be above chance.", rests_on=(without,))
+
+    def _beaten(self) -> Verdict | None:
+        """Where a control is not certainly behind."""
+        lead = next((one for one in self.leads if one.lo is None or one.lo <= 0), None)
+        if lead is None:
+            return None
+        control, who = self.at.get((lead.against or "", self.best.where, self.best.metric)), self._control(lead)
+        reached = self.reached + ("" if control is None else f", and {who} {control}")
+        answer, words = OPEN, f"is above chance, but not shown to do better than {who}: {reached}"
+        words += f"; the difference is {lead}"
+        if lead.lo is None or lead.hi is None:
+            words, control = f"has too few to compare: {self.reached}", None
+        elif lead.hi < 0:
+            answer, words = NO, f"does worse than {who}: {reached}"
+        elif lead.hi - lead.lo < _EQUAL or (lead.value or 0.0) <= 0:
+            answer, words = NO, f"does no better than {who}: {reached}"
+        return self._beside(Verdict(answer, f"{self.name} {words}.", rests_on=(lead, *([control] if control else []))))
+
+    def _better(self) -> Verdict:
+        ungrouped = self.called.statements == "texts" and self.table["game_id"].is_unique().all()
+        if_alone = ", if no two texts share an author or topic (none were grouped)" if ungrouped else ""
+        role = self.best.target == ROLE
+        parted = "what deceivers say from what others say" if role else "lies from honest statements"
+        than = ", better than any control" if self.leads else ""
+        beside = "".join(f"; {self._control(lead)} comes closest, {lead} lower" for lead in self.leads[:1])
+        words = f"{self.name} separates {self.called.say(parted)}{than}{if_alone}: {self.reached}{beside}."
+        found = self._beside(Verdict(self.parts.answer, words, rests_on=tuple(self.leads[:1])))
+        mute = self.abstained is not None and self.abstained.value == 1
+        silence = f" It gives no verdict on any of these {self.called.statements}." if mute else ""
+        return replace(found, words=found.words + silence)
+
+    def _beside(self, found: Verdict) -> Verdict:
+        """With what is said of its parts."""
+        words = f"{found.words} {self.parts.words}".rstrip()
+        return replace(found, words=words, rests_on=(*found.rests_on, *self.parts.rests_on))
+
+    def _control(self, row: Figure) -> str:
+        """A control in a sentence; that of the best word by the one that tells most of all."""
+        name = row.against or ""
+        if name == CONTROL + BEST_WORD and row.target in self.evaluation.telling:
+            return f"{self.evaluation.telling[row.target]} alone"
+        return f'the control "{scorer_words(name).removeprefix("control: ")}"'
+
+    @cached_property
+    def parts(self) -> Verdict:
+        """The worst task, model and script beside the whole, no words where it has no parts; PARTLY where some are
+        certainly above chance and certainly better than others that are not.
+        """
+        said, rests, answer = list[str](), list[Figure](), YES
+        for unit in UNITS:
+            start, scorer = f"{self.best.where}:{unit}=", self.best.scorer
+            own = [r for r in self.rows if r.scorer == scorer and r.where.startswith(start) and r.lo is not None]
+            ranked = [row for row in own if row.metric == self.best.metric]
+            mine = ranked or [row for row in own if row.metric == POOLED]
+            mine = [row for row in mine if row.lo != row.hi] or mine
+            if len(mine) < 2:
+                continue
+            sure = dict(zip(mine, _surely(mine, CHANCE), strict=True))
+            rest = [row for row in mine if not sure[row]]
+            apart = [row for row in mine if sure[row] and any((row.lo or 0.0) > (one.hi or 1.0) for one in rest)]
+            worst = min(mine, key=lambda row: row.value or 0.0)
+            rests.append(worst)
+            if not apart:
+                said.append(f"The worst {unit} is {_part(worst)}.")
+                continue
+            answer, top = PARTLY, max(apart, key=lambda row: row.value or 0.0)
             rests.append(top)
-            solved = _solved(rows, top)
+            word = self.at.get((CONTROL + BEST_WORD, top.where, top.metric))
+            solved = word and word.value is not None and (top.value or 0.0) - word.value < _EQUAL
             said.append(
                 f"It is not shown to be above chance on {len(rest)} of {number_of(len(mine), unit)} (worst "
-                f"{_part(worst)}, {figure(worst)}); best is {_part(top)}, {figure(top)}{solved}."
+                f"{_part(worst)}); best is {_part(top)}{', which one word or mark does too' if solved else ''}."
             )
-        else:
-            said.append(f"The worst {unit} is {_part(worst)}, {figure(worst)}.")
-    return Verdict(PARTLY if partly else YES, " ".join(said), best, tuple(rests))
+        return Verdict(answer, " ".join(said), rests_on=tuple(rests))
 
+    def on_whom(self) -> str:
+        """How many statements, of whom, how they were held out."""
+        plan, called, whole = self.evaluation.plan, self.called, self.whole
+        target = self.rows[0].target
+        table = self.table.drop_nulls(target_column(target))
+        if table.is_empty():
+            return f"None of these {called.statements} has a label for {target}."
+        share = describe(table.with_columns(y=target_column(target)))[2] if whole is None else whole.prevalence
+        texts = table.height if whole is None else whole.statements
+        groups = table["siblings"].n_unique() if whole is None else whole.games
+        tasks, models = table["task"].drop_nulls().n_unique(), _models(table)
+        said = [f"{number_of(texts, called.statements[:-1])} ({share or 0.0:.0%} deceptive)"]
+        alone = called.statements == "texts" and texts == groups
+        said += [] if alone else [f"from {number_of(groups, called.games[:-1])}"]
+        said += [f"in {number_of(tasks, 'task')}"] if tasks > 1 else []
+        by = ""
+        if models:
+            held_out = [model for model in models if model in plan.hold_out]
+            unnamed = table.filter(~pl.col("speaker_model").is_in(models)).height
+            by = f", by {number_of(len(models), 'model')}"
+            by += f", {len(held_out):,} of them held out of training" if held_out else ""
+            by += f" ({unnamed:,} by models that the source does not name)" if unnamed else ""
+        fold = f", each scored by what learned from other {called.games}" if plan.split == OUT_OF_FOLD else ""
+        return f"Tried on {' '.join(said)}{by}{fold}."
 
-def _solved(rows: Sequence[Figure], row: Figure) -> str:
-    one = next((r for r in rows if (r.scorer, r.where, r.metric) == (CONTROL + BEST_WORD, row.where, row.metric)), None)
-    same = one is not None and one.value is not None and (row.value or 0.0) - one.value < 0.02
-    return ", which one word or mark does too" if same else ""
+    def abstains(self) -> str:
+        row, called = self.abstained, self.called.statements
+        if row is None or row.value is None:
+            return "It promises nothing here, so it gives no verdicts."
+        broken = [
+            f"{_COVERED[one.metric]}{' of ' if model else ''}{model} in {one:.0%}"
+            for one in self._not_covered()
+            for model in [one.where.removeprefix(row.where).partition(SPEAKER)[2]]
+        ]
+        but = f"; but it gets right or leaves open {', '.join(broken)} only" if broken else ""
+        promise = f"To be wrong about at most 10% of the honest and 10% of the deceptive {called}"
+        return f"{promise}, it abstains on {row:.0%} of them{but}."
 
+    def _not_covered(self) -> list[Figure]:
+        """Where the promise is certainly not kept: on the whole, else of which speaking models, the worst first."""
+        own = [row for row in self.rows if row.scorer == self.best.scorer and row.metric in _COVERED]
+        own = [row for row in own if row.hi is not None and row.hi < _PROMISED]
+        models = [row for row in own if row.where.startswith(f"{self.promise}:{SPEAKER}")]
+        return sorted([row for row in own if row.where == self.promise] or models, key=lambda row: row.value or 0.0)
 
-def _part(row: Figure) -> str:
-    return row.where.partition("=")[2]
-
-
-def _silence(evaluation: EvaluationResult, best: Figure) -> str:
-    """That it gives no verdict at all, where it does not."""
-    row = _abstained(evaluation, best)
-    if row is not None and row.value == 1:
-        return f" It gives no verdict on any of these {units(evaluation).statements}."
-    return ""
-
-
-def _reached(row: Figure, evaluation: EvaluationResult) -> str:
-    """The figure, with what it rests on where that is less than what was scored."""
-    whole = _whole(evaluation, row)
-    few = row.metric == WITHIN and evaluation.within != "tasks" and whole is not None and row.games < whole.games
-    both = f" over the {row.games:,} {units(evaluation).games} that have both" if few else ""
-    return f"{words_of(row.metric, evaluation.within)} {figure(row)}{both}"
-
-
-def _whole(evaluation: EvaluationResult, row: Figure) -> Figure | None:
-    """The figure over all that the same scorer scored in the same place."""
-    own = (one for one in evaluation.rows if (one.scorer, one.target, one.where) == (row.scorer, row.target, row.where))
-    return next((one for one in own if one.metric == POOLED and one.against is None), None)
-
-
-def _on_whom(evaluation: EvaluationResult, best: Figure | None) -> str:
-    """How many statements, of whom, how they were held out. best: the figure that is spoken of."""
-    target = evaluation.rows[0].target
-    called, label = units(evaluation), pl.col(target_column(target))
-    table = evaluation.plan.evaluated(evaluation.statements).filter(label.is_not_null())
-    if table.is_empty():
-        return f"None of these {called.statements} has a label for {target}."
-    whole = None if best is None else _whole(evaluation, best)
-    prevalence = table.select(label.cast(pl.Float64).mean()).item() if whole is None else whole.prevalence
-    deceptive = f"{float(prevalence or 0.0):.0%} deceptive"
-    tasks, models = table["task"].drop_nulls().n_unique(), _models(table)
-    texts = table.height if whole is None else whole.statements
-    groups = table["siblings"].n_unique() if whole is None else whole.games
-    alone = called.statements == "texts" and texts == groups
-    said = [] if alone else [f"from {number_of(groups, called.games[:-1])}"]
-    said += [f"in {number_of(tasks, 'task')}"] if tasks > 1 else []
-    spoke = [number_of(len(models), "model")] if models else []
-    held_out = [model for model in models if model in evaluation.plan.hold_out]
-    heard = f", {len(held_out):,} of them held out of training" if held_out else ""
-    by = f", by {spoke[0]}{heard}" if spoke else ""
-    unnamed = table.filter(~pl.col("speaker_model").is_in(models)).height
-    by += f" ({unnamed:,} by models that the source does not name)" if spoke and unnamed else ""
-    fold = f", each scored by what learned from other {called.games}" if evaluation.plan.split == OUT_OF_FOLD else ""
-    return f"Tried on {' '.join([f'{number_of(texts, called.statements[:-1])} ({deceptive})', *said])}{by}{fold}."
+    def not_tried(self, best: Figure) -> str:
+        file, table = self.evaluation.models.get(best.scorer), self.table
+        models = _models(table)
+        left = ["any other corpus"] if file is not None and file["corpus"]["name"] == self.evaluation.corpus else []
+        left += ["other tasks"] if table["task"].drop_nulls().n_unique() > 1 else []
+        left += ["models that it did not hear in training"] if models and not self.evaluation.plan.hold_out else []
+        left += ["what people say"] if models and Source.HUMAN.value not in self.evaluation.sources else []
+        *first, last = left or ["other corpora than this one"]
+        return f"It was not tried on {', '.join(first)}{' or ' if first else ''}{last}."
 
 
 def _models(table: pl.DataFrame) -> list[str]:
     return sorted(set(table["speaker_model"].drop_nulls()) - {"", UNKNOWN})
 
 
-def _abstained(evaluation: EvaluationResult, best: Figure) -> Figure | None:
-    place = best.where if evaluation.plan.split != OUT_OF_FOLD else best.where.replace(OUT_OF_FOLD, "test", 1)
-    for row in evaluation.rows:
-        if (row.scorer, row.metric, row.where) == (best.scorer, "abstained", f"{place}:{_PROMISE}"):
-            return row
-    return None
-
-
-def _abstains(evaluation: EvaluationResult, best: Figure) -> str:
-    row, called = _abstained(evaluation, best), units(evaluation).statements
-    if row is None or row.value is None:
-        return "It promises nothing here, so it gives no verdicts."
-    promise = f"To be wrong about at most 10% of the honest and 10% of the deceptive {called}"
-    broken = [
-        f"{COVERED[one.metric]}{' of ' if model else ''}{model} in {percent(one)}"
-        for one in _not_covered(evaluation, row)
-        for model in [one.where.removeprefix(row.where).partition(SPEAKER)[2]]
-    ]
-    but = f"; but it gets right or leaves open {', '.join(broken)} only" if broken else ""
-    return f"{promise}, it abstains on {percent(row)} of them{but}."
-
-
-COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
-
-
-def _not_covered(evaluation: EvaluationResult, promised: Figure) -> list[Figure]:
-    """Where the promise is certainly not kept: on the whole, else of which speaking models, the worst first."""
-    own = [row for row in evaluation.rows if row.scorer == promised.scorer and row.metric in COVERED]
-    broken = [row for row in own if row.hi is not None and row.hi < _PROMISED]
-    models = [row for row in broken if row.where.startswith(f"{promised.where}:{SPEAKER}")]
-    whole = [row for row in broken if row.where == promised.where]
-    return sorted(whole or models, key=lambda row: row.value or 0.0)
-
-
-def _not_tried(evaluation: EvaluationResult, best: Figure) -> str:
-    file = evaluation.models.get(best.scorer)
-    table = evaluation.plan.evaluated(evaluation.statements)
-    tasks = table["task"].drop_nulls().n_unique()
-    own = file is not None and file["corpus"]["name"] == evaluation.corpus
-    left = ["any other corpus"] if own else []
-    left += ["other tasks"] if tasks > 1 else []
-    left += ["models that it did not hear in training"] if _models(table) and not evaluation.plan.hold_out else []
-    left += [] if Source.HUMAN.value in evaluation.sources or not _models(table) else ["what people say"]
-    *first, last = left or ["other corpora than this one"]
-    return f"It was not tried on {', '.join(first)}{' or ' if first else ''}{last}."
+def _part(row: Figure) -> str:
+    return f"{row.where.partition('=')[2]}, {row}"
 
 
 def figure(row: Figure) -> str:
     return with_interval(row.value, row.lo, row.hi)
-
-
-def percent(row: Figure) -> str:
-    return with_interval(row.value, row.lo, row.hi, form=".0%")

@@ -8,11 +8,10 @@ import numpy as np
 
 from liescope.detectors.examples import make_examples
 from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
-from liescope.detectors.study.alarms import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Examined, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.checks import shuffles
 from liescope.detectors.study.controls import NAME_AND_WORDS, WORDS
-from liescope.detectors.study.figures import Figure, Finding
+from liescope.detectors.study.figures import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Figure, Finding, graded
 from liescope.detectors.study.metrics import SHARE
 from liescope.detectors.study.scores import OUT_OF_FOLD, ScoringPlan
 

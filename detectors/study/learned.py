@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import count
 
 import numpy as np
 import polars as pl
@@ -18,15 +19,9 @@ from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.examples import WORDS, Example, keeps_reasoning, make_examples, target_column
 from liescope.detectors.folds import Rows
 from liescope.detectors.saved import LoadedDetector, load
-from liescope.detectors.study.controls import (
-    BESIDE_DETECTORS,
-    CONTROLS,
-    REASONING_LENGTH,
-    ROLE_ORACLE,
-    with_k_of_n,
-)
-from liescope.detectors.study.schemes import FOLDS, REPEATS, Part, Probe, Scheme, by_group
-from liescope.detectors.study.scores import ALL, CONTROL, OUT_OF_FOLD, ScoringPlan, score_table
+from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, REASONING_LENGTH, ROLE_ORACLE, with_k_of_n
+from liescope.detectors.study.schemes import FOLDS, REPEATS, Part, Scheme, by_group
+from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
 from liescope.detectors.view.transcript import Transcript
 
 Model = str | os.PathLike[str] | LoadedDetector
@@ -71,22 +66,14 @@ def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, statements: 
 
 
 def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
-    """Raises UsageError if a model has seen evaluated games. What it has seen of its own corpus, train and validation,
-    is scored out of fold, or with thresholds of the other.
-    """
+    """Raises UsageError if a model has seen evaluated games: out of fold it may have, those of its own corpus."""
     games, called = frozenset(evaluated["game_id"]), Units.of(evaluated["game"].unique()).games
     for name, model in models.items():
-        seen = len(games & model.games)
-        own = model.file.corpus.id == corpus_id
-        if split == OUT_OF_FOLD and (own or not seen):
-            continue
-        if seen and (split in (ALL, "test") or not own):
-            where = "this corpus" if split == ALL else "this split"
-            where += "" if split == ALL or own else ", in a corpus that is split otherwise"
+        seen, own = len(games & model.games), model.file.corpus.id == corpus_id
+        if seen and not (own and split == OUT_OF_FOLD):
             advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
             raise UsageError(
-                f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} {called} of {where}; "
-                f"{advice}"
+                f"{name} was trained, or had its thresholds chosen, on {seen} of these {len(games)} {called}; {advice}"
             )
 
 
@@ -94,23 +81,18 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
     """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
     that only some did, and on those that were heard under another name.
     """
-    present = set(evaluated["models"].explode().drop_nulls())
-    heard = {
-        name: {one for one in present if spellings(one, model.file.training.models)} for name, model in models.items()
-    }
-    everybody, anybody = set.intersection(*heard.values()), set.union(*heard.values())
-    notes = [
-        f"{model} was in the training of {' and '.join(name for name in heard if model in heard[name])} alone: what it "
-        "says is not counted as held out"
-        for model in sorted(anybody - everybody)
-    ]
-    trained = sorted({one for model in models.values() for one in model.file.training.models})
-    notes += [
-        f"{model} is taken for {' or '.join(spellings(model, trained))}, which was in training: what it says is not "
-        "counted as held out"
-        for model in sorted(anybody.difference(trained))
-    ]
-    return tuple(sorted(present - anybody)), notes
+    known = {name: model.file.training.models for name, model in models.items()}
+    every = sorted({one for models in known.values() for one in models})
+    found, some, other = list[str](), list[str](), list[str]()
+    for one in sorted(set(evaluated["models"].explode().drop_nulls())):
+        by = [name for name, models in known.items() if spellings(one, models)]
+        if not by:
+            found.append(one)
+        elif len(by) < len(known):
+            some.append(f"{one} was in the training of {' and '.join(by)} alone")
+        if by and one not in every:
+            other.append(f"{one} is taken for {' or '.join(spellings(one, every))}, which was in training")
+    return tuple(found), [f"{words}: what it says is not counted as held out" for words in some + other]
 
 
 def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
@@ -118,14 +100,14 @@ def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFr
     can score none.
     """
     lacking = evaluated.select((~keeps_reasoning()).sum()).item()
-    blind = [name for name, model in models.items() if model.file.text.view != WORDS]
+    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.view != WORDS}
     if blind and lacking == evaluated.height:
-        raise UsageError(f"{blind[0]} reads what speakers thought, and no evaluated statement keeps any of it")
+        raise UsageError(f"{next(iter(blind))} reads what speakers thought, and no evaluated statement keeps any of it")
     return [
-        f"{name} reads what speakers thought (view {model.file.text.view}): {lacking:,} of {evaluated.height:,} "
-        "evaluated statements keep none of it, and have no score"
-        for name, model in models.items()
-        if lacking and model.file.text.view != WORDS
+        f"{name} reads what speakers thought (view {view}): {lacking:,} of {evaluated.height:,} evaluated statements "
+        "keep none of it, and have no score"
+        for name, view in blind.items()
+        if lacking
     ]
 
 
@@ -138,28 +120,28 @@ def scores_of(
     scheme: Scheme,
     progress: Progress,
 ) -> list[pl.DataFrame]:
-    """Scores of the evaluated statements by the finished detector (out of fold for what it was trained on), and the
-    model's own scores of the split that chooses its thresholds. scheme: what those learn from that learn anew.
+    """Scores of the evaluated statements by the finished detector (out of fold for what it was trained on, anew where
+    it learns in a moment), and its own of the split that chooses its thresholds. scheme: what learns from what.
     """
-    text, frozen, every = model.file.text, name in plan.frozen, plan.evaluated(statements)
-    made = make_examples(every, text.context, model.file.target, games)
+    text, target, every = model.file.text, model.file.target, plan.evaluated(statements)
+    made = make_examples(every, text.context, target, games)
     asked = [example for example in made if example.can_be_read(text.view)]
     if plan.crossed(name) and quick(model) and len(asked) <= _REFITTED:
         file = model.file
         fresh = partial(make, file.kind, file.text, file.options)
-        return [refitted(name, file.target, fresh, asked, scheme, progress, file.confidence.of_scores)]
-    own = model.scores.with_columns(scorer=pl.lit(name))
-    where = own.join(statements.select("statement_id", "split"), on="statement_id", maintain_order="left")
-    learned = not frozen and plan.split in ("train", OUT_OF_FOLD)
-    kept = [] if frozen else ["train", "validation"] if learned else [plan.threshold_split]
-    if learned:
-        if where.filter(pl.col("split") == "train").is_empty():
+        return [refitted(name, target, fresh, asked, scheme, progress, file.confidence.of_scores)]
+    own, kept = name not in plan.frozen, pl.DataFrame(schema=SCORES)
+    if own:
+        where = statements.select("statement_id", "split")
+        before = model.scores.with_columns(scorer=pl.lit(name)).join(where, on="statement_id", maintain_order="left")
+        if plan.split == OUT_OF_FOLD and before.filter(split="train").is_empty():
             raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
-        seen = frozenset(every.filter(pl.col("split") == "train")["statement_id"]) | frozenset(own["statement_id"])
+        kept = before.filter(pl.col("split").is_in([*plan.splits, plan.threshold_split or ""])).select(list(SCORES))
+        seen = frozenset(kept["statement_id"]) | frozenset(every.filter(split="train")["statement_id"])
         asked = [example for example in asked if example.statement_id not in seen]
     score = model.probabilities(asked, progress)
-    found = score_table([example.statement_id for example in asked], score, name, model.file.target)
-    return [found, where.filter(pl.col("split").is_in(kept)).select(own.columns)]
+    held_out, ids = SPLIT_OUT if own else NONE, [example.statement_id for example in asked]
+    return [score_table(ids, score, name, target, held_out), kept]
 
 
 def quick(model: LoadedDetector) -> bool:
@@ -177,19 +159,14 @@ def refitted(
     probability: Callable[[Floats], Floats] = np.asarray,
 ) -> pl.DataFrame:
     """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
-    own, done = scheme.among([example.statement_id for example in examples]), 0
+    own, done = scheme.among([example.statement_id for example in examples]), count(1)
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
         detector = fresh()
         detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
         return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
 
-    def step() -> None:
-        nonlocal done
-        done += 1
-        progress(f"{name}, out of fold", done, own.steps)
-
-    return scheme_table(own, probe, name, target, step)
+    return own.table(probe, name, target, lambda: progress(f"{name}, out of fold", next(done), own.steps))
 
 
 def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:
@@ -202,22 +179,7 @@ def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Schem
     if plan.split in (ALL, OUT_OF_FOLD):
         return by_group(ids, groups, y, known, plan.seed, REPEATS if statements.height <= _REPEATED else 1)
     train = (split == "train").to_numpy()
-    rest = Part(np.flatnonzero(known & train), np.flatnonzero(~train))
-    if plan.split != "train":
-        return Scheme(ids, groups, y, [[rest]])
-    own = by_group(ids.filter(pl.Series(train)), groups[train], y[train], known[train], plan.seed, 1)
-    (parts,) = own.repeats or [[]]
-    at = np.flatnonzero(train)
-    return Scheme(ids, groups, y, [[*(Part(at[part.learn], at[part.score], part.fold) for part in parts), rest]])
-
-
-def scheme_table(
-    scheme: Scheme, probe: Probe, name: str, target: str, step: Callable[[], None] = lambda: None
-) -> pl.DataFrame:
-    """The scores of a scheme as a score table."""
-    score = scheme.scores(probe, step)
-    kept = np.isfinite(score)
-    return score_table(scheme.ids.filter(pl.Series(kept)), score[kept], name, target, scheme.fold[kept])
+    return Scheme(ids, groups, y, [[Part(np.flatnonzero(known & train), np.flatnonzero(~train))]])
 
 
 def control_scores(
@@ -229,17 +191,16 @@ def control_scores(
     tables, notes = [], []
     for target, scheme in schemes.items():
         table = with_k_of_n(statements, target)
-        known = [name for name in BESIDE_DETECTORS if CONTROLS[name].knows(table)]
-        known = [name for name in known if (name, target) != (ROLE_ORACLE, ROLE)]
+        own = (name for name in BESIDE_DETECTORS if (name, target) != (ROLE_ORACLE, ROLE))
+        known = [name for name in own if CONTROLS[name].knows(table)]
         if not scheme.repeats:
             notes.append(f"controls, {target}: too few {Units.of(table['game'].unique()).games} to learn from")
             continue
         for done, name in enumerate(known):
             progress(f"controls of {target}", done, len(known))
-            tables.append(scheme_table(scheme, CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
+            tables.append(scheme.table(CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
         progress(f"controls of {target}", len(known), len(known))
         if reasoned and (thought := table.filter(keeps_reasoning())).height:
             probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
-            own = scheme.among(thought["statement_id"])
-            tables.append(scheme_table(own, probe, CONTROL + REASONING_LENGTH, target))
+            tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + REASONING_LENGTH, target))
     return tables, notes

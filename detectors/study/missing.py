@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from liescope.detectors.study.alarms import CHANCE, PLAIN, UNEVEN, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited, ranked
 from liescope.detectors.study.controls import fitted_on
-from liescope.detectors.study.figures import Figure, Finding
+from liescope.detectors.study.figures import CHANCE, PLAIN, UNEVEN, Examined, Figure, Finding, Jackknifed, graded
 from liescope.detectors.study.metrics import POOLED, SHARE
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL
@@ -63,6 +62,6 @@ def missing(data: Audited) -> Examined:
 def _knowing(by: str, table: pl.DataFrame, column: str, data: Audited) -> Jackknifed:
     """How well one column alone tells what is missing, with whole games held out."""
     y, groups = table[column].to_numpy(), table["game_id"].to_numpy().astype(np.str_)
-    probe = fitted_on(lambda rows: rows.select(pl.col(by).fill_null("")), one_hot=True)(table, data.seed)
+    probe = fitted_on(pl.col(by).fill_null(""), one_hot=True)(table, data.seed)
     scheme = by_group(table["game_id"], groups, y, np.ones(len(y), dtype=bool), data.seed, 1)
     return ranked(y, scheme.scores(probe, data.step), groups, data.seed)

@@ -13,10 +13,9 @@ import polars as pl
 
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import keeps_reasoning
-from liescope.detectors.study.alarms import GAIN, PLAIN, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import CONTROLS, REASONING_LENGTH, WORDS, reading
-from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.figures import GAIN, PLAIN, Examined, Finding, Jackknifed, graded
 from liescope.detectors.study.metrics import SHARE
 from liescope.detectors.study.scores import OUT_OF_FOLD
 from liescope.detectors.textualize import TextConfig

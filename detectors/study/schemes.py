@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.folds import Rows, fold_of
-from liescope.detectors.study.scores import FINISHED
+from liescope.detectors.study.scores import FINISHED, GROUPS_OUT, SPLIT_OUT, score_table
 
 FOLDS, REPEATS = 5, 3
 _EDGE = 1e-6
@@ -34,21 +34,20 @@ class Part:
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
     """How n statements are divided, once or several times over. ids, groups: (n,), theirs; y: (n,), False where there
-    is no label.
+    is no label; unit: (n,), what each is held out with, if that is not its group; name: how tables of scores call it.
     """
 
     ids: pl.Series
     groups: NDArray[np.str_]
     y: Bools
     repeats: Sequence[Sequence[Part]]
+    unit: NDArray[np.str_] | None = None
+    name: str = GROUPS_OUT
 
     def among(self, ids: Sequence[str] | pl.Series) -> Scheme:
         """The same division of some of them, in this order."""
-        at = (
-            pl.DataFrame({"id": ids})
-            .join(pl.DataFrame({"id": self.ids}).with_row_index("at"), on="id", how="left", maintain_order="left")["at"]
-            .to_numpy()
-        )
+        row = {name: at for at, name in enumerate(self.ids)}
+        at = np.array([row[name] for name in ids], dtype=np.int64)
         place = np.full(len(self.y), -1, dtype=np.int64)
         place[at] = np.arange(len(at))
 
@@ -57,11 +56,22 @@ class Scheme:
             return np.sort(found[found >= 0])
 
         parts = [[Part(moved(one.learn), moved(one.score), one.fold) for one in parts] for parts in self.repeats]
-        return Scheme(pl.Series(ids), self.groups[at], self.y[at], parts)
+        unit = None if self.unit is None else self.unit[at]
+        return Scheme(pl.Series(ids), self.groups[at], self.y[at], parts, unit, self.name)
+
+    @property
+    def folds(self) -> NDArray[np.int64]:
+        """(divisions, n): the fold that each row is scored in."""
+        found = np.full((len(self.repeats), len(self.y)), FINISHED, dtype=np.int64)
+        for fold, parts in zip(found, self.repeats, strict=True):
+            for part in parts:
+                fold[part.score] = part.fold
+        return found
 
     @property
     def fold(self) -> Rows:
-        return fold_numbers(self.repeats[0], len(self.y)) if self.repeats else np.full(len(self.y), FINISHED)
+        """(n,): that of the first division."""
+        return self.folds[0] if self.repeats else np.full(len(self.y), FINISHED)
 
     @property
     def steps(self) -> int:
@@ -83,13 +93,14 @@ class Scheme:
         with np.errstate(invalid="ignore"):
             return np.asarray(expit(total / np.where(times > 0, times, np.nan)))
 
-
-def fold_numbers(parts: Sequence[Part], n: int) -> Rows:
-    """(n,): the fold that each row is scored in."""
-    found = np.full(n, FINISHED, dtype=np.int64)
-    for part in parts:
-        found[part.score] = part.fold
-    return found
+    def table(self, probe: Probe, name: str, target: str, step: Callable[[], None] = lambda: None) -> pl.DataFrame:
+        """Its scores as a score table."""
+        score, fold = self.scores(probe, step), self.fold
+        kept, held = np.isfinite(score), fold >= 0
+        units = np.where(held, self.groups if self.unit is None else self.unit, "")
+        schemes = np.where(held, self.name, SPLIT_OUT)
+        ids = self.ids.filter(pl.Series(kept))
+        return score_table(ids, score[kept], name, target, schemes[kept], units[kept], fold[kept])
 
 
 def by_group(

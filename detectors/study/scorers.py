@@ -1,10 +1,10 @@
-"""From scores to figures: every scorer on every population, pairs of them, and each speaking model.
+"""From scores to figures: every scorer on every population, pairs of them, and each part of the whole.
 
 It takes only a table of scores and the statements' labels; nothing is scored here.
 
 A detector of reasoning scores only statements that keep some, so that figures over all that each one scores are of
-different statements. Detectors of different views are measured on the same as well (`on_views`), and recall is read
-where each flags exactly as many of them.
+different statements. Detectors of different views are measured on the same as well, and recall is read where each flags
+exactly as many of them.
 """
 
 from __future__ import annotations
@@ -17,37 +17,42 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Floats, game_weights
+from liescope.common.statistics import Floats, game_weights, share
 from liescope.common.text import Units
-from liescope.detectors.study.controls import BEST_WORD, ROLE_ORACLE, SHUFFLED, WORDS
-from liescope.detectors.study.figures import Figure, describe, figures_of, measured, offset
+from liescope.detectors.study.controls import BEST_WORD, LENGTH, REASONING_LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
+from liescope.detectors.study.figures import Figure, measured
 from liescope.detectors.study.metrics import (
+    ANY_SCORE,
     DECISION,
     HEADLINE,
     LEVELS,
     MATCHED,
-    NEEDS_THRESHOLD,
+    METRICS,
     NO_THRESHOLDS,
     POOLED,
     WITHIN,
     Thresholds,
-    brier,
-    calibration_error,
     choose_thresholds,
-    decision_metrics,
-    pooled_auroc,
-    rank_metrics,
-    within_games,
+    measure,
     words_of,
 )
-from liescope.detectors.study.scores import CONTROL, UNITS, ScoringPlan, in_pairs, per_detector, populations, scored
+from liescope.detectors.study.scores import (
+    CONTROL,
+    CUT,
+    UNITS,
+    ScoringPlan,
+    in_pairs,
+    log_odds,
+    per_detector,
+    populations,
+    scored,
+)
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
-
-
-CUT = "cut_"
-"""The prefix of columns with thresholds."""
+SIDE_BY_SIDE = "with-reasoning"
+"""What the statements that all views score are called, after their split or population."""
+_BESIDE = (CONTROL + LENGTH, CONTROL + REASONING_LENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +70,22 @@ class Scorer:
     def of(cls, name: str, table: pl.DataFrame, measure: Callable[[pl.DataFrame], Mapping[str, Floats]]) -> Scorer:
         return cls(name, table, measure, measure(table))
 
-    def on(self, others: pl.DataFrame) -> tuple[pl.DataFrame, Mapping[str, Floats]]:
-        """The statements that are in both tables, and the metrics on them."""
+    def on(self, others: pl.DataFrame) -> Scorer:
+        """The same on the statements that are in both tables."""
         if self.table["statement_id"].equals(others["statement_id"]):
-            return self.table, self.values
-        shared = self.table.join(others, on="statement_id", how="semi", maintain_order="left")
-        return shared, self.measure(shared)
+            return self
+        return Scorer.of(
+            self.name, self.table.join(others, on="statement_id", how="semi", maintain_order="left"), self.measure
+        )
 
 
 def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str) -> list[Figure]:
     """The first of each pair minus the second, in every metric that is compared and that both have."""
     rows: list[Figure] = []
     for one, other in pairs:
-        shared, first = one.on(other.table)
-        _, second = other.on(one.table)
-        found = {name: first[name] - second[name] for name in first if name in second}
-        rows += measured(one.name, target, split, found, shared, other.name)
+        first, second = one.on(other.table), other.on(one.table)
+        found = {name: first.values[name] - second.values[name] for name in first.values if name in second.values}
+        rows += measured(one.name, target, split, found, first.table, other.name)
     return rows
 
 
@@ -101,11 +106,13 @@ class ScoredFigures:
     thresholds: Mapping[tuple[str, str], Thresholds]
 
 
-def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> ScoredFigures:
+def evaluate_scores(
+    scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan, views: Mapping[str, str] | None = None
+) -> ScoredFigures:
     """Every statement-level figure of every detector in a score table.
 
     statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
-    left out. The same games are left out of all detectors of a target.
+    left out. The same games are left out of all detectors of a target. views: what each detector reads, by its name.
     """
     rows: list[Figure] = []
     notes: dict[str, None] = {}
@@ -116,20 +123,18 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
         thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
         evaluated = cut(detector, table, chosen, plan)
         for name, part in populations(evaluated, plan.split, plan.hold_out):
-            scorer = Scorer.of(detector, part, partial(values_of, plan=plan))
-            weights = game_weights(scored(part).games, plan.seed)
-            error = [("calibration_error", calibration_error(scored(part), weights))]
-            here = measured(detector, target, name, scorer.values, part)
-            here += figures_of(detector, target, name, error, describe(part))
-            why = _undefined(detector, part, plan)
+            scorer = Scorer.of(detector, part, partial(values_of, plan=plan, names=HEADLINE))
+            here, why = measured(detector, target, name, scorer.values, part), _undefined(detector, part, plan)
             rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
             if not detector.startswith(CONTROL):
                 notes |= {f"{detector}, {target}, {name}: {words}": None for words in why.values()}
             beside.setdefault((target, name), []).append(scorer)
         if not detector.startswith(CONTROL) or detector.removeprefix(CONTROL) in (BEST_WORD, WORDS):
             parts += _by_unit(detector, target, evaluated, plan)
-    for (target, name), scorers in beside.items():
-        rows += differences(pairs_of_interest(scorers), target, name)
+    for place, scorers in beside.items():
+        rows += differences(pairs_of_interest(scorers), *place)
+    for place, scorers in beside.items():
+        parts += _by_view(scorers, *place, views or {})
     return ScoredFigures((*rows, *parts), tuple(notes), thresholds)
 
 
@@ -164,18 +169,10 @@ def with_cuts(table: pl.DataFrame, chosen: Thresholds) -> pl.DataFrame:
     return table.with_columns(pl.lit(at, pl.Float64).alias(CUT + name) for name, at in chosen.items())
 
 
-def values_of(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
-    """The metrics of a scorer that are computed for each weighting, (weights,). table: y, score, game_id and, for the
-    ranking without offsets, centred, and for decisions, thresholds as `cut` adds them.
-    """
-    data = scored(table)
-    weights = game_weights(data.games, plan.seed)
-    found = {WITHIN: within_games(data, weights, plan.alike), **rank_metrics(data, weights)}
-    if "centred" in table.columns:
-        found["auroc_centred"] = pooled_auroc(scored(table, "centred"), weights)
-    held = [name for name in NO_THRESHOLDS if CUT + name in table.columns and not table[CUT + name].null_count()]
-    cuts = {name: table[CUT + name].to_numpy() for name in held}
-    return {**found, **decision_metrics(data, cuts, weights), "brier": brier(data, weights)}
+def values_of(table: pl.DataFrame, plan: ScoringPlan, names: Sequence[str] = ANY_SCORE) -> dict[str, Floats]:
+    """The metrics of a scorer, each (weights,). table: as of `scored`, with thresholds as `cut` adds them."""
+    data = replace(scored(table), alike=plan.alike)
+    return measure(data, game_weights(data.games, plan.seed), names)
 
 
 def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[str, str]:
@@ -200,68 +197,44 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
             chosen = f"no {label} statement of {plan.threshold_split} has a score"
         purposes = (words_of(name) if name == DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking)
         words = f"{chosen}, so there is no threshold for {', '.join(purposes)}"
-        why |= {metric: words for name in lacking for metric in NEEDS_THRESHOLD[name]}
+        why |= {metric.name: words for metric in METRICS if metric.needs in lacking}
     return {metric: called.say(words) for metric, words in why.items()}
 
 
 def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
-    """For each of several tasks, speaking models and scripts: the ranking within it; of a model also the offset of the
-    score.
-    """
+    """For each of several tasks, speaking models and scripts: the ranking within it; of a model also the offset."""
     for unit, column in UNITS.items():
         names = sorted(table[column].drop_nulls().unique()) if column in table.columns else []
         for name in names if len(names) > 1 else ():
-            part, where = table.filter(pl.col(column) == name), f"{plan.split}:{unit}={name}"
-            data = scored(part)
-            weights = game_weights(data.games, plan.seed)
-            found = {WITHIN: within_games(data, weights, plan.alike), POOLED: pooled_auroc(data, weights)}
-            if column == "speaker_model":
-                found["auroc_centred"] = pooled_auroc(scored(part, "centred"), weights)
-            yield from measured(scorer, target, where, found, part)
-            if column == "speaker_model" and not scorer.startswith(CONTROL):
-                shift = [("offset", offset(table, name, plan.seed))]
-                yield from figures_of(scorer, target, where, shift, describe(part))
+            part = table.filter(pl.col(column) == name)
+            found = values_of(part, plan, (WITHIN, POOLED, *(["auroc_centred"] if unit == "model" else [])))
+            if unit == "model" and not scorer.startswith(CONTROL):
+                found["offset"] = _offset(table, name, plan)
+            yield from measured(scorer, target, f"{plan.split}:{unit}={name}", found, part)
 
 
-SIDE_BY_SIDE = "with-reasoning"
-"""What the statements that all views score are called, after their split or population."""
-_COMPARED = (WITHIN, POOLED, *MATCHED)
-_BESIDE = (f"{CONTROL}length", f"{CONTROL}reasoning_length")
+def _offset(table: pl.DataFrame, model: str, plan: ScoringPlan) -> Floats:
+    """(weights,): the mean log-odds of a model's honest statements, less that of everybody's."""
+    honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
+    data, own = scored(honest), (honest["speaker_model"] == model).to_numpy().astype(float)
+    weights, every = game_weights(data.games, plan.seed), np.ones(len(own))
+    return share(data.score * own, own, data.game, weights) - share(data.score, every, data.game, weights)
 
 
-def on_views(
-    scores: pl.DataFrame, statements: pl.DataFrame, views: Mapping[str, str], plan: ScoringPlan
-) -> list[Figure]:
-    """The figures of each detector, and of lengths alone, on the statements that every detector scores, and the
-    differences of detectors of different views. views: by detector. Nothing for a target with one view.
+def _by_view(scorers: Sequence[Scorer], target: str, place: str, views: Mapping[str, str]) -> Iterator[Figure]:
+    """The figures of each detector, and of lengths alone, on the statements that all of these score, and the
+    differences of detectors of different views; nothing for one view.
     """
-    tables: dict[str, dict[str, pl.DataFrame]] = {}
-    for detector, target, table in per_detector(scores, statements):
-        if detector in views or detector in _BESIDE:
-            tables.setdefault(target, {})[detector] = plan.evaluated(table)
-    return [row for target, mine in tables.items() for row in _of_target(target, mine, views, plan)]
-
-
-def _of_target(
-    target: str, tables: Mapping[str, pl.DataFrame], views: Mapping[str, str], plan: ScoringPlan
-) -> Iterator[Figure]:
-    names = sorted((name for name in tables if name in views), key=lambda name: list(views.values()).index(views[name]))
-    if len({views[name] for name in names}) < 2:
+    order = list(views.values())
+    named = sorted((one for one in scorers if one.name in views), key=lambda one: order.index(views[one.name]))
+    if len({views[one.name] for one in named}) < 2:
         return
-    shared = set.intersection(*(set(tables[name]["statement_id"]) for name in tables))
-    mine = {name: tables[name].filter(pl.col("statement_id").is_in(list(shared))) for name in tables}
-    for place, _ in populations(mine[names[0]], plan.split, plan.hold_out):
-        scorers = dict[str, Scorer]()
-        for name in (*names, *(name for name in tables if name not in views)):
-            parts = dict(populations(mine[name], plan.split, plan.hold_out))
-            scorers[name] = Scorer.of(name, parts[place], lambda part: _values(part, plan))
-            yield from measured(name, target, f"{place}:{SIDE_BY_SIDE}", scorers[name].values, parts[place])
-        pairs = [(scorers[one], scorers[two]) for two, one in combinations(names, 2) if views[one] != views[two]]
-        yield from differences(pairs, target, f"{place}:{SIDE_BY_SIDE}")
-
-
-def _values(table: pl.DataFrame, plan: ScoringPlan) -> Mapping[str, Floats]:
-    data = scored(table)
-    weights = game_weights(data.games, plan.seed)
-    found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
-    return {name: found[name] for name in _COMPARED}
+    mine = {one.name: one for one in (*named, *(one for one in scorers if one.name in _BESIDE))}
+    for one in mine.values():
+        mine = {name: other.on(one.table) for name, other in mine.items()}
+    for name, one in mine.items():
+        mine[name] = replace(one, values={metric: one.values[metric] for metric in (WITHIN, POOLED, *MATCHED)})
+        yield from measured(name, target, f"{place}:{SIDE_BY_SIDE}", mine[name].values, one.table)
+    pairs = combinations([mine[one.name] for one in named], 2)
+    apart = [(later, first) for first, later in pairs if views[first.name] != views[later.name]]
+    yield from differences(apart, target, f"{place}:{SIDE_BY_SIDE}")

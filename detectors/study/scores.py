@@ -1,6 +1,7 @@
-"""Tables of scores: statement_id, scorer, target, score, fold.
+"""Tables of scores: statement_id, scorer, target, scheme, unit, fold, score.
 
-fold is the fold that a statement was held out in, -1 for a statement scored by a finished detector.
+scheme says what was kept from the scorer while it learned (`NONE`, `GROUPS_OUT`, `SPLIT_OUT`); unit is the group that a
+statement was held out with, and fold the number of the fold, -1 where there was none.
 
 A detector may give all statements of one model high scores, lies and truths alike. Within that model's statements, and
 among the players of one game, it may still rank well. Both are shown: the shift as a figure of its own, and the ranking
@@ -14,18 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.common.statistics import codes
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.examples import target_column
-from liescope.detectors.study.metrics import Scored, Thresholds
+from liescope.detectors.study.metrics import NO_THRESHOLDS, Scored, Thresholds
 
 ALL = "all"
 """Every split of a corpus at once, for a model that never trained there."""
@@ -71,17 +70,22 @@ class ScoringPlan:
 
 def check_split(split: str) -> None:
     """Raises UnknownName."""
-    if split not in (*THRESHOLDS_ON, ALL, OUT_OF_FOLD):
-        raise UnknownName("split", split, (*THRESHOLDS_ON, ALL, OUT_OF_FOLD))
-
-
-def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of games, or of what else is compared alone, with deceptive and with honest ones."""
-    return table.filter(pl.col("y").cast(pl.Int8).n_unique().over(compared_in(table)) > 1)
+    if split not in (ALL, OUT_OF_FOLD, "test"):
+        raise UnknownName("split", split, (ALL, OUT_OF_FOLD, "test"))
 
 
 WITHIN_TASK = "within_task"
 """Where a statement is compared with those of its task, because no game has several with a label."""
+
+
+def with_tasks(table: pl.DataFrame, label: pl.Expr, least: int = 2) -> pl.DataFrame:
+    """The table with `WITHIN_TASK`, if it says several tasks (at least so many) and each game has one statement with a
+    label at most: there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
+    """
+    if "task" not in table.columns or table["task"].null_count() or table["task"].n_unique() < least:
+        return table
+    alone = table.select((label.count().over("game_id") <= 1).all()).item()
+    return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if alone else table
 
 
 def compared_in(table: pl.DataFrame) -> str:
@@ -89,31 +93,33 @@ def compared_in(table: pl.DataFrame) -> str:
     return WITHIN_TASK if WITHIN_TASK in table.columns else "game_id"
 
 
-def with_tasks(table: pl.DataFrame, label: pl.Expr, least: int = 2) -> pl.DataFrame:
-    """The table with `WITHIN_TASK`, if it says several tasks and each game has one statement with a label at most:
-    there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label. least: how many
-    tasks are several.
-    """
-    if "task" not in table.columns or table.is_empty() or table["task"].null_count():
-        return table
-    if table["task"].n_unique() < least:
-        return table
-    most = table.select(label.count().over("game_id")).to_series().max()
-    return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if isinstance(most, int) and most <= 1 else table
+def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of games, or of what else is compared alone, with deceptive and with honest ones."""
+    return table.filter(pl.col("y").cast(pl.Int8).n_unique().over(compared_in(table)) > 1)
 
 
 def resampled_as(table: pl.DataFrame) -> str:
-    """The column that names what is left out as one: games that share a beginning have one name, where the table says
-    so.
-    """
+    """The column that names what is left out as one: games, those that share a beginning under one name."""
     return "siblings" if "siblings" in table.columns else "game_id"
 
 
-_EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
+CUT = "cut_"
+"""The prefix of columns with thresholds."""
 
 
-def log_odds(column: str = "score") -> pl.Expr:
-    score = pl.col(column).clip(_EDGE, 1 - _EDGE)
+def scored(table: pl.DataFrame, column: str = "score") -> Scored:
+    """table: y, game_id, that column and, if there are such, `centred` and thresholds."""
+    game, games = codes(table[resampled_as(table)].to_numpy())
+    own, _ = codes(table[compared_in(table)].to_numpy())
+    held = [name for name in NO_THRESHOLDS if CUT + name in table.columns and not table[CUT + name].null_count()]
+    cuts = {name: table[CUT + name].to_numpy() for name in held}
+    after = table["centred"].to_numpy() if "centred" in table.columns else None
+    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own, after, cuts)
+
+
+def log_odds(column: str = "score", edge: float = 1e-6) -> pl.Expr:
+    """edge: scores of 0 and 1 are moved in by this, so that theirs are finite."""
+    score = pl.col(column).clip(edge, 1 - edge)
     return (score / (1 - score)).log()
 
 
@@ -130,12 +136,13 @@ def centred(table: pl.DataFrame) -> pl.DataFrame:
 
 
 SCORES = {
-    "statement_id": pl.String,
-    "scorer": pl.String,
-    "target": pl.String,
-    "score": pl.Float64,
+    **dict.fromkeys(("statement_id", "scorer", "target", "scheme", "unit"), pl.String),
     "fold": pl.Int32,
+    "score": pl.Float64,
 }
+NONE, GROUPS_OUT, SPLIT_OUT = "none", "group folds", "train split to the rest"
+"""Schemes: scored by what had learned elsewhere or not at all, by what learned from other groups, by what learned from
+the split train."""
 FINISHED = -1
 CONTROL = "control:"
 """The prefix of the names of cheap scorers."""
@@ -146,26 +153,15 @@ def score_table(
     score: NDArray[np.float64],
     detector: str,
     target: str,
-    fold: NDArray[np.int64] | None = None,
+    scheme: str | NDArray[np.str_] = NONE,
+    unit: str | NDArray[np.str_] = "",
+    fold: int | NDArray[np.int64] = FINISHED,
 ) -> pl.DataFrame:
     """Scores of one detector as a table. Raises BadData for a score that is not a probability."""
     if not np.all((score >= 0) & (score <= 1)):
         raise BadData(f"{detector} gave a score that is no probability; the model is damaged, train it again")
-    return pl.DataFrame(
-        {
-            "statement_id": list(ids),
-            "scorer": [detector] * len(ids),
-            "target": [target] * len(ids),
-            "score": score,
-            "fold": np.full(len(ids), FINISHED) if fold is None else fold,
-        },
-        schema=SCORES,
-    )
-
-
-def write_scores(scores: pl.DataFrame, path: Path) -> None:
-    """Write a score table as Parquet. Raises OSError."""
-    pq.write_table(scores.to_arrow(), path, compression="zstd")
+    named = {"scorer": detector, "target": target, "scheme": scheme, "unit": unit}
+    return pl.DataFrame({"statement_id": ids, **named, "fold": fold, "score": score}, SCORES)
 
 
 def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -173,16 +169,10 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
     `centred`, for which all scored statements of a game count.
     """
     for detector, target in scores.select("scorer", "target").unique(maintain_order=True).iter_rows():
-        label = pl.col(target_column(target))
-        mine = scores.filter((pl.col("scorer") == detector) & (pl.col("target") == target))
-        table = mine.join(statements.with_columns(y=label), on="statement_id", how="inner", maintain_order="right")
-        yield detector, target, with_tasks(centred(table), pl.col("y")).filter(pl.col("y").is_not_null())
-
-
-def scored(table: pl.DataFrame, column: str = "score") -> Scored:
-    game, games = codes(table[resampled_as(table)].to_numpy())
-    own, _ = codes(table[compared_in(table)].to_numpy())
-    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own)
+        mine = scores.filter(scorer=detector, target=target)
+        said = statements.with_columns(y=pl.col(target_column(target)))
+        table = centred(mine.join(said, on="statement_id", how="inner", maintain_order="right"))
+        yield detector, target, with_tasks(table, pl.col("y")).filter(pl.col("y").is_not_null())
 
 
 def scripted_warning(sources: Collection[str]) -> str:
@@ -211,14 +201,11 @@ _FEW = 20  # statements of a script below which it is no unit
 
 def with_script(statements: pl.DataFrame) -> pl.DataFrame:
     """The statements with `script`, that of most letters; null for all where one script is that of nearly all."""
-    counts = {name: pl.col("text").str.count_matches(rf"\p{{{name}}}") for name in SCRIPTS}
-    found = statements.select(**counts)
-    most = pl.max_horizontal(SCRIPTS)
-    script = pl.coalesce(pl.when((pl.col(name) == most) & (most > 0)).then(pl.lit(name)) for name in SCRIPTS)
-    named = statements.with_columns(found.select(script=script).to_series())
-    often = pl.when(pl.len().over("script") >= _FEW).then("script")
-    named = named.with_columns(script=often)
-    return named if named["script"].drop_nulls().n_unique() > 1 else named.with_columns(script=pl.lit(None, pl.String))
+    letters = pl.concat_list(pl.col("text").str.count_matches(rf"\p{{{name}}}") for name in SCRIPTS).list
+    name = letters.arg_max().replace_strict(dict(enumerate(SCRIPTS)), return_dtype=pl.String)
+    named = statements.with_columns(script=pl.when(letters.max() > 0).then(name))
+    often = named.select(pl.when(pl.len().over("script") >= _FEW).then("script")).to_series()
+    return named.with_columns(script=often if often.drop_nulls().n_unique() > 1 else pl.lit(None, pl.String))
 
 
 def populations(
@@ -228,12 +215,11 @@ def populations(
 
     table: `models`, all models of a row's game, and the model that the row is about in the column `speaker`.
     """
-    held_out = list(hold_out)
-    beside = pl.col("models").list.eval(pl.element().is_in(held_out)).list.any()
-    if not held_out or not table.select(beside.any()).item():
+    beside = pl.col("models").list.eval(pl.element().is_in(list(hold_out))).list.any()
+    if not hold_out or not table.select(beside.any()).item():
         yield split, table
         return
-    own = pl.col(speaker).is_in(held_out)
+    own = pl.col(speaker).is_in(list(hold_out))
     for name, rows in {SEEN: ~own & ~beside, HELD_OUT: own, OTHERS: ~own & beside}.items():
         part = table.filter(rows)
         if part.height:

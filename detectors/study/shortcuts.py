@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from liescope.detectors.detector import ROLE
-from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, GAIN, NOTABLE, PLAIN, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import (
     CONTROLS,
@@ -20,7 +19,17 @@ from liescope.detectors.study.controls import (
     WORDS_NAMED,
     WORDS_WITHOUT_ROLES,
 )
-from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.figures import (
+    BEYOND_CHANCE,
+    CHANCE,
+    GAIN,
+    NOTABLE,
+    PLAIN,
+    Examined,
+    Finding,
+    Jackknifed,
+    graded,
+)
 from liescope.detectors.study.metrics import POOLED
 from liescope.detectors.study.scores import CONTROL
 

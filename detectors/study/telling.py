@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.statistics import Bools
-from liescope.detectors.study.alarms import BEYOND_CHANCE, CHANCE, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
 from liescope.detectors.study.audited import Audited
-from liescope.detectors.study.figures import Figure, Finding
+from liescope.detectors.study.figures import (
+    BEYOND_CHANCE,
+    CHANCE,
+    NOTABLE,
+    PLAIN,
+    SERIOUS,
+    Examined,
+    Figure,
+    Finding,
+    Jackknifed,
+    graded,
+)
 from liescope.detectors.study.metrics import POOLED
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.tokens import LETTERS, MARKS, Token, tokens_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,13 @@ import pytest
 import liescope
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
 from liescope.detectors.study.controls import K_OF_N, ROLE_ORACLE
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, verdict_of
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import ScoringPlan
+from tests.detectors.conftest import Corpus
 
 WORDS = [
     *("stone", "river", "paper", "letter", "garden", "window", "morning"),
@@ -26,9 +30,65 @@ WORDS = [
 ]
 
 
+Data = tuple[Any, list[bool] | None]
+Judged = Callable[[Callable[..., Data]], EvaluationResult]
+
+
 def text(draw: np.random.Generator, *more: str) -> str:
     said = [*draw.choice(WORDS, 12), *more]
     return " ".join(draw.permutation(said)).capitalize() + "."
+
+
+def null(draw: np.random.Generator) -> Data:
+    """Labels that mean nothing."""
+    return [text(draw) for _ in range(90)], (draw.random(90) < 0.4).tolist()
+
+
+def copied(draw: np.random.Generator) -> Data:
+    """The same, each text three times."""
+    texts, labels = [text(draw) for _ in range(60)], (draw.random(60) < 0.5).tolist()
+    return [f"{one[:-1]} {end}." for end in ("indeed", "really", "so") for one in texts], labels * 3
+
+
+def hinted(draw: np.random.Generator) -> Data:
+    """Lies have words of their own, which no single word stands for; a few texts stand twice."""
+    labels, marks = (draw.random(120) < 0.5).tolist(), ["indeed", "truly", "surely", "really"]
+    texts = [text(draw, *draw.choice(marks if lie else WORDS, 2)) for lie in labels]
+    return [*texts, *(one[:-1] + " so." for one in texts[:10])], labels + labels[:10]
+
+
+def marked(draw: np.random.Generator) -> Data:
+    """A word that stands in every lie."""
+    labels = (draw.random(120) < 0.5).tolist()
+    return [text(draw, "perhaps" if lie else draw.choice(WORDS)) for lie in labels], labels
+
+
+def tasks(draw: np.random.Generator, many: int = 3) -> Data:
+    """Conversations of some tasks, all at chance but one that a single letter solves."""
+    rows = []
+    for number in range(many * 50):
+        task, lie = number % many, bool(draw.random() < 0.5)
+        said = f"{'B' if lie else 'A'} {text(draw)}" if task == 0 else text(draw)
+        messages = [{"role": "user", "content": f"Tell me {task}."}, {"role": "assistant", "content": said}]
+        rows.append({"messages": messages, "deceptive": lie, "task": f"task{task}", "model": f"m{number % 2}"})
+    return rows, None
+
+
+def one_class(draw: np.random.Generator) -> Data:
+    """Each task has one class, so that knowing the task is knowing the label."""
+    rows, _ = tasks(draw, many=4)
+    return [{**row, "deceptive": row["task"] < "task2"} for row in rows], None
+
+
+def languages(draw: np.random.Generator) -> Data:
+    """Half of the texts in another script, and lies told by their words there alone."""
+    to = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувцьъз")
+    labels = (draw.random(120) < 0.5).tolist()
+    other = [text(draw, *draw.choice(["surely", "truly"] if lie else WORDS, 2)).lower() for lie in labels[:60]]
+    return [*(one.translate(to) for one in other), *(text(draw) for _ in labels[60:])], labels
+
+
+KINDS = (null, copied, hinted, marked, tasks, one_class, languages)
 
 
 def evaluated(folder: Path, rows: Any, labels: Sequence[bool] | None = None) -> EvaluationResult:
@@ -37,52 +97,121 @@ def evaluated(folder: Path, rows: Any, labels: Sequence[bool] | None = None) -> 
     return liescope.evaluate(folder / "own", rows, labels)
 
 
-def test_texts_that_stand_several_times_with_labels_that_mean_nothing_are_no_success(tmp_path: Path) -> None:
-    draw = np.random.default_rng(0)
-    texts, labels = [text(draw) for _ in range(60)], (draw.random(60) < 0.5).tolist()
-    result = evaluated(
-        tmp_path, [f"{one[:-1]} {end}." for end in ("indeed", "really", "so") for one in texts], labels * 3
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """Own data of a kind, evaluated once."""
+
+    @cache
+    def once(kind: Callable[..., Data]) -> EvaluationResult:
+        return evaluated(tmp_path_factory.mktemp(kind.__name__), *kind(np.random.default_rng(4)))
+
+    return once
+
+
+QUOTED = re.compile(r"-?\d\.\d\d \(-?\d\.\d\d to -?\d\.\d\d\)")
+
+
+def contradictions(result: EvaluationResult) -> Iterator[str]:
+    """What the first sentence says and a check, a verdict or a table of the same report denies."""
+    told, found, first = report(result), verdict_of(result), report(result).findings[0]
+    rows, best = [row for row in result.rows if row.target == result.targets[0]], found.best
+    if not first == str(found) == str(result).splitlines()[0]:
+        yield f"the page begins otherwise than the terminal: {first}"
+    numbers = {f"{row}" for row in rows} | {
+        f"{replace(row, value=-row.value, lo=-row.hi, hi=-row.lo)}" for row in rows if row.lo is not None
+    }
+    yield from (f"no row has {one}" for one in QUOTED.findall(" ".join(told.findings)) if one not in numbers)
+    if best is None:
+        return
+    tables = [[str(cell) for cell in row] for section in told.sections if section.table for row in section.table.values]
+    if not any(row[0] == best.scorer and f"{best}" in row for row in tables):
+        yield f"no table has {best} of {best.scorer}"
+    good, whole, alarms = (
+        found.answer in (YES, PARTLY),
+        found.answer == YES,
+        {one.name for one in result.checks if one.bad},
     )
-    found = verdict_of(result)
+    if (good and SHUFFLES in alarms) or (whole and COPIES in alarms):
+        yield f"{found.answer} over the alarm of {alarms}"
+    here = [row for row in rows if row.scorer == best.scorer and row.metric == best.metric]
+    if whole and not best.lo > 0.5:
+        yield f"yes at {best}"
+    leads = [
+        row
+        for row in rows
+        if (row.where, row.metric, row.scorer) == (best.where, best.metric + DIFFERENCE, best.scorer)
+    ]
+    behind = [row for row in leads if row.lo is not None and row.lo <= 0 and row.against != "control:role_oracle"]
+    if whole and [row for row in behind if row.against.startswith("control:")]:
+        yield f"yes, and no better than {behind[0].against}"
+    if "ahead of the other" in first and [row for row in behind if not row.against.startswith("control:")]:
+        yield "a winner of a tie"
+    if found.answer == NO and not alarms and best.lo > 0.5 and not behind:
+        yield "no without a reason"
+    for unit in ("task", "model", "script"):
+        parts = [row for row in here if row.where.startswith(f"{best.where}:{unit}=") and row.lo is not None]
+        open_ones = [row for row in parts if row.lo <= 0.5]
+        sure = [row for row in parts if any(row.lo > other.hi for other in open_ones)]
+        if whole and sure and min(p.hi for p in parts) < 0.5:
+            yield f"yes, though some {unit} is below chance"
+        if (named := re.search(rf"The worst {unit} is (.+?), ", first)) and parts:
+            least = min(row.value for row in parts if row.lo != row.hi)
+            if next(row.value for row in parts if row.where.endswith(f"={named[1]}")) > least:
+                yield f"{named[1]} is not the worst {unit}"
+    if result.within == "" and "game" in " ".join(told.findings):
+        yield "texts are called games"
+    silent = [row for row in rows if (row.scorer, row.metric, row.value) == (best.scorer, "abstained", 1.0)]
+    if whole and any(row.where.endswith("promised=90%") for row in silent) and "gives no verdict" not in first:
+        yield "yes, and not a word that it never answers"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_first_sentence_contradicts_a_check_a_verdict_or_a_table(kind: Callable[..., Data], judged: Judged) -> None:
+    assert list(contradictions(judged(kind))) == []
+
+
+def test_no_first_sentence_about_games_contradicts_its_report(make_corpus: Corpus, tmp_path: Path) -> None:
+    assert list(contradictions(evaluated(tmp_path, make_corpus(games=40)))) == []
+
+
+@pytest.mark.long
+def test_no_first_sentence_contradicts_its_report_whatever_the_draw(make_corpus: Corpus, tmp_path: Path) -> None:
+    for seed in range(12):
+        for kind in KINDS:
+            result = evaluated(tmp_path / f"{kind.__name__}-{seed}", *kind(np.random.default_rng(seed)))
+            assert list(contradictions(result)) == [], (kind.__name__, seed)
+            if kind is null:
+                assert verdict_of(result).answer not in (YES, PARTLY), seed
+    for tell in (0.0, 0.3, 0.9):
+        corpus = make_corpus(games=60, tell=tell)
+        assert list(contradictions(evaluated(tmp_path / f"games-{tell}", corpus))) == [], tell
+
+
+def test_texts_that_stand_several_times_with_labels_that_mean_nothing_are_no_success(judged: Judged) -> None:
+    found = verdict_of(judged(copied))
     assert found.answer == NO
     assert "repeat texts that own learned from" in found.words
-    assert str(result).startswith(f"{NO}: ")
+    assert str(judged(copied)).startswith(f"{NO}: ")
 
 
-def test_a_few_copies_that_explain_nothing_are_said_and_take_no_sentence_away(tmp_path: Path) -> None:
-    draw = np.random.default_rng(4)
-    labels = (draw.random(120) < 0.5).tolist()
-    marks = ["indeed", "truly", "surely", "really"]
-    texts = [text(draw, *draw.choice(marks if lie else WORDS, 2)) for lie in labels]
-    again = [one[:-1] + " so." for one in texts[:10]]
-    result = evaluated(tmp_path, texts + again, labels + labels[:10])
+def test_a_few_copies_that_explain_nothing_are_said_and_take_no_sentence_away(judged: Judged) -> None:
+    result = judged(hinted)
     (found,) = (check for check in result.checks if check.name == COPIES)
     assert not found.bad
     assert found.sentences[0] in result.notes
     assert found.sentences[0] not in verdict_of(result).words
 
 
-def test_a_word_that_stands_in_every_lie_is_named_and_is_no_success(tmp_path: Path) -> None:
-    draw = np.random.default_rng(1)
-    labels = (draw.random(120) < 0.5).tolist()
-    result = evaluated(tmp_path, [text(draw, "perhaps" if lie else draw.choice(WORDS)) for lie in labels], labels)
-    found = verdict_of(result)
+def test_a_word_that_stands_in_every_lie_is_named_and_is_no_success(judged: Judged) -> None:
+    found = verdict_of(judged(marked))
     assert found.answer == NO
     assert 'the word "perhaps" alone' in found.words
 
 
-@pytest.mark.long
-def test_one_task_of_six_that_a_letter_solves_is_named_beside_the_five_at_chance(tmp_path: Path) -> None:
-    draw, rows = np.random.default_rng(2), list[dict[str, Any]]()
-    for task in range(6):
-        for _ in range(50):
-            lie = bool(draw.random() < 0.5)
-            said = f"{'B' if lie else 'A'} {text(draw)}" if task == 0 else text(draw)
-            messages = [{"role": "user", "content": f"Tell me {task}."}, {"role": "assistant", "content": said}]
-            rows.append({"messages": messages, "deceptive": lie, "task": f"task{task}"})
-    found = verdict_of(evaluated(tmp_path, rows))
+def test_one_task_that_a_letter_solves_is_named_beside_those_at_chance(judged: Judged) -> None:
+    found = verdict_of(judged(tasks))
     assert found.answer in (OPEN, PARTLY)
-    assert "not shown to be above chance on 5 of 6 tasks" in found.words
+    assert "not shown to be above chance on 2 of 3 tasks" in found.words
     assert "best is task0" in found.words
 
 

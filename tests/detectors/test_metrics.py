@@ -75,9 +75,10 @@ def test_the_pooled_auroc_counts_one_step_for_each_run_of_lies_and_a_tie_as_half
 
 
 def test_a_weighted_metric_equals_the_metric_of_the_resampled_statements() -> None:
-    data = sample(3, ties=True)  # some scores are the thresholds themselves
+    cuts = {"1pct": 0.8, "5pct": 0.6, "macro_f1": 0.5}
+    data = replace(sample(3, ties=True), cuts=cuts)  # some scores are the thresholds themselves
     weights = counts(data.games, 1)
-    found = decision_metrics(data, {"1pct": 0.8, "5pct": 0.6, "macro_f1": 0.5}, weights)
+    found = decision_metrics(data, weights)
     errors = brier(data, weights)
     for draw, row in enumerate(weights):
         rows = np.repeat(np.arange(len(data.y)), row[data.game].astype(int))
@@ -179,10 +180,10 @@ def test_a_rate_that_is_a_whole_number_of_statements_flags_just_that_number(
 
 @pytest.mark.parametrize("label", [True, False])
 def test_one_class_leaves_undefined_what_compares_two(label: bool) -> None:
-    data = Scored(np.full(6, label), np.linspace(0, 1, 6), np.arange(6), 6)
-    weights = game_weights(6, 0)
     at = dict.fromkeys(NO_THRESHOLDS, 0.5)
-    undefined = {**rank_metrics(data, weights), **decision_metrics(data, at, weights)}
+    data = Scored(np.full(6, label), np.linspace(0, 1, 6), np.arange(6), 6, cuts=at)
+    weights = game_weights(6, 0)
+    undefined = {**rank_metrics(data, weights), **decision_metrics(data, weights)}
     for name in ("auroc", "average_precision", "matched_recall_1pct", "macro_f1", "balanced_accuracy"):
         assert estimate(undefined[name], 6) == (None, None, None)
     assert estimate(brier(data, weights), 6)[0] is not None
@@ -191,7 +192,7 @@ def test_one_class_leaves_undefined_what_compares_two(label: bool) -> None:
 def test_no_statement_at_all_gives_nothing_and_no_warning() -> None:
     empty = Scored(np.empty(0, bool), np.empty(0), np.empty(0, np.int64), 0)
     weights = game_weights(0, 0)
-    found = {**rank_metrics(empty, weights), **decision_metrics(empty, NO_THRESHOLDS, weights)}
+    found = {**rank_metrics(empty, weights), **decision_metrics(empty, weights)}
     assert all(estimate(values, 0) == (None, None, None) for values in found.values())
     assert estimate(brier(empty, weights), 0) == calibration_error(empty, weights) == (None, None, None)
 

@@ -20,10 +20,9 @@ from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
-from liescope.detectors.study.alarms import PLAIN, SERIOUS
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.evaluation_report import report
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.figures import PLAIN, SERIOUS, Figure
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.study.reasoning import without_own_role
 from liescope.detectors.study.result import EvaluationResult

@@ -102,15 +102,6 @@ def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -
         assert chapters[target].startswith(f"Target {target}: ")
 
 
-def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(large_model: Path, large: Path) -> None:
-    rows = evaluate([large_model], large, split="validation")
-    assert not [row for row in rows.rows if "promised=" in row.where]
-    assert any("verdicts were chosen on validation" in note for note in rows.notes)
-    out_of_fold = evaluate([large_model], large, split="train")
-    assert not [row for row in out_of_fold.rows if "players:" in row.where]
-    assert any("players of train are not judged" in note for note in out_of_fold.notes)
-
-
 def test_models_that_were_not_heard_have_rows_of_their_own(large_model: Path, make_corpus: Corpus) -> None:
     other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=elsewhere)
     evaluation = evaluate([large_model], other)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS, Examined
+from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS, Examined
 from liescope.detectors.study.leaks import copies, division, units_of
 from liescope.detectors.study.missing import missing
 from liescope.detectors.study.scores import CONTROL

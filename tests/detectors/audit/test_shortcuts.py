@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.study.checks import dealt, lets_through, reached
 from liescope.detectors.study.controls import (
     K_OF_N,
@@ -21,7 +20,7 @@ from liescope.detectors.study.controls import (
     WORDS_WITHOUT_ROLES,
     word_probe,
 )
-from liescope.detectors.study.figures import Finding
+from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS, Finding
 from liescope.detectors.study.leaks import shuffled
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.shortcuts import known, scorers

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import liescope
-from liescope.detectors.study.alarms import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.study.audited import read_audited
 from liescope.detectors.study.controls import deal_to_other_games
+from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.study.telling import exact, passing, telling
 from liescope.detectors.study.tokens import tokens_of

@@ -212,7 +212,9 @@ def report_of(folder: Path, corpus: str, scores: dict[str, float]) -> Path:
     folder.mkdir(parents=True)
     names = ("tfidf", "control:length")
     table = pl.DataFrame(
-        [(one, name, "role", score, -1) for name in names for one, score in scores.items()], SCORES, orient="row"
+        [(one, name, "role", "none", "", -1, score) for name in names for one, score in scores.items()],
+        SCORES,
+        orient="row",
     )
     table.write_parquet(folder / "scores.parquet")
     thresholds = [{"scorer": "tfidf", "target": "role", "5pct": 0.9, "macro_f1": 0.3}]
