@@ -199,7 +199,7 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
         chosen = "for each fold on the others"
     elif plan.threshold_split is not None:
         chosen = f"on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
-    learned = "training split" if plan.split in ("validation", "test") else "other folds"
+    learned = "training split" if plan.split == "test" else "other folds"
     yield (
         f"{pairs if evaluation.within else 'AUROC is over all pairs of a deceptive and an honest text.'} Intervals are "
         f"of leaving whole {called.games} out in turn (seed {plan.seed}). Thresholds were chosen {chosen}: for 1% and "

@@ -25,7 +25,6 @@ from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED, PLAYERS, ANSWERED = "promised=", "players:", "answered="
 COVERAGES, SHARES = (0.8, 0.9, 0.95), (1.0, 0.75, 0.5, 0.25)
-CHOSEN_ON = "validation"
 
 
 def on_promises(
@@ -45,21 +44,16 @@ def on_promises(
         mine, sets = scores.filter(pl.col("scorer") == name), model.file.confidence.labels
         asked = evaluated.join(mine.select("statement_id", "score"), on="statement_id", maintain_order="left")
         others = model.others(make_examples(asked, 0, model.file.target), asked["score"].to_numpy()).sum()
-        chosen_here = plan.split == CHOSEN_ON and name not in plan.frozen
         if sets is None:
             notes.append(f"{name}: it gives no verdicts, since it was trained without validation games")
-        elif chosen_here:
-            notes.append(f"{name}: its verdicts were chosen on {CHOSEN_ON}, so nothing is said of them there")
         elif others:
             notes.append(f"{name}: {UNLIKE.format(int(others))}")
         else:
             score = mine["score"].to_numpy()
             held = [pl.Series(f"{one}", sets.allowed(score, one).tolist()) for one in COVERAGES]
             rows += _on_statements(mine.with_columns(held), statements, plan)
-        if model.file.target == ROLE and plan.split == "train" and name not in plan.frozen:
-            notes.append(f"{name}: players of train are not judged, since the finished detector knows them")
-        elif model.file.target == ROLE:
-            least = None if chosen_here or others else model.file.confidence.suspects
+        if model.file.target == ROLE:
+            least = None if others else model.file.confidence.suspects
             told = _told(evaluated, games, truth)
             posteriors = model.player_posteriors([GameMoment(games[key]) for key in told["game_id"]], progress)
             judged = [
