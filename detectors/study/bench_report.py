@@ -86,11 +86,8 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
     kept = [row for row in one.evaluation.rows if row.against is None and row.scorer in names]
     kept.sort(key=lambda row: (names.index(row.scorer), f":{TASK}" not in row.where))
     more = pivot(kept, title, ("scorer",), lambda row: (_name(row),))
-    what, said = (
-        f"{chapter}: {'by task, ' * bool(tasks)}recall and calibration",
-        (*_source(one), _BY_TASK * bool(tasks)),
-    )
-    yield Section(f"{slug}-more", what, said, table=more, chapter=chapter, folded=True)
+    what, said = "by task, recall and calibration", (*_source(one), _BY_TASK)
+    yield Section(f"{slug}-more", f"{chapter}: {what}", said, table=more, chapter=chapter, folded=True)
 
 
 def _source(one: Benched) -> tuple[str, ...]:

@@ -216,11 +216,16 @@ def test_what_carries_a_canary_is_measured_and_not_learned_from(tmp_path: Path) 
     assert any("canary" in note for note in found.notes)
 
 
-def test_data_that_are_not_at_hand_are_named_with_where_to_get_them(folder: Path, tmp_path: Path) -> None:
+def test_data_that_are_not_at_hand_or_have_one_class_are_named_and_the_others_are_measured(tmp_path: Path) -> None:
     far = '[[data]]\nname = "far"\nformat = "chat"\nfile = "far.jsonl"\nurl = "https://example.org/far"\n'
-    found = measured(tmp_path, conversations(TASKS), text=ONE + far)
-    assert list(found.missing) == ["far"]
+    rows = conversations({"told": TASKS["told"]})
+    written([{**row, "deceptive": False} for row in rows], tmp_path / "honest.jsonl")
+    honest = ONE.replace('"chats"', '"honest"').replace("chats.jsonl", "honest.jsonl")
+    found = measured(tmp_path, rows, text=honest + ONE + far)
+    assert [one.data.name for one in found.data] == ["chats"]
+    assert "both classes" in found.missing["honest"]
     assert "https://example.org/far" in found.missing["far"]
+    assert {note.partition(" ")[0] for note in found.notes if "could not be measured" in note} == {"honest", "far"}
     with pytest.raises(UsageError, match=r"none of the suite's data .* https://example.org/far"):
         liescope.bench("tfidf", suite=suite_file(tmp_path, far))
 
@@ -278,14 +283,14 @@ def test_results_on_the_hub_are_written_as_its_client_reads_them(with_model: Ben
     assert json.loads(files["hub/chats/eval.yaml"])["tasks"] == [{"id": "told", "config": "told"}]
 
 
-def test_the_command_prints_the_ranking_within_80_columns(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["bench", "tfidf", "--suite", str(folder / "suite.toml"), "--out", str(tmp_path / "out")]
-    assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "wise" in said
-    assert max(len(line) for line in said.splitlines() if not line.startswith("wrote")) <= 80
+def test_the_command_prints_the_ranking_within_80_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(conversations({"told": TASKS["told"]}), tmp_path / "chats.jsonl")
+    words = ["bench", "tfidf", "--suite", str(suite_file(tmp_path, ONE)), "--out", str(tmp_path / "out")]
+    assert main([*words, "--leave-out", "model"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("Word counts alone")
+    assert any(line.startswith("1 ") and "judge: wise" in line for line in said)
+    assert max(len(line) for line in said if not line.startswith(str(tmp_path))) <= 80
 
 
 def test_games_are_measured_within_games_beside_the_players(played: Path, tmp_path: Path) -> None:
@@ -367,15 +372,6 @@ def test_a_trained_detector_of_reasoning_is_measured_by_what_it_can_read(tmp_pat
     assert value(found, "mine") > 0.95
     assert "mine" not in none.places
     assert any("no evaluated statement keeps any" in note for note in none.evaluation.notes)
-
-
-def test_data_of_one_class_are_named_and_the_others_are_measured(tmp_path: Path) -> None:
-    rows = conversations(TASKS)
-    written([{**row, "deceptive": False} for row in rows], tmp_path / "honest.jsonl")
-    honest = ONE.replace('"chats"', '"honest"').replace("chats.jsonl", "honest.jsonl")
-    found = measured(tmp_path, rows, text=honest + ONE)
-    assert [one.data.name for one in found.data] == ["chats"]
-    assert "both classes" in found.missing["honest"]
 
 
 def test_texts_that_are_nearly_copied_with_random_labels_are_not_said_to_be_told_by_words(tmp_path: Path) -> None:
