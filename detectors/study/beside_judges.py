@@ -126,10 +126,10 @@ def judge_statements(
         name = f"{JUDGE}{asking.model.spec.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        for target in dict.fromkeys(target for target, _ in items):
-            of = {items[at][1].statement_id: said for at, said in asking.answers.items() if items[at][0] == target}
-            keys = [one.statement_id for of_target, one in items if of_target == target and one.statement_id in of]
-            tables.append(score_table(keys, np.array([of[key][""] for key in keys]), name, target))
+        for target in texts:
+            scored = [(one.statement_id, asking.answers.get(at)) for at, (of, one) in enumerate(items) if of == target]
+            found = {key: answer[""] for key, answer in scored if answer is not None}
+            tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
         cost = spent.cost if asking.model.price is not None else None
         failed, served, counted = dict(asking.failed.most_common()), tuple(sorted(asking.served)), len(items)
         paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)

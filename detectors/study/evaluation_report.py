@@ -46,7 +46,7 @@ from liescope.detectors.study.scores import (
     is_population,
     scripted_warning,
 )
-from liescope.detectors.study.verdicts import ANSWERED, PROMISED
+from liescope.detectors.study.verdicts import ANSWERED, PLAYERS, PROMISED
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
@@ -114,8 +114,8 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
         metric = WITHIN if within not in ("tasks", "") else POOLED
         table, said = by_part(parts, metric, called), [f"{words_of(metric, within)}, part by part."]
         offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
-        if offsets := [row for row in offsets if row.scorer == offsets[0].scorer]:
-            most = max(offsets, key=lambda row: row.value or 0.0)
+        most = max(offsets, key=lambda row: row.value or 0.0, default=None)
+        if most is not None and (most.lo or 0.0) > 0:
             model, shift = most.where.partition("=")[2], f"offset {figure(most)} in log-odds"
             said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
         yield Section(f"{target}-parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
@@ -123,30 +123,26 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
     for row in rows:
         if (place := row.where.rpartition(":")[2]) in BESIDE or row.metric.startswith(NAMES_MAFIOSO):
             others[place if place in others else ""].append(row)
-    there = {row.where.rpartition(":")[2] for found in others.values() for row in found}
-    said = [words for place, words in BESIDE.items() if place in there]
     if views := others[SIDE_BY_SIDE]:
         how = "".join(f" {name} reads {view}." for name, view in evaluation.views.items())
-        words = (said.pop(0) + how,)
+        words = (BESIDE[SIDE_BY_SIDE] + how,)
         yield Section(f"{target}-views", "Words, reasoning, or both", words, table=beside(views, within))
     if players := others[""]:
+        there = {row.where.rpartition(":")[2] for row in players}
+        said = [words for place, words in BESIDE.items() if place in there]
+        said += [_OBSERVERS] * bool(said) + [_SEAT] * any(row.metric == NAMES_MAFIOSO for row in players)
         title = "Beside the players and other observers" if called.are_games else "Beside the judges of the data"
-        said = [called.say(words) for words in (*said, *[_OBSERVERS] * bool(said), *[_SEAT] * called.are_games)]
-        yield Section(f"{target}-beside", title, (*said, *_worth(players)), table=beside(players, within))
+        told = (*map(called.say, said), *_worth(players))
+        yield Section(f"{target}-beside", title, told, table=beside(players, within))
     if held := [row for row in rows if PROMISED in row.where or ANSWERED in row.where]:
         said = [called.say(_VERDICTS), *[_SUSPECTS] * any(ANSWERED in row.where for row in held)]
         said += [
-            f"{row.scorer} cannot be used here: it gives no verdict on any of these {called.statements} "
-            f"({place_words(row.where)})."
+            f"{row.scorer} gives no verdict on any of these {called.statements} ({place_words(row.where)})."
             for row in held
-            if row.metric == "abstained" and row.value == 1
+            if row.metric == "abstained" and row.value == 1 and PLAYERS not in row.where
         ]
-        yield Section(
-            f"{target}-verdicts",
-            "Verdicts, and abstaining",
-            tuple(said),
-            table=pivot(held, lambda row: _KEPT.get(row.metric, "")),
-        )
+        table = pivot(held, lambda row: _KEPT.get(row.metric, ""))
+        yield Section(f"{target}-verdicts", "Verdicts, and abstaining", tuple(said), table=table)
 
 
 def _population(evaluation: EvaluationResult, rows: Sequence[Figure], where: str, name: str) -> Section:

@@ -10,14 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from liescope.common.report.contents import Report, with_interval
+from liescope.common.report.contents import Report
 from liescope.common.text import Units
 from liescope.detectors.examples import WORDS, target_column
 from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import Check
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
 from liescope.detectors.study.metrics import WITHIN, Thresholds
-from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, is_population, with_tasks
+from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, with_tasks
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,11 +123,4 @@ class EvaluationResult:
         return "\n".join(found.words for found in self.findings)
 
     def __repr__(self) -> str:
-        ranked = [row for row in self.rows if row.metric == WITHIN and is_population(row.where) and row.value]
-        auroc = (
-            f"{row.scorer} {with_interval(row.value, row.lo, row.hi, 3)}{row.where.removeprefix(self.plan.split)}"
-            for row in ranked
-            if row.scorer in self.models
-        )
-        found = ", ".join(auroc).replace(":", " ") or "not defined"
-        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within {self.within} {found}>"
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): {self.findings[0].words}>"

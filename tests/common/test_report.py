@@ -99,6 +99,9 @@ def test_long_tables_and_those_that_ask_for_it_are_folded() -> None:
     assert html.count("<details>") == 1
     short = Section("a", "A", table=Table(("n",), [(1,)]), folded=True)
     assert "Table of 1 row<" in page_html(page(sections=(short,)))
+    rows = Table(("n",), [(n,) for n in range(100)])
+    cells = [page_html(page(sections=(Section("a", "A", table=rows, folded=whole),))).count("<td") for whole in (0, 1)]
+    assert cells == [60, 100]
 
 
 def test_words_may_break_only_behind_a_mark() -> None:
@@ -137,6 +140,14 @@ def test_a_table_shows_the_declared_columns_that_a_frame_has_sorted_and_with_the
     ]
     assert "2.00 (1.00 to 3.00)" in page_html(told)
     assert any(line.split() == ["b", "2.00", "(1.00", "to", "3.00)"] for line in terminal(told))
+
+
+def test_sections_of_several_chapters_are_told_apart_on_a_terminal() -> None:
+    sections = [Section(f"s{n}", "All", chapter=f"Target {n}", printed=True) for n in (1, 1, 2)]
+    assert [line for line in terminal(Report("Found", sections=tuple(sections))) if line] == [
+        *("Target 1", "All", "All", "Target 2", "All")
+    ]
+    assert "Target 1" not in list(terminal(Report("Found", sections=tuple(sections[:2]))))
 
 
 def test_lines_on_a_terminal_are_narrow_and_safe() -> None:

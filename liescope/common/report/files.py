@@ -190,7 +190,7 @@ def _content(name: str, content: Content) -> str | bytes:
 
 
 LONG = 24  # rows beyond which a table folds
-MOST = 60  # rows that a page shows
+MOST, WHOLE = 60, 2_000  # rows that a page shows, and those of a table that is folded to be whole
 TALL = 2.1  # height by width of a figure that no screen shows whole, so that its end is folded
 ENTRIES = 12  # sections beyond which the list of contents is folded
 _SHORT = 36  # characters of the longest value of a column that is kept on one line
@@ -233,6 +233,7 @@ def page_html(report: Report, files: str = "") -> str:
         script=script,
         long=LONG,
         most=MOST,
+        whole=WHOLE,
         tall=TALL,
         entries=ENTRIES,
         people=PEOPLE,

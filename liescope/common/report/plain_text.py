@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -78,8 +79,11 @@ def wrapped(text: str, width: int = WIDTH) -> str:
 def terminal(report: Report, width: int = WIDTH) -> Iterator[str]:
     """The report in lines of at most `width` columns: findings, notes, and the sections that are to be printed."""
     yield from (wrapped(sentence, width) for sentence in (*report.findings, *report.notes))
-    for section in report.sections:
-        if section.printed:
+    printed = [section for section in report.sections if section.printed]
+    several = len({section.chapter for section in printed} - {""}) > 1
+    for chapter, sections in groupby(printed, lambda section: section.chapter):
+        yield from ("", wrapped(chapter, width)) if chapter and several else ()
+        for section in sections:
             yield ""
             yield wrapped(section.title, width)
             yield from (wrapped(words, width) for words in section.paragraphs)
