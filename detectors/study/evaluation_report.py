@@ -46,7 +46,7 @@ from liescope.detectors.study.scores import (
     is_population,
     scripted_warning,
 )
-from liescope.detectors.study.verdicts import ANSWERED, PLAYERS, PROMISED
+from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMISED
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
@@ -139,7 +139,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
         said += [
             f"{row.scorer} gives no verdict on any of these {called.statements} ({place_words(row.where)})."
             for row in held
-            if row.metric == "abstained" and row.value == 1 and PLAYERS not in row.where
+            if row.metric == "abstained" and row.value == 1 and row.where.endswith(DEFAULT) and PLAYERS not in row.where
         ]
         table = pivot(held, lambda row: _KEPT.get(row.metric, ""))
         yield Section(f"{target}-verdicts", "Verdicts, and abstaining", tuple(said), table=table)

@@ -15,6 +15,7 @@ import polars as pl
 from liescope.common.report.contents import with_interval
 from liescope.common.statistics import holm, p_value
 from liescope.common.text import Units, number_of
+from liescope.detectors.calibrate import COVERAGE
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import target_column
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
@@ -24,14 +25,13 @@ from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_o
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import NO_RIVALS
 from liescope.detectors.study.scores import CONTROL, HELD_OUT, OUT_OF_FOLD, SPEAKER, UNITS, is_population
-from liescope.detectors.study.verdicts import PROMISED
+from liescope.detectors.study.verdicts import DEFAULT
 from liescope.games.record import Source
 
 YES, PARTLY, OPEN, NO = "Yes", "In part", "Not shown", "No"
 UNKNOWN = "unknown"
 """The model of words whose source names none."""
 _SURE, _EQUAL = 0.05, 0.02
-_PROMISED = 0.9
 _COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
 
 
@@ -130,7 +130,7 @@ class _Case:
             best = self.best
             self.whole = self.at.get((best.scorer, best.where, POOLED))
             # Verdicts are those of the finished detector.
-            self.promise = f"{best.where.replace(OUT_OF_FOLD, 'test', 1)}:{PROMISED}{_PROMISED:.0%}"
+            self.promise = f"{best.where.replace(OUT_OF_FOLD, 'test', 1)}:{DEFAULT}"
             self.abstained = self.at.get((best.scorer, self.promise, "abstained"))
 
     @property
@@ -323,7 +323,7 @@ class _Case:
     def _not_covered(self) -> list[Figure]:
         """Where the promise is certainly not kept: on the whole, else of which speaking models, the worst first."""
         own = [row for row in self.rows if row.scorer == self.best.scorer and row.metric in _COVERED]
-        own = [row for row in own if row.hi is not None and row.hi < _PROMISED]
+        own = [row for row in own if row.hi is not None and row.hi < COVERAGE]
         models = [row for row in own if row.where.startswith(f"{self.promise}:{SPEAKER}")]
         return sorted([row for row in own if row.where == self.promise] or models, key=lambda row: row.value or 0.0)
 

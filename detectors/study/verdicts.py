@@ -24,6 +24,7 @@ from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, 
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED, PLAYERS, ANSWERED = "promised=", "players:", "answered="
+DEFAULT = f"{PROMISED}{COVERAGE:.0%}"
 COVERAGES, SHARES = (0.8, 0.9, 0.95), (1.0, 0.75, 0.5, 0.25)
 
 
