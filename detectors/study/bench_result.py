@@ -14,7 +14,7 @@ import polars as pl
 from liescope.common.report.contents import Report, with_interval
 from liescope.detectors.study.controls import WORDS
 from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
-from liescope.detectors.study.findings import figure, verdict_of
+from liescope.detectors.study.findings import verdict_of
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import CONTROL
@@ -150,11 +150,11 @@ def _about_words(data: tuple[Benched, ...]) -> Finding:
             continue
         parts = {task: row for task in one.tasks if (row := one.figure(WORDS_ALONE, task=task))}
         by_task = ", ".join(f"{task} {row.value:.2f}" for task, row in parts.items())
-        words = f"{figure(whole)} on {one.data.name}{by_task and f' ({by_task})'}"
+        words = f"{whole} on {one.data.name}{by_task and f' ({by_task})'}"
         rests += [whole, *parts.values()]
         for check in one.evaluation.checks:
             if check.bad and check.scorer == WORDS_ALONE:
-                words += f" ({check.sentences[0].rstrip('.')}; without them {figure(check.figures[0])})"
+                words += f" ({check.sentences[0].rstrip('.')}; without them {check.figures[0]})"
                 rests.append(one.placed(check.figures[0]))
         told.append(words)
         named = ", ".join(filter(None, one.solved))

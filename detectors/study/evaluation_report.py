@@ -29,7 +29,7 @@ from liescope.detectors.study.beside_players import (
 from liescope.detectors.study.checks import WITHOUT_COPIES
 from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words
 from liescope.detectors.study.figures import Figure, figure_table
-from liescope.detectors.study.findings import UNKNOWN, figure, units
+from liescope.detectors.study.findings import UNKNOWN, units
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.observers import OBSERVERS
 from liescope.detectors.study.result import EvaluationResult
@@ -116,7 +116,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
         offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
         most = max(offsets, key=lambda row: row.value or 0.0, default=None)
         if most is not None and (most.lo or 0.0) > 0:
-            model, shift = most.where.partition("=")[2], f"offset {figure(most)} in log-odds"
+            model, shift = most.where.partition("=")[2], f"offset {most} in log-odds"
             said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
         yield Section(f"{target}-parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
     others: dict[str, list[Figure]] = {SIDE_BY_SIDE: [], "": []}
@@ -179,7 +179,7 @@ def _worth(rows: Sequence[Figure]) -> Iterator[str]:
     """Of all observers of a place: how many there are, how many they are worth, and how far they agree."""
     together = [row for row in rows if row.scorer == f"{OBSERVERS}all" and row.value is not None]
     for where in dict.fromkeys(row.where for row in together):
-        found = (f"{words_of(row.metric)} {figure(row)}" for row in together if row.where == where)
+        found = (f"{words_of(row.metric)} {row}" for row in together if row.where == where)
         yield f"{place_words(where)}: {'; '.join(found)}."
 
 
@@ -307,9 +307,9 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
     found: list[list[str]] = []
     for name in ordered(row.scorer for row in here if row.metric == POOLED):
         mine = {row.metric: row for row in here if row.scorer == name}
-        cells = [figure(mine[one]) if one in mine else "–" for one in ranked]
+        cells = [f"{mine[one]}" if one in mine else "–" for one in ranked]
         cells.append(_recall(mine.get("recall_at_5pct_fpr"), mine.get("realised_fpr_at_5pct")))
-        cells += [figure(beside[name]) if name in beside else "–"] if beside else []
+        cells += [f"{beside[name]}" if name in beside else "–"] if beside else []
         if name.startswith(CONTROL) and not any(row[0] == _CONTROLS for row in found):
             found.append([_CONTROLS, *("" for _ in cells)])
         found.append([scorer_words(name).removeprefix("control: "), *cells])
@@ -346,7 +346,7 @@ def pivot(
     found: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
         if title := column(row):
-            found.setdefault(key(row), {}).setdefault(title, figure(row))
+            found.setdefault(key(row), {}).setdefault(title, f"{row}")
     titles = dict.fromkeys(title for cells in found.values() for title in cells)
     table = [[*place, *(cells.get(title, "") for title in titles)] for place, cells in found.items()]
     return Table([*lead, *titles], table)

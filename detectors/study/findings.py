@@ -12,7 +12,6 @@ from functools import cached_property
 
 import polars as pl
 
-from liescope.common.report.contents import with_interval
 from liescope.common.statistics import holm, p_value
 from liescope.common.text import Units, number_of
 from liescope.detectors.calibrate import COVERAGE
@@ -344,7 +343,3 @@ def _models(table: pl.DataFrame) -> list[str]:
 
 def _part(row: Figure) -> str:
     return f"{row.where.partition('=')[2]}, {row}"
-
-
-def figure(row: Figure) -> str:
-    return with_interval(row.value, row.lo, row.hi)
