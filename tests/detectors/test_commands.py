@@ -47,8 +47,8 @@ def test_everything_fits_80_columns_with_a_row_for_each_detector(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
-    said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
-    shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--out", "r")
+    said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m", "--folds", "2")
+    shown = run("evaluate", "m", "--corpus", str(corpus), "--split", "test", "--observers", "--out", "r")
     assert max(map(len, (said + shown).splitlines())) <= 80
     for name in ("m", "length", "one word or mark"):  # each on one line
         assert re.search(rf"^{name} +0\.\d\d \(", shown, re.M), shown

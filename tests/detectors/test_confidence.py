@@ -106,27 +106,27 @@ def test_games_with_other_words_get_no_verdict_and_no_suspects_and_one_sentence_
     assert [row for row in result.rows if row.metric == "top1"]
 
 
-def test_other_targets_have_verdicts_and_no_suspects(large: Path, tmp_path: Path) -> None:
-    model = load(train("tfidf", large, out=tmp_path / "m", target="claim", folds=2).model)
+def test_other_targets_have_verdicts_and_no_suspects(corpus: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", corpus, out=tmp_path / "m", target="claim", folds=2).model)
     assert model.file.confidence.suspects is None
     assert model.score([CALM])["verdict"].null_count() == 0
-    game = next(iter(read_transcripts(large, ["test"]).values()))
+    game = next(iter(read_transcripts(corpus, ["test"]).values()))
     whole = model.predict_game(game)
     assert (whole.players, whole.suspects) == ({}, None)
     assert set(whole.statements) == set(model.detector.predict_game(game, target="claim").statements)
 
 
-def test_without_calibration_scores_are_the_detectors_own(large: Path, tmp_path: Path) -> None:
-    model = load(train("tfidf", large, out=tmp_path / "m", folds=2, calibrate="none").model)
+def test_without_calibration_scores_are_the_detectors_own(corpus: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", corpus, out=tmp_path / "m", folds=2, calibrate="none").model)
     assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
     assert model.file.confidence.labels is not None
     with pytest.raises(UnknownName, match="method of calibration"):
-        train("tfidf", large, out=tmp_path / "n", calibrate="magic")
+        train("tfidf", corpus, out=tmp_path / "n", calibrate="magic")
 
 
-def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(large: Path, tmp_path: Path) -> None:
-    model = load(train("linear", large, out=tmp_path / "m", folds=0).model)
-    rows = read_statements(large, ["test"]).select("text", "speaker", "game_id", "names", deceivers=1).to_dicts()
+def test_a_detector_of_players_gives_no_verdict_on_a_text_without_its_game(corpus: Path, tmp_path: Path) -> None:
+    model = load(train("linear", corpus, out=tmp_path / "m", folds=0).model)
+    rows = read_statements(corpus, ["test"]).select("text", "speaker", "game_id", "names", deceivers=1).to_dicts()
     there = model.score(rows, coverage=0.5)
     assert there.filter(pl.col("verdict") != "abstain").height > len(rows) / 2
     assert "it comes without the game that this detector reads" not in set(there["abstains"])

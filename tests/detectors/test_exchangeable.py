@@ -31,7 +31,7 @@ def said(
 
 @pytest.mark.parametrize(("named", "games"), [(True, 40), (False, 40), (True, 6), (True, 1)])
 def test_further_games_of_the_same_kind_are_rarely_taken_for_others(named: bool, games: int) -> None:
-    rng, fired, times = np.random.default_rng(100 + games), 0, 40
+    rng, fired, times = np.random.default_rng(100 + games), 0, 20
     for _ in range(times):
         chosen_on = CalibrationGames.of(*said(rng, 60, odd=0.3), 0)
         others = chosen_on.others(*said(rng, games, odd=0.3, each=4 if named else 1, named=named))
