@@ -19,10 +19,11 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.reading import Strict
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.view.joint_posterior import seated
 
@@ -33,7 +34,6 @@ ABSTAIN = "abstain"
 NONE, TEMPERATURE, ISOTONIC = "none", "temperature", "isotonic"
 METHODS = (TEMPERATURE, ISOTONIC, NONE)
 _EDGE, _HOTTEST = 1e-9, 20.0
-_SAVED = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 Share = Annotated[float, Field(ge=0, le=1)]
 Temperature = Annotated[float, Field(ge=1 / _HOTTEST, le=_HOTTEST)]
@@ -48,12 +48,10 @@ def level_of(coverage: float) -> int:
     return int(np.searchsorted(LEVELS, coverage - 1e-9))
 
 
-class LabelSets(BaseModel):
+class LabelSets(Strict):
     """What a score allows, by coverage in `LEVELS`: deceptive from its limit up, honest up to its limit; None: always.
     games: how many games the limits of honest, and of deceptive, were chosen on.
     """
-
-    model_config = _SAVED
 
     honest: Limits
     deceptive: Limits
@@ -115,12 +113,10 @@ def suspected(least: Limits, players: Floats, deceivers: int | None, coverage: f
     return np.asarray(found)
 
 
-class Calibration(BaseModel):
+class Calibration(Strict):
     """A map of probabilities. temperature: what log-odds are divided by; points: (score, probability) pairs of a
     non-decreasing map, linear between them; with points, the temperature is not used.
     """
-
-    model_config = _SAVED
 
     temperature: Temperature = 1.0
     points: tuple[tuple[Share, Share], ...] = ()
@@ -199,13 +195,11 @@ def _log_odds(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)), dtype=np.float64)
 
 
-class Confidence(BaseModel):
+class Confidence(Strict):
     """statements: the map of statements' scores; players: what players' log-odds are divided by; labels: what a score
     allows; suspects: by coverage in `LEVELS`, how probable a player is who cannot be ruled out in a whole game. None
     for what the training could not tell, or was not asked for.
     """
-
-    model_config = _SAVED
 
     statements: Calibration | None = None
     players: Temperature | None = None

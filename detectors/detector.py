@@ -12,9 +12,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from liescope.common.errors import UsageError
+from liescope.common.reading import Strict
 from liescope.common.settings import OptionsModel
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.examples import Example, examples_of
@@ -53,12 +54,10 @@ def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
 
-class StepsChosen(BaseModel):
+class StepsChosen(Strict):
     """How long a detector learned, chosen on statements kept aside, which it then learned from with all others. steps:
     the number chosen; planned: the most there could be; statements, games, models: those kept aside.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: Annotated[int, Field(ge=0)]
     planned: Annotated[int, Field(ge=0)]

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from liescope.common.errors import BadData
-from liescope.common.reading import read_json
+from liescope.common.reading import Strict, read_json
 from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
 from liescope.detectors.detector import TRAIN_AGAIN, Detector, StepsChosen
@@ -22,41 +22,38 @@ from liescope.generate.corpus.hub import download, hub_repo
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
-_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+_Path = Annotated[str, Field(pattern=_INSIDE)]
+_Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class WordsOf(BaseModel):
+class WordsOf(Strict):
     """Whose words some games of a corpus are. name: the format they were imported from, or `liescope`; origin: who
     published them and where; licence: a sentence; redistributable: anyone may pass the words on; languages: codes of
     those of the words, as far as they are known.
     """
-
-    model_config = _STRICT
 
     name: str
     games: Count
     origin: str
     licence: str
     redistributable: bool
-    languages: list[str] = []
+    languages: list[str] = Field(default_factory=list)
 
 
-class CorpusName(BaseModel):
+class CorpusName(Strict):
     """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`; words: whose words it
     holds, as far as it says.
     """
 
-    model_config = _STRICT
-
     id: str
     name: str
-    words: list[WordsOf] = []
+    words: list[WordsOf] = Field(default_factory=list)
 
 
-class TrainingFacts(BaseModel):
+class TrainingFacts(Strict):
     """What a detector was trained on.
 
     prevalence: share of deceptive statements; without_label: statements whose target is null; without_reasoning: those
@@ -65,8 +62,6 @@ class TrainingFacts(BaseModel):
     of the statements; names: of players in at least a hundredth of the games; seconds: wall-clock time; chosen: what
     was kept aside to choose how long to learn, and learned from in the end, if anything was.
     """
-
-    model_config = _STRICT
 
     statements: Count
     games: Count
@@ -78,12 +73,12 @@ class TrainingFacts(BaseModel):
     seed: Count
     sources: list[str]
     models: list[str]
-    names: list[str] = []
+    names: list[str] = Field(default_factory=list)
     seconds: Annotated[float, Field(ge=0)]
     chosen: StepsChosen | None = None
 
 
-class ModelFile(BaseModel):
+class ModelFile(Strict):
     """model.json.
 
     thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro F1; chosen on
@@ -93,8 +88,6 @@ class ModelFile(BaseModel):
     thresholds, and what it may conclude.
     """
 
-    model_config = _STRICT
-
     format: Literal[6] = 6
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
@@ -102,11 +95,11 @@ class ModelFile(BaseModel):
     options: dict[str, Any]
     corpus: CorpusName
     training: TrainingFacts
-    thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None] = {}
+    thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None] = Field(default_factory=dict)
     confidence: Confidence = Confidence()
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
-    files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}
+    files: dict[_Path, _Sha256] = Field(default_factory=dict)
 
     @classmethod
     def of(cls, detector: Detector, target: str, corpus: CorpusName, training: TrainingFacts) -> Self:

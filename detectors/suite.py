@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
-from liescope.common.reading import read_toml
+from liescope.common.reading import Strict, read_toml
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import as_corpus, check
@@ -30,11 +30,7 @@ _LARGEST, _ADVICE = 2**20, "write it as docs/guides/bench.md shows"
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SuiteData(_Part):
+class SuiteData(Strict):
     """A data set of a suite.
 
     format: of `liescope import`, or `corpus`. hub: its id on the Hub, USER/NAME or USER/NAME:CONFIG; file: paths below
@@ -52,8 +48,8 @@ class SuiteData(_Part):
     url: str = ""
     licence: str = ""
     sha256: str = ""
-    options: dict[str, str | int | bool | list[str]] = {}
-    files: dict[str, str] = {}
+    options: dict[str, str | int | bool | list[str]] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict)
     target: str = ""
     split: str = ""
     family: str = ""
@@ -83,7 +79,7 @@ class ControlSet(SuiteData):
     most: Annotated[int, Field(ge=20)] = 1000
 
 
-class _SuiteFile(_Part):
+class _SuiteFile(Strict):
     about: str = ""
     data: Annotated[list[SuiteData], Field(min_length=1)]
     control: ControlSet | None = None

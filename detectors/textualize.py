@@ -19,9 +19,10 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from liescope.common.errors import UnknownName
+from liescope.common.reading import Strict
 from liescope.detectors.examples import BOTH, REASONING, VIEWS, WORDS, Example
 from liescope.labeling.masking import nicknames
 
@@ -48,7 +49,7 @@ THINKS = "thinks"
 View = Literal["words", "reasoning", "both"]
 
 
-class TextConfig(BaseModel):
+class TextConfig(Strict):
     """What a detector reads of a statement.
 
     context: how many earlier statements of the game, heard by the same players, stand before it. mask_names: the
@@ -57,8 +58,6 @@ class TextConfig(BaseModel):
     speaker_tag: the statement is preceded by who says it (it always is when there is context, or reasoning beside it).
     view: the words, the reasoning that the speaker kept from the others in their place, or both, one after the other.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     context: int = Field(default=0, ge=0)
     mask_names: bool = True

@@ -14,10 +14,10 @@ from math import exp
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from liescope.common.errors import BadData
-from liescope.common.reading import read_toml
+from liescope.common.reading import Strict, read_toml
 from liescope.detectors.examples import TARGETS, WORDS
 from liescope.generate.players.openai.completion import Alternatives, Completion
 from liescope.generate.players.parsing.choice import clean
@@ -26,7 +26,6 @@ from liescope.generate.players.parsing.reply_forms import find_object
 DEFAULT = Path(__file__).with_name("prompt.toml")
 _ADVICE = f"write it like {DEFAULT}"
 _LARGEST = 2**16  # bytes
-_STRICT = ConfigDict(frozen=True, extra="forbid")
 _Kind = Literal["label", "confidence"]
 _KINDS: tuple[_Kind, ...] = ("label", "confidence")
 _Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(min_length=1, max_length=20)]
@@ -34,15 +33,13 @@ Examples = Sequence[tuple[str, Sequence[tuple[str, bool]]]]
 """Statements or games as they are shown, and of whom the truth is told: "" for a statement, and whether it deceives."""
 
 
-class _Whole(BaseModel):
-    model_config = _STRICT
-
+class _Whole(Strict):
     prompt: str = ""
     number: str = ""
-    views: dict[str, str] = {}
+    views: dict[str, str] = Field(default_factory=dict)
 
 
-class JudgePrompt(BaseModel):
+class JudgePrompt(Strict):
     """prompt: with {question}, {statement} and {answer}; views: the same by the name of a view of reasoning; question:
     by target; answer: how to answer, with {deceptive} and {honest}; deceptive, honest: the words of either answer, the
     first one to be used. examples: what stands before them, and one of them, with {shown} and {answer}. whole: the
@@ -50,16 +47,14 @@ class JudgePrompt(BaseModel):
     number: with {count}, for a table where it is known how many deceive.
     """
 
-    model_config = _STRICT
-
     prompt: str
     question: dict[str, str]
     answer: dict[_Kind, str]
     deceptive: _Words
     honest: _Words
-    examples: dict[Literal["before", "one"], str] = {}
+    examples: dict[Literal["before", "one"], str] = Field(default_factory=dict)
     whole: _Whole = _Whole()
-    views: dict[str, str] = {}
+    views: dict[str, str] = Field(default_factory=dict)
 
     def check_has(self, examples: bool, whole: bool, view: str = WORDS) -> None:
         """Raises BadData if the prompt lacks what these need."""

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import read_json
+from liescope.common.reading import Strict, read_json
 from liescope.common.settings import settings_of
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
@@ -32,14 +32,11 @@ _FILE = "judge.json"
 _LARGEST = 2**23  # bytes
 _LONGEST = 4000  # characters of a statement that can be an example
 _EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
-_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 EVERYBODY = ""
 
 
-class PlattScaling(BaseModel):
+class PlattScaling(Strict):
     """Platt's: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not learned."""
-
-    model_config = _STRICT
 
     slope: Annotated[float, Field(ge=0, le=100)] = 1.0
     intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
@@ -63,13 +60,11 @@ class PlattScaling(BaseModel):
         return np.asarray(self.slope * logit(np.clip(probability, _EDGE, 1 - _EDGE)) + self.intercept)
 
 
-class LearnedJudge(BaseModel):
+class LearnedJudge(Strict):
     """prompt: the one asked with; examples: statements or games in it, word for word, and whether each player deceives,
     "" for a statement; prevalence: the share of what was learned from that deceives; stated: whether the model states
     numbers, None if it was not asked; own_cache: whether its user named a folder for its replies.
     """
-
-    model_config = _STRICT
 
     prompt: JudgePrompt
     examples: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()

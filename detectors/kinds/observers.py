@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 from scipy.special import expit, logit
 
 from liescope.common.errors import UsageError
-from liescope.common.reading import read_json
+from liescope.common.reading import Strict, read_json
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, roles_by_game
@@ -61,14 +61,12 @@ class ObservedTable:
     votes: tuple[CountedVote, ...]
 
 
-class Habits(BaseModel):
+class Habits(Strict):
     """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
     deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
     prevalence: the share of players who deceive, for tables where their number is not known; trust: the power to which
     the probability of all votes of a game is taken, below 1 where voters follow each other.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     deceptive: _Number = 0.0
     honest: _Number = 0.0

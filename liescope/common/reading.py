@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
 
@@ -24,6 +24,12 @@ LARGEST_TEXT = 2**28
 """Bytes: more than any text that is read as a whole has to have."""
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """What a file says, checked as it is read: what is not declared, and numbers that are not finite, are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Reading:

@@ -65,7 +65,7 @@ def trained(corpus: Path, out: Path) -> Path:
 def test_copies_of_train_in_the_test_split_take_the_first_sentence(
     make_corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus = make_corpus(150, change=copied(some_of_test))
+    corpus = make_corpus(90, change=copied(some_of_test))
     model = trained(corpus, tmp_path / "tfidf")
     words = ["evaluate", str(model), "--corpus", str(corpus), "--split", "test"]
     assert cli.main([*words, "--out", str(tmp_path / "r")]) == 0
@@ -123,7 +123,7 @@ def test_players_with_stock_phrases_repeat_no_game(make_corpus: Corpus, tmp_path
         for row in rows["statements"]:
             row["text"] = draw.choice(phrases) if draw.random() < 0.5 else row["text"]
 
-    corpus = make_corpus(80, change=stock)
+    corpus = make_corpus(60, change=stock)
     (found,) = copies_in(liescope.evaluate(trained(corpus, tmp_path / "tfidf"), corpus))
     assert not found.bad
     (said,) = found.sentences
