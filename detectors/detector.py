@@ -111,25 +111,24 @@ class Detector(ABC):
     """What the user should know of the last `fit`, and of the scores since."""
     chosen: StepsChosen | None = None
     """How the last `fit` chose how long to learn, if it did."""
+    curves: Path | None = None
+    """The folder for curves of its training, for kinds that are asked to report them."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""
         self.text = text
         self.options = options
 
-    @classmethod
-    def base_model(cls, options: DetectorOptions) -> str | None:  # noqa: ARG003
-        """The Hub id of the encoder that a detector with these options builds on, if it has one."""
+    def base_model(self) -> str | None:
+        """The Hub id of the encoder that it builds on, if it has one."""
         return None
 
-    @classmethod
-    def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:  # noqa: ARG003
+    def published_beside(self) -> Mapping[str, Path]:
         """Files that are published beside its own, so that its library opens the repository: path there to file."""
         return {}
 
-    @classmethod
-    def verbatim(cls, options: DetectorOptions) -> bool:  # noqa: ARG003
-        """Whether the files of a detector with these options hold statements of its corpus word for word."""
+    def verbatim(self) -> bool:
+        """Whether its files hold statements of its corpus word for word."""
         return False
 
     def prepare(self) -> None:  # noqa: B027
@@ -139,9 +138,6 @@ class Detector(ABC):
         """The folder for replies of a chat model, for kinds that ask one; None: the one it has, or the user's. Raises
         UsageError for None and a saved detector that was trained with a folder of its own.
         """
-
-    def keep_curves_in(self, folder: Path | None) -> None:  # noqa: B027
-        """The folder for curves of its training, for kinds that are asked to report them; None: there is none."""
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to

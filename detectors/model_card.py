@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
-from liescope.detectors.detector import TRAIN_AGAIN
+from liescope.detectors.detector import TRAIN_AGAIN, Detector
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.examples import Example
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
@@ -119,8 +119,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     """README.md of a model. repo: where it is published; None for the card in its own folder."""
     from liescope.data_cards import render_model_card
 
-    chosen = detector_class(file.kind)
-    options = chosen.options_type.of(file.kind, file.options)
+    detector = _untrained(file)
     config = {**file.text.model_dump(), **file.options}
     read = textualize(Example("", "", "speaker", "", _SAID, ("Bob",), reasoning=_THOUGHT), file.text)
     place = repo or f"models/{name}"
@@ -145,12 +144,12 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "place": place,
             "said": _SAID,
             "thought": _THOUGHT,
-            "plain_use": chosen.plain_use.format(**literals) if repo else "",
-            "needs": chosen.needs,
-            "extra": chosen.extra or "",
-            "library": chosen.library if repo else "liescope",
-            "verbatim": chosen.verbatim(options),
-            "base_model": chosen.base_model(options) or "",
+            "plain_use": detector.plain_use.format(**literals) if repo else "",
+            "needs": detector.needs,
+            "extra": detector.extra or "",
+            "library": detector.library if repo else "liescope",
+            "verbatim": detector.verbatim(),
+            "base_model": detector.base_model() or "",
             "liescope": file.versions["liescope"],
             "results": [
                 *_results(file, file.corpus.name, file.figures),
@@ -158,6 +157,11 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             ],
         }
     )
+
+
+def _untrained(file: ModelFile) -> Detector:
+    chosen = detector_class(file.kind)
+    return chosen(file.text, chosen.options_type.of(file.kind, file.options))
 
 
 def _row(row: Figure) -> dict[str, Any]:
@@ -211,16 +215,15 @@ def publish(
     say("checking the model", progress)
     check_no_links(folder, [MODEL_FILE, *file.files], TRAIN_AGAIN)
     _check_whole(folder, file)
-    chosen = detector_class(file.kind)
-    options = chosen.options_type.of(file.kind, file.options)
-    verbatim = chosen.verbatim(options)
+    detector = _untrained(file)
+    verbatim = detector.verbatim()
     _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
     parcel = Parcel(
         kind="model",
         name=f"{name}, Liescope {file.versions['liescope']}",
-        files={**chosen.published_beside(options), **own},
+        files={**detector.published_beside(), **own},
         card=model_card(name, file, repo=repo, reports=read),
         advice=f"remove it from the games and {TRAIN_AGAIN}",
         stale=_STALE,

@@ -97,7 +97,7 @@ class Recipe:
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
         detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
-        detector.keep_curves_in(self.curves)
+        detector.curves = self.curves
         return detector
 
 

@@ -87,18 +87,14 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         self._encoder.save(folder, self.options.encoder)
         dump(self._head, folder / _FILE)
 
-    @classmethod
-    def base_model(cls, options: DetectorOptions) -> str | None:
-        assert isinstance(options, EmbeddingOptions)
-        return encoder_id(options.encoder)
+    def base_model(self) -> str | None:
+        return encoder_id(self.options.encoder)
 
-    @classmethod
-    def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:
+    def published_beside(self) -> Mapping[str, Path]:
         """The encoder itself, unless it is in the model's folder already. Raises what `encoder_folder` raises."""
-        assert isinstance(options, EmbeddingOptions)
-        if options.encoder == LOCAL:
+        if self.options.encoder == LOCAL:
             return {}
-        folder = encoder_folder(options.encoder)
+        folder = encoder_folder(self.options.encoder)
         names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
         return {name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}
 

@@ -143,13 +143,9 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     """The curves of the last `fit`."""
     _model: Any = None
     _tokenizer: Any = None
-    _curves: Path | None = None
 
     def prepare(self) -> None:
         trackers_in(self.options.report_to)
-
-    def keep_curves_in(self, folder: Path | None) -> None:
-        self._curves = folder
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         from transformers import DataCollatorWithPadding
@@ -174,7 +170,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
             loss_of(sizes(others), class_weights(y, o.balanced)),
             o,
             progress,
-            self._curves,
+            self.curves,
         )
         return self._finish(tuned, [examples[i] for i in check])
 
@@ -254,10 +250,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         self._tokenizer.save_pretrained(folder / PART)
         (folder / LOSSES_FILE).write_text(json.dumps(self.losses, indent=0, allow_nan=False) + "\n", encoding="utf-8")
 
-    @classmethod
-    def base_model(cls, options: DetectorOptions) -> str | None:
-        assert isinstance(options, EncoderOptions)
-        return encoder_id(options.encoder)
+    def base_model(self) -> str | None:
+        return encoder_id(self.options.encoder)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

@@ -119,9 +119,8 @@ class JudgeDetector(Detector):
     _failed: Counter[str]
     _loaded = False
 
-    @classmethod
-    def verbatim(cls, options: DetectorOptions) -> bool:
-        return isinstance(options, JudgeOptions) and options.shots > 0
+    def verbatim(self) -> bool:
+        return self.options.shots > 0
 
     def prepare(self) -> None:
         check_model(self.options.model, self.options.limits())

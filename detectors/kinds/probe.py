@@ -189,10 +189,8 @@ class ProbeDetector(Detector):
         if self.options.model == LOCAL:
             model.copy_to(folder / PART)
 
-    @classmethod
-    def base_model(cls, options: DetectorOptions) -> str | None:
-        assert isinstance(options, ProbeOptions)
-        return encoder_id(options.model) if options.model else None
+    def base_model(self) -> str | None:
+        return encoder_id(self.options.model) if self.options.model else None
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
