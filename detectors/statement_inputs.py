@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -38,7 +39,9 @@ class Statement:
 
 @dataclass(slots=True)
 class _Game:
-    """A game as far as its rows were read."""
+    """A game as far as its rows were read. players: everyone who has spoken, and who was alive, by its rows; listed:
+    whether these say who is alive, so that nobody is missing among the players.
+    """
 
     key: str = ""
     rules: str = ""
@@ -46,9 +49,16 @@ class _Game:
     turns: list[TranscriptTurn] = field(default_factory=list)
     said: list[Heard[Said]] = field(default_factory=list)
     players: set[str] = field(default_factory=set)
-    """Everyone who has spoken, and who was alive, by its rows."""
     listed: bool = False
-    """Whether its rows say who is alive, so that nobody is missing among the players."""
+    made: dict[tuple[tuple[str, ...], int | None], Transcript] = field(default_factory=dict)
+
+    def moment(self, names: tuple[str, ...], deceivers: int | None, upto: int) -> GameMoment:
+        """What was seen of it after some of its turns; moments share its transcript. names, deceivers: who is known to
+        play, and how many of them are known to deceive.
+        """
+        if (key := (names, deceivers)) not in self.made:
+            self.made[key] = Transcript(self.key, names, tuple(self.turns), self.rules, deceivers)
+        return GameMoment(self.made[key], upto)
 
 
 @dataclass(slots=True)
@@ -70,30 +80,18 @@ class StatementReader:
     view: str = WORDS
     _game: _Game = field(default_factory=_Game)
 
-    def read(self, number: int, given: object) -> Statement:
-        """Statement `number` (from 0, for messages). Raises UsageError if it is not a statement."""
-        return self.read_all([(number, given)])[0]
-
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
-        """Numbered statements, as `read` does it one by one; those of a game share its transcript."""
-        read = [self._read(number, one) for number, one in given]
-        turns = {id(game): tuple(game.turns) for _, game, *_ in read if game}
-        shared: dict[tuple[int, tuple[str, ...], int | None], Transcript] = {}
-        found = []
-        for statement, game, names, deceivers, upto in read:
-            if game is None or statement.example is None:
-                found.append(statement)
-                continue
-            if (key := (id(game), names, deceivers)) not in shared:
-                shared[key] = Transcript(game.key, names, turns[id(game)], game.rules, deceivers)
-            seen = GameMoment(shared[key], upto)
-            found.append(replace(statement, example=replace(statement.example, seen=seen)))
-        return found
-
-    def _read(self, number: int, given: object) -> tuple[Statement, _Game | None, tuple[str, ...], int | None, int]:
-        """A statement; the game that it is to be seen in, if any, with who is known to play, how many of them are known
-        to deceive, and how many turns.
+        """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for what
+        is no statement.
         """
+        read = [self._read(number, one) for number, one in given]
+        return [
+            replace(one, example=replace(one.example, seen=seen())) if one.example and seen else one
+            for one, seen in read
+        ]
+
+    def _read(self, number: int, given: object) -> tuple[Statement, Callable[[], GameMoment] | None]:
+        """A statement, and what makes the moment of the game that it is seen in, if it is, once all are read."""
         if isinstance(given, str) or given is None:
             given = {"text": given}
         if is_conversation(given) or (isinstance(given, Mapping) and "messages" in given and "text" not in given):
@@ -107,14 +105,14 @@ class StatementReader:
             given = {"text": "", **given}
         if "text" not in given:
             raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
-        statement = self._statement(given, number)
-        game = self._game if self._game.key and _absent(given.get("context")) else None
-        told = _words(given.get("names"))
-        names = told or sorted(self._game.players)
-        deceivers = self._game.deceivers if told or self._game.listed else None
+        statement, game, told = self._statement(given, number), self._game, _words(given.get("names"))
+        if not game.key or not _absent(given.get("context")):
+            return statement, None
+        names = told or sorted(game.players)
         if statement.example and statement.example.speaker not in names:
             names.append(statement.example.speaker)
-        return statement, game, tuple(names), deceivers, len(self._game.turns)
+        deceivers = game.deceivers if told or game.listed else None
+        return statement, partial(game.moment, tuple(names), deceivers, len(game.turns))
 
     def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
         text = _text(row["text"], number)
@@ -129,7 +127,8 @@ class StatementReader:
         if game.key:
             turn = TranscriptTurn(SAID, speaker, text, audience=_audience(row), key=key or "", reasoning=thought)
             game.turns.append(turn)
-            game.said.append((_audience(row), (speaker, text)))
+            game.said.append((turn.audience, (speaker, text)))
+            game.made.clear()
             alive = _words(row.get("alive"))
             game.players.update((speaker, *alive))
             game.listed |= bool(alive)

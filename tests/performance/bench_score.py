@@ -89,7 +89,7 @@ def bench_beside_a_pipeline(model: str, stock: list[str], count: int, folder: Pa
     wall, cpu, most = np.zeros(2), np.zeros(2), 0.0
     for number, part in enumerate(rows.iter_slices(max(count // 4, 1))):
         part.write_parquet(folder / "part.parquet")
-        read = [reader.read(place, row).example for place, row in enumerate(part.iter_rows(named=True))]
+        read = [one.example for one in reader.read_all(enumerate(part.iter_rows(named=True)))]
         said = [textualize(example, detector.file.text) for example in read if example is not None]
         marks = [(time.perf_counter(), time.process_time())]
         found = plain(said)
