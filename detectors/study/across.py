@@ -80,36 +80,33 @@ def figures(
     """
     measure = _Measure.of(table, seed)
     found: list[_Cell] = []
-    off: dict[tuple[object, ...], list[_Cell]] = {}
-    for done, one in enumerate(scores):
+    off: dict[tuple[Place, str, str], list[_Cell]] = {}
+    for done, one in enumerate(scores, 1):
+        by, protocol = one.trial.by, one.trial.protocol
+        counted = set(table.frame.filter("learn")[UNITS[by]]) if protocol in PROTOCOLS else set()
+        for test in np.unique(table.units(by)).tolist() if protocol == PAIR else [one.trial.unit]:
+            for cell in measure.of_unit(one, test):
+                found.append(cell)
+                if cell.place.train != test and test in counted and not cell.place.part:
+                    several = replace(cell.place, test="", train="")
+                    off.setdefault((several, cell.figure.scorer, cell.figure.metric), []).append(cell)
         progress("figures of each detector", done, len(scores))
-        column = UNITS[one.trial.by]
-        learned = set(table.frame.filter("learn")[column])
-        for test in np.unique(table.units(one.trial.by)).tolist() if one.trial.protocol == PAIR else [one.trial.unit]:
-            found += (cells := list(measure.of_unit(one, test)))
-            if one.trial.protocol in PROTOCOLS and cells[0].place.train != test and test in learned:
-                for cell in (cell for cell in cells if not cell.place.part):
-                    at, figure = cell.place, cell.figure
-                    key = (at.by, at.protocol, at.family, figure.scorer, figure.metric, at.after)
-                    off.setdefault(key, []).append(cell)
-    progress("figures of each detector", len(scores), len(scores))
     means: dict[tuple[Place, str], list[_Cell]] = {}
-    for cell in (cell for cells in off.values() for cell in _together(cells)):
-        found.append(cell)
-        if cell.place.part == MEAN:
-            means.setdefault((replace(cell.place, cells=1), cell.figure.metric), []).append(cell)
+    for (several, _, metric), cells in off.items():
+        *least, mean = _together(several, cells)
+        found += [*least, mean]
+        means.setdefault((several, metric), []).append(mean)
     leads = [lead for of_mean in means.values() for lead in _ahead(of_mean)]
     return [*(cell.figure for cell in found), *leads], {cell.place.where: cell.place for cell in found}
 
 
-def _together(cells: Sequence[_Cell]) -> Iterator[_Cell]:
-    """The worst and the mean of some figures; the interval of the worst allows for its having been picked. Those whose
-    value is not defined without some games are left out of that mean, which rests on no more games than the one that
-    has fewest.
+def _together(several: Place, cells: Sequence[_Cell]) -> Iterator[_Cell]:
+    """The worst, where any is defined, and the mean of some figures; the interval of the worst allows for its having
+    been picked. Those whose value is not defined without some games are left out of that mean, which rests on no more
+    games than the one that has fewest.
     """
     full = [cell for cell in cells if cell.figure.value is not None]
-    first, after = cells[0].place, cells[0].place.after
-    mean = Place(first.by, first.protocol, "", family=first.family, part=MEAN, after=after, cells=len(full))
+    mean = replace(several, part=MEAN, cells=len(full))
     target = " and ".join(sorted({cell.figure.target for cell in cells}))
     what = replace(cells[0].figure, where=mean.where, target=target)
     if not full:
@@ -122,9 +119,9 @@ def _together(cells: Sequence[_Cell]) -> Iterator[_Cell]:
     with np.errstate(invalid="ignore"):
         values = np.nansum(together, axis=0) / np.isfinite(together).sum(axis=0)
     tests = {cell.place.test: cell.figure for cell in full}.values()
-    counted = (sum(one.statements for one in tests), sum(one.games for one in tests), None)
+    counts = (sum(one.statements for one in tests), sum(one.games for one in tests), None)
     fewest = min(cell.games for cell in full)
-    (figure,) = figures_of(what.scorer, target, mean.where, [(what.metric, estimate(values, fewest))], counted)
+    (figure,) = figures_of(what.scorer, target, mean.where, [(what.metric, estimate(values, fewest))], counts)
     yield _Cell(mean, figure, values, fewest)
 
 

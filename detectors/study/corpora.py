@@ -39,9 +39,7 @@ from liescope.labeling.ledger import RULES
 
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
-"""The units that can be left out: the column of the table that names each statement's unit. The task is that of a text
-or a conversation, and the corpus where a corpus names no tasks.
-"""
+"""The units that can be left out, by the column that names them; the corpus is the task where it names none."""
 JUDGED = "judge: "
 """The prefix of the names of judges that came with the corpora."""
 
@@ -62,9 +60,7 @@ class TableCorpus:
 
 
 def at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
-    """The data sets of a suite as corpora, until the stack is closed, and why others cannot be had here. Raises
-    UsageError if none can.
-    """
+    """The data sets of a suite, until the stack is closed, and why others cannot be had. UsageError if none can."""
     found, missing = list[TableCorpus](), list[str]()
     for done, data in enumerate(suite.data, 1):
         try:
@@ -218,9 +214,7 @@ def _drawn(games: pl.Series, most: int) -> pl.Series:
 
 
 def _frame(statements: pl.DataFrame, folder: Path, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:
-    """The statements of a corpus with the columns of `TransferTable.frame` and those that examples are made of. marked:
-    the games that carry a canary.
-    """
+    """The columns of `TransferTable.frame` and those that examples are made of. marked: games that carry a canary."""
     corpus, people = pl.lit(one.name), pl.col("people")
     statements = with_k_of_n(statements, target)
     for key, facts in (("game_id", _games(folder)), ("statement_id", _judged(folder))):

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby, product
 from pathlib import Path
 from typing import Any
@@ -132,36 +131,32 @@ def folder_of_fits(out: Path) -> Path:
     return fits
 
 
-def fit_names(table: TransferTable, recipe: Recipe) -> Callable[[str, Rows, Rows], str]:
-    """Names a fit, from the kind of unit and the rows that are learned from and scored: by a hash of these statements,
-    with context, units and their games, of the labels that are learned, of the detector with its options and grid, and
-    of the code and packages that do it.
+Shared = Mapping[tuple[str, bytes], tuple[Rows, Rows]]
+"""By the kind of unit and what is learned from: the rows that are learned from, and all that are scored then."""
+
+
+def files_of(fits: Path, table: TransferTable, recipe: Recipe, shared: Shared) -> dict[tuple[str, bytes], Path]:
+    """The file of each fit, named by a hash of the statements that are learned from and scored, with context, units and
+    their games, of the labels that are learned, of the detector with its options and grid, and of the code and packages
+    that do it.
     """
-    kind = recipe.detector.kind
-    facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
+    kind, rooms = recipe.detector.kind, (Path(__file__).parents[1], Path(claims.__file__).parent)
+    code = b"".join(file.read_bytes() for room in rooms for file in sorted(room.rglob("*.py")))
+    facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _hash(code))
     examples = table.examples(max(recipe.made(setting).text.context for setting in recipe.settings()))
     units = table.frame.select(*UNITS.values()).iter_rows()
     games = {key: game.digest() for key, game in table.transcripts.items()}
     rows = [_hash(one, names, games[one.game_id]) for one, names in zip(examples, units, strict=True)]
-
-    def name(by: str, learn: Rows, score: Rows) -> str:
+    found = {}
+    for (by, key), (learn, score) in shared.items():
         learned, others = (b"".join(rows[at] for at in part) for part in (learn, score))
-        return _hash(facts, by, learned, table.y[learn].tobytes(), others).hex()[:32]
-
-    return name
+        name = _hash(facts, by, learned, table.y[learn].tobytes(), others).hex()[:32]
+        found[by, key] = fits / f"{name}.parquet"
+    return found
 
 
 def _hash(*facts: object) -> bytes:
     return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """A hash of the code that reads, fits and scores."""
-    rooms = (Path(__file__).parents[1], Path(claims.__file__).parent)
-    return hashlib.sha256(
-        b"".join(file.read_bytes() for room in rooms for file in sorted(room.rglob("*.py")))
-    ).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,13 +184,12 @@ def fit_all(
         shared[key] = learn, np.union1d(score, part.score)
     found: list[Scores] = []
     for recipe in recipes:
-        kind, name = recipe.detector.kind, fit_names(table, recipe)
-        files = {key: kept / f"{name(key[0], *rows)}.parquet" for key, rows in shared.items()} if kept else {}
+        kind, files = recipe.detector.kind, files_of(kept, table, recipe, shared) if kept else {}
         fits = {key: fit for key, file in files.items() if (fit := Fit.read(file)) is not None}
         todo, done = {key: rows for key, rows in shared.items() if key not in fits}, 0
         for key, (learn, score) in todo.items():
             fits[key] = _fit(table, recipe, key[0], learn, score)
-            if kept:
+            if key in files:
                 fits[key].keep(files[key])
             done += len(learn)
             progress(f"{kind}: statements learned from", done, sum(len(rows) for rows, _ in todo.values()))
@@ -224,9 +218,7 @@ def _fit(table: TransferTable, recipe: Recipe, by: str, learn: Rows, score: Rows
 
 
 def _learned(table: TransferTable, made: Sequence[Detector], learn: Rows, score: Rows) -> Floats:
-    """(detectors, scored rows): what detectors that read the same text give once they have learned. Raises UsageError
-    where they cannot.
-    """
+    """(detectors, scored rows): what detectors that read the same text give. Raises UsageError where they cannot learn."""
     examples = table.examples(made[0].text.context)
     shown, others = ([examples[row] for row in rows] for rows in (learn, score))
     return type(made[0]).try_each(made, shown, table.y[learn], table.games[learn], others)

@@ -77,6 +77,12 @@ class TransferResult:
             if (row.scorer, place.by, place.protocol, row.against) == (scorer, by, protocol, None):
                 yield place, row
 
+    def pairs(self, scorer: str, by: str) -> dict[tuple[str, str], Figure]:
+        """The AUROC by what was trained on and tested: within games, or pooled where no game has both classes."""
+        rows = [(at, row) for at, row in self.of(scorer, by, PAIR) if row.value is not None and not at.after]
+        metric = WITHIN if any(row.metric == WITHIN for _, row in rows) else POOLED
+        return {(at.train, at.test): row for at, row in rows if row.metric == metric and not at.part}
+
     @property
     def parts(self) -> list[tuple[str, str]]:
         """Kinds of unit and detectors, in the order they were given."""
@@ -201,15 +207,13 @@ def _answer(
 
 def _at_home(result: TransferResult, by: str, detector: str) -> Iterator[Finding]:
     """What is reached on the same unit; nothing where nothing is defined."""
-    rows = [(place, row) for place, row in result.of(detector, by, PAIR) if row.value is not None and not place.after]
-    for metric, words in ((WITHIN, "within games"), (POOLED, "over all games")):
-        home = tuple(row for at, row in rows if row.metric == metric and at.train == at.test and not at.part)
-        if home:
-            low, high = (f"{end(row.value or 0.0 for row in home):.2f}" for end in (min, max))
-            said = result.units.say(f"(cross-validated by game), the AUROC {words} is")
-            reached = low if low == high else f"{low} to {high}"
-            yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", home)
-            return
+    home = tuple(row for (train, test), row in result.pairs(detector, by).items() if train == test)
+    if home:
+        low, high = (f"{end(row.value or 0.0 for row in home):.2f}" for end in (min, max))
+        within = "within games" if home[0].metric == WITHIN else "over all games"
+        said = result.units.say(f"(cross-validated by game), the AUROC {within} is")
+        reached = low if low == high else f"{low} to {high}"
+        yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", home)
 
 
 def _interval(row: Figure) -> str:
@@ -279,56 +283,46 @@ def report(result: TransferResult) -> Report:
 
 
 def _matrix(result: TransferResult, by: str, kind: str) -> Drawing | None:
-    """The AUROC of each pair, within games, or pooled where no game has both classes, the diagonal framed; units
-    without any are left out.
-    """
-    rows = [(at, row) for at, row in result.of(kind, by, PAIR) if not (at.part or at.after)]
-    metric = WITHIN if any(row.metric == WITHIN and row.value is not None for _, row in rows) else POOLED
-    cells = {
-        (at.train, at.test): MatrixCell(row.value, row.lo, row.hi, at.train == at.test)
-        for at, row in rows
-        if row.metric == metric and row.value is not None
-    }
-    if not cells:
+    """The AUROC of each pair, the diagonal framed; units without any are left out."""
+    rows = result.pairs(kind, by)
+    if not rows:
         return None
-    units, words = sorted({unit for cell in cells for unit in cell}), result.units.say(words_of(metric))
+    cells = {key: MatrixCell(row.value or 0.0, row.lo, row.hi, key[0] == key[1]) for key, row in rows.items()}
+    units = sorted({unit for cell in cells for unit in cell})
+    words = result.units.say(words_of(next(iter(rows.values())).metric))
     return matrix(units, units, cells, words, middle=0.5, row_axis="trained on", column_axis="tested on")
 
 
 def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
     """Every detector, control and judge, a row each: the mean and the worst; then each unit that is left out."""
-    every = [(result.places[row.where], row) for row in result.rows if row.metric == MAIN and row.against is None]
+    every = ((result.places[row.where], row) for row in result.rows if row.metric == MAIN and row.against is None)
     here = [(at, row) for at, row in every if at.by == by]
     labels = {LEFT_OUT: "", **{with_labels(n): f", {n} labelled games" for n in (0, *result.settings["labels"])}}
+    nothing: tuple[str, Estimate | None] = ("", None)
     for family in dict.fromkeys(at.family for at, _ in here):
+        own = [(at, row) for at, row in here if at.family == family]
         cells = {
-            (row.scorer, at.protocol, at.after, at.part or f"={at.test}"): (at.test, _cell(row))
-            for at, row in here
-            if at.family == family
+            (row.scorer, at.protocol, at.after, at.part or f"={at.test}"): (at.test, _cell(row)) for at, row in own
         }
-        units = [test for (_, _, _, part), (test, _) in cells.items() if part == f"={test}"]
+        units = list(dict.fromkeys(at.test for at, _ in own if not at.part))
         short, each = list[list[object]](), list[list[object]]()
-        for scorer in dict.fromkeys(scorer for scorer, *_ in cells):
+        for scorer in dict.fromkeys(row.scorer for _, row in own):
             ends = ((True, MEAN), (True, WORST), (False, MEAN))
-            (_, mean), (at_worst, worst), (_, during) = (
-                cells.get((scorer, LEFT_OUT, *end), ("", None)) for end in ends
-            )
-            if mean or during:
-                short.append([scorer_words(scorer), mean, worst, at_worst, during])
+            (_, mean), (at_worst, worst), (_, during) = (cells.get((scorer, LEFT_OUT, *end), nothing) for end in ends)
+            short += [[scorer_words(scorer), mean, worst, at_worst, during]] if mean or during else []
             for protocol, words in labels.items():
-                later, before = (
-                    [cells.get((scorer, protocol, after, f"={unit}"), ("", None))[1] for unit in dict.fromkeys(units)]
-                    for after in (True, False)
-                )
-                each += [[scorer_words(scorer) + words, *later]] if any(later) else []
-                each += [[f"{scorer_words(scorer)}{words}, while it is played", *before]] if before != later else []
+                name, lines = scorer_words(scorer) + words, list[list[Estimate | None]]()
+                for after in (True, False):
+                    lines.append([cells.get((scorer, protocol, after, f"={unit}"), nothing)[1] for unit in units])
+                each += [[name, *lines[0]]] if any(lines[0]) else []
+                each += [[f"{name}, while it is played", *lines[1]]] if lines[0] != lines[1] else []
         columns = ["scorer", "mean", "worst", "the worst", "mean while it is played"]
         if all(row[1] == row[-1] for row in short):  # conversations have no players to judge at the end
             columns, short = columns[:-1], [row[:-1] for row in short]
         title, name = f"Each {by}{f' of {family}' if family else ''} left out", f"{by}-{family or 'all'}"
         said, table = (result.units.say(_LEFT_OUT),), Table(columns, short)
         yield Section(name, title, said, table=table, printed=True, file="report.csv")
-        labelled, table = (_LABELS,) * bool(result.settings["labels"]), Table(["scorer", *dict.fromkeys(units)], each)
+        labelled, table = (_LABELS,) * bool(result.settings["labels"]), Table(["scorer", *units], each)
         yield Section(f"{name}-each", f"{title}, one by one", labelled, table=table, folded=True, file="report.csv")
 
 

@@ -94,9 +94,10 @@ def test_a_mean_has_an_interval_where_some_place_is_defined_whatever_games_are_l
         _Cell(Place("corpus", PAIR, "b", "a"), Figure("d", "role", "w", WITHIN, at, None, None, 9, 30), values, games)
         for at, values, games in ((0.6, lacking, 30), (0.8, whole, 30), (None, np.full(len(whole), np.nan), 0))
     )
-    *_, mean = _together([one, nothing])
+    several = Place("corpus", PAIR, "")
+    *_, mean = _together(several, [one, nothing])
     assert (mean.place.cells, mean.figure.value, mean.figure.lo) == (1, 0.6, None)
-    *_, mean = _together([one, other])
+    *_, mean = _together(several, [one, other])
     assert mean.place.cells == 2
     assert mean.figure.value == pytest.approx(0.7)
     assert 0 < (mean.figure.lo or 0) < 0.7 < (mean.figure.hi or 0) < 1

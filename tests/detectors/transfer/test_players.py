@@ -16,7 +16,7 @@ from liescope.detectors.detector import player_posteriors, silent
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.study.across import named
 from liescope.detectors.study.corpora import TransferTable, read_table
-from liescope.detectors.study.fits import Recipe, fit_all, fit_names
+from liescope.detectors.study.fits import Recipe, files_of, fit_all
 from liescope.detectors.study.plans import LEFT_OUT, plan
 from liescope.detectors.study.transfer import transfer
 from liescope.detectors.study.transfer_result import TransferResult
@@ -167,10 +167,12 @@ def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_i
 ) -> None:
     recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
     fit = next(iter(plan(table, "corpus", 0))).parts[0]
-    rows = ("corpus", fit.learn, fit.score)
+    shared = {("corpus", b""): (fit.learn, fit.score)}
     key = table.frame["game_id"][int(fit.score[0])]
     game = table.transcripts[key]
     silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}
-    assert fit_names(table, recipe)(*rows) != fit_names(replace(table, transcripts=silenced), recipe)(*rows)
+    files = [files_of(Path(), one, recipe, shared) for one in (table, replace(table, transcripts=silenced))]
+    assert files[0].keys() == files[1].keys()
+    assert files[0] != files[1]
     said = Transcript("g", ("a",), (TranscriptTurn("said", "a", audience=frozenset("abcdefgh")),))
     assert said.digest().hex() == "192556a8cd32217c548dd0496b8b9428a58a0e2c4371d58ec66ff5e228d7cb27"
