@@ -218,7 +218,7 @@ def _fit(table: TransferTable, recipe: Recipe, by: str, learn: Rows, score: Rows
 
 
 def _learned(table: TransferTable, made: Sequence[Detector], learn: Rows, score: Rows) -> Floats:
-    """(detectors, scored rows): what detectors that read the same text give. Raises UsageError where they cannot learn."""
+    """(detectors, scored rows): what detectors that read the same text give. UsageError where they cannot learn."""
     examples = table.examples(made[0].text.context)
     shown, others = ([examples[row] for row in rows] for rows in (learn, score))
     return type(made[0]).try_each(made, shown, table.y[learn], table.games[learn], others)
