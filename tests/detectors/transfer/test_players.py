@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.statistics import at_share, game_weights
-from liescope.detectors.detector import player_posteriors, silent
+from liescope.detectors.detector import silent
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.study.across import named
 from liescope.detectors.study.corpora import TransferTable, read_table
@@ -89,7 +89,7 @@ def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_de
     detector = recipe.made({}).fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
     seats = table.players[table.seats(fit.score)]
     moments = [GameMoment(table.transcripts[key]) for key in seats["game_id"].unique(maintain_order=True)]
-    expected = [p for game in player_posteriors(detector, moments, silent) for p in game.values()]
+    expected = [p for game in detector.player_posteriors(moments) for p in game.values()]
     assert seats["player"].to_list() == [name for moment in moments for name in moment.transcript.names]
     assert players[table.seats(fit.score)] == pytest.approx(expected)
     assert np.isnan(players).sum() == table.players.filter(pl.col("corpus") == "north").height
