@@ -17,7 +17,7 @@ import polars as pl
 from liescope.common.statistics import CHANGE, Floats, Weights, at_share, codes, estimate, game_weights, share, worst
 from liescope.detectors.detector import Progress, silent
 from liescope.detectors.study.corpora import UNITS, TransferTable
-from liescope.detectors.study.figures import Figure, figures_of, measured
+from liescope.detectors.study.figures import Figure, Jackknifed, figures_of, measured
 from liescope.detectors.study.fits import Scores
 from liescope.detectors.study.metrics import DIFFERENCE, METRIC, POOLED, WITHIN, pooled_auroc, within_games
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, Trial, why_one_class
@@ -209,8 +209,8 @@ class _Measure:
                 metric + HALF: at_share(sure, right, 0.5, weights[:, game]),
             }
             for name, value in found.items() if games else ():
-                shared = (int(tables["candidates"].sum()), games, float(tables["chance"].to_numpy().mean()))
-                (figure,) = figures_of(scores.scorer, target, own.where, [(name, estimate(value, games))], shared)
+                mean, counted = float(tables["chance"].to_numpy().mean()), int(tables["candidates"].sum())
+                figure = Jackknifed(value, counted, games, mean).figure(scores.scorer, target, own.where, name)
                 yield _Cell(own, figure, value, games)
         for own in (place, replace(place, after=True)) if trial.protocol != PAIR else ():
             seated = own.after and test in players[UNITS[trial.by]]

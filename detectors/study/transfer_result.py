@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.common.figures import MatrixCell, matrix, svg
-from liescope.common.report.contents import Estimate, Report, Section, Table, with_interval
+from liescope.common.report.contents import Estimate, Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.study.across import MAIN, MEAN, PLAYER_WITHIN, SLICES, WORST, Place
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.corpora import TransferTable
-from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
+from liescope.detectors.study.figures import CHANCE, Figure, Finding, figure_table, study_json
 from liescope.detectors.study.fits import Scores
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, with_labels
@@ -24,7 +24,6 @@ from liescope.detectors.study.scores import scripted_warning
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-_CHANCE = 0.5
 CHOICES = (
     "scorer",
     "where",
@@ -182,24 +181,24 @@ def _answer(
     where, worst, mean = f"{_WHERE[protocol].format(unit)}, {detector}", ends[metric, WORST], ends[metric, MEAN]
     least, cells = result.places[worst.where], result.places[mean.where].cells
     at = f"from {least.train} to {least.test}" if least.train else least.test
-    reached = f"{_interval(worst)} at worst ({at}), and {_interval(mean)} on average over {cells} cases"
-    reached = reached if cells > 1 else f"{_interval(worst)}, {at}, the only case"
+    reached = f"{worst:z.2f} at worst ({at}), and {mean:z.2f} on average over {cells} cases"
+    reached = reached if cells > 1 else f"{worst:z.2f}, {at}, the only case"
     if worst.lo is None or worst.hi is None or worst.lo == worst.hi:
         beats = f"cannot be judged from so few {result.units.games}"
-    elif worst.lo > _CHANCE:
+    elif worst.lo > CHANCE:
         beats = "does better than chance" + ("" if cells == 1 else ", even in the worst case")
-    elif worst.hi < _CHANCE:
+    elif worst.hi < CHANCE:
         beats = "does worse than chance" + ("" if cells == 1 else " in the worst case")
-    elif cells > 1 and mean.lo is not None and mean.lo > _CHANCE:
+    elif cells > 1 and mean.lo is not None and mean.lo > CHANCE:
         beats = "does better than chance on average, but is not shown to in the worst case"
     else:
         beats = "is not shown to do better than chance"
     said = f"{where} {beats}: it has an {result.units.say(_RANKED[metric])} {reached}, where 0.50 is chance"
     leads = [row for row in result.rows if row.metric == metric + DIFFERENCE and row.scorer == detector]
     leads = sorted((row for row in leads if row.where == mean.where), key=lambda row: row.value or 0.0)
-    if not leads or mean.lo is None or mean.lo <= _CHANCE:
+    if not leads or mean.lo is None or mean.lo <= CHANCE:
         return Finding(f"{said}.", (worst, mean))
-    behind = f"{scorer_words(leads[0].against or '')}, {_interval(leads[0])} lower on average"
+    behind = f"{scorer_words(leads[0].against or '')}, {leads[0]:z.2f} lower on average"
     ahead = leads[0].lo is not None and leads[0].lo > 0
     said += f"; {behind}, comes closest" if ahead else f", but it is not shown to do better than {behind}"
     return Finding(f"{said}.", (worst, mean, leads[0]))
@@ -214,10 +213,6 @@ def _at_home(result: TransferResult, by: str, detector: str) -> Iterator[Finding
         said = result.units.say(f"(cross-validated by game), the AUROC {within} is")
         reached = low if low == high else f"{low} to {high}"
         yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", home)
-
-
-def _interval(row: Figure) -> str:
-    return with_interval(row.value, row.lo, row.hi)
 
 
 _MADE = (
