@@ -12,13 +12,15 @@ import pytest
 
 from liescope.detectors.examples import read_statements
 from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, K_OF_N, ROLE_ORACLE, with_k_of_n
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import YES, verdict_of
 from liescope.detectors.study.learned import scheme_of
 from liescope.detectors.study.metrics import WITHIN, within_games
 from liescope.detectors.study.schemes import by_group
-from liescope.detectors.study.scores import ScoringPlan, scored, with_script, with_tasks
+from liescope.detectors.study.scores import CONTROL, ScoringPlan, scored, with_script, with_tasks
 from liescope.detectors.view.transcript import read_transcripts
+from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.test_findings import GOOD, figure, made, ranked
 
@@ -114,3 +116,11 @@ def test_however_many_are_tried_where_nothing_is_to_be_found_one_is_seldom_above
         ]
         yes += verdict_of(made(*rows)).answer == YES
     assert yes / worlds <= 0.05
+
+
+def test_the_true_role_stands_in_no_figure_of_rivals_and_the_page_says_why() -> None:
+    with drawn_figures():
+        page = report(made(*GOOD, ranked(CONTROL + ROLE_ORACLE, 1.0, 0)))
+    assert "length" in page.figure
+    assert CONTROLS[ROLE_ORACLE].words not in page.figure
+    assert any("true role is no rival" in words for section in page.sections for words in section.paragraphs)
