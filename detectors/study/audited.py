@@ -55,7 +55,7 @@ class Audited:
         self.labelled = self.texts.filter(self.known)
         self.y: Bools = label.fill_null(False).to_numpy().astype(bool)
         self.groups = self.texts["siblings"].to_numpy().astype(np.str_)
-        self._probe = cache(lambda control: CONTROLS[control].made(self.texts, self.seed))
+        self.probe = cache(lambda control: CONTROLS[control].made(self.texts, self.seed))
         self._reached = dict[tuple[str, str], Jackknifed]()
 
     @cached_property
@@ -85,7 +85,7 @@ class Audited:
 
     def scores(self, control: str, scheme: Scheme) -> Floats:
         """(n,): of a control, NaN where the scheme scores nothing."""
-        return scheme.scores(self._probe(control), self.step)
+        return scheme.scores(self.probe(control), self.step)
 
     def reached(self, control: str, where: str = OUT_OF_FOLD) -> Jackknifed:
         """The AUROC of a control out of fold or on test; computed once."""

@@ -88,7 +88,7 @@ def report(evaluation: EvaluationResult) -> Report:
     if evaluation.notes:
         title = "What could not be computed, and what was left out"
         sections.append(Section("notes", title, evaluation.notes, printed=True))
-    table = every(evaluation.rows, evaluation.within)
+    table = every(evaluation.rows, evaluation.within, called)
     sections.append(Section("figures", "All figures", table=table, folded=True, file="report.csv"))
     return Report(
         title=f"{who} on corpus {evaluation.corpus} ({SPLIT_WORDS[evaluation.plan.split]})",
@@ -391,7 +391,7 @@ _KEPT = {
 """What became of a promise, and of answering only where a detector is sure: the column of each metric."""
 
 
-def every(rows: Sequence[Figure], within: str) -> Table:
+def every(rows: Sequence[Figure], within: str, called: Units) -> Table:
     """All figures."""
     said = {"where": place_words, "scorer": scorer_words, "against": scorer_words}
     said["metric"] = lambda one: words_of(one, within)
@@ -401,7 +401,8 @@ def every(rows: Sequence[Figure], within: str) -> Table:
     columns = [
         *map(Column, named),
         Column("value", format="z.3f", interval=True),
-        *map(Column, ("statements", "games")),
+        Column("statements", called.statements),
+        Column("games", called.games),
     ]
     return Table.of(frame, [*columns, Column("prevalence", "share deceptive, or by chance", ".1%")])
 

@@ -6,72 +6,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from liescope.detectors.examples import make_examples
-from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
+from liescope.detectors.study import checks
 from liescope.detectors.study.audited import Audited
-from liescope.detectors.study.checks import shuffles
 from liescope.detectors.study.controls import NAME_AND_WORDS, WORDS
 from liescope.detectors.study.figures import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Figure, Finding, graded
-from liescope.detectors.study.metrics import SHARE
-from liescope.detectors.study.scores import OUT_OF_FOLD, ScoringPlan
+from liescope.detectors.study.schemes import by_group
+from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
 
 UNITS = {"batch": "batches", "prompt_version": "prompt versions", "run": "runs"}
 """What games can have in common beside their rules: the column, and what several are called."""
-_NAMED = 3
+_DIVISIONS = 5
+"""Two copies that are always held out together are never found, which hardly happens in so many."""
 
 
 def copies(data: Audited) -> Examined:
-    """What is scored and repeats what was learned from then, names masked, and what that adds to the AUROC of words."""
-    where, say = data.first, data.units.say
-    found, score = _repeated(data), data.scores(WORDS, data.schemes[where])
-    use = found.long & np.isfinite(score)
-    if not use.any():
-        return Examined()
-    table, every = data.texts.filter(use), data.texts.unique("game_id", maintain_order=True)
-    same, alike = data.share_of(table, found.exact[use]), data.share_of(table, found.near[use])
-    again = data.share_of(every, every["game_id"].is_in(list(found.games)).to_numpy())
-    whole, rest = data.reached(WORDS, where), data.auroc(np.where(found.near, np.nan, score))
-    gain, without = whole - rest, f"{where}:without copies"
-    shares = tuple(
-        one.figure("copies", data.target, f"{where}:{say(what)}", SHARE)
-        for what, one in (("word for word", same), ("at least nearly", alike), ("games", again))
-    )
-    more = data.row(WORDS, without, rest), data.row(WORDS, f"{where} less {without}", gain, against=WORDS)
-    findings = []
-    if found.games:
-        some = ", ".join(map(repr, sorted(found.games)[:_NAMED])) + ", …" * (len(found.games) > _NAMED)
-        words = say(f"{len(found.games):,} of {every.height:,} games repeat a learned one under another id")
-        findings.append(Finding(f"{words} ({some}): leave all but one of each out.", shares[2:], SERIOUS))
-    if (severity := graded(alike.certain, COPIED)) != PLAIN:
-        repeat = "share stock phrases with" if data.units.are_games and not found.games else "repeat"
-        words = (
-            f"{alike:.1%} of the statements of {SHORT} words or more {repeat} statements that were learned from, and "
-            f"{same:.1%} word for word, names masked: their labels may have been learned by heart."
-        )
-        findings.append(Finding(say(words), shares[:2], severity))
-    if (severity := graded(gain.certain, GAIN)) != PLAIN:
-        words = (
-            f"Words reach AUROC {whole.value:.3f}, and {rest:.3f} on statements that repeat nothing learned from: "
-            f"copies, learned by heart or just easier, add {gain:.3f}."
-        )
-        findings.append(Finding(say(words), more, severity))
-    return Examined([*shares, *more], findings)
-
-
-def _repeated(data: Audited) -> Copies:
-    """Which texts repeat one that was learned from when they were scored, anywhere."""
-    examples, games = make_examples(data.texts, 0), data.texts["game_id"].to_numpy().astype(np.str_)
-    long = np.array([is_long(text) for text in normal(examples)], dtype=bool)
-    exact, near, again = np.zeros(len(long), dtype=bool), np.zeros(len(long), dtype=bool), set[str]()
-    every, at, ids = LearnedStatements.of(examples, games), np.flatnonzero(long), np.unique(games)
-    for part in (part for scheme in data.schemes.values() for parts in scheme.repeats for part in parts):
-        scored = np.isin(at, part.score)
-        learned, mine = every.part(np.isin(at, part.learn)), every.part(scored)
-        same, alike = learned.repeats(mine)
-        exact[at[scored]] |= same
-        near[at[scored]] |= alike
-        again |= {str(ids[game]) for game in copied_games(learned.texts, mine.texts)}
-    return Copies(long, exact, near, frozenset(again))
+    """What is scored and repeats what was learned from then, names masked, and what words reach on the rest."""
+    name, plan = CONTROL + WORDS, ScoringPlan(OUT_OF_FOLD, seed=data.seed)
+    scores = data.by_game.table(data.probe(WORDS), name, data.target, data.step)
+    divisions = by_group(data.texts["statement_id"], data.groups, data.y, data.known, data.seed, _DIVISIONS)
+    for found in checks.copies({name: None}, scores, data.texts, plan, {data.target: divisions}):
+        (rest,) = found.figures
+        many = 1 - rest.statements / data.known.sum() > COPIED[0]
+        severity = SERIOUS if found.bad else NOTABLE if many else PLAIN
+        *games, shared = found.sentences
+        words = f"{shared} On the rest, words reach an AUROC of {rest:.3f}."
+        return Examined(found.figures, [Finding(one, found.figures, severity) for one in (*games, words)])
+    return Examined()
 
 
 def division(data: Audited) -> Examined:
@@ -120,13 +80,9 @@ def units_of(data: Audited) -> list[str]:
 def shuffled(data: Audited) -> Examined:
     """What words reach on labels dealt to other games: what the protocol finds where nothing is to be found."""
     plan = ScoringPlan(OUT_OF_FOLD, seed=data.seed)
-    check = shuffles(data.texts, data.by_game, data.target, plan, lambda *_: data.step())
-    if check is None:
+    found = checks.shuffles(data.texts, data.by_game, data.target, plan, lambda *_: data.step())
+    if found is None:
         return Examined()
-    mean = check.figures[0]
-    plain = (
-        f"With labels dealt to other games, words reach AUROC {mean.value:.2f} ({mean.lo:.2f} to {mean.hi:.2f} in "
-        "shuffles), as they must where nothing is to be found."
-    )
-    words = check.sentences or (data.units.say(plain),)
-    return Examined(check.figures, [Finding(one, check.figures, SERIOUS if check.bad else PLAIN) for one in words])
+    plain = f"With labels dealt to other games, where nothing can be found, words reach AUROC {found.figures[0]:.2f}."
+    words = found.sentences or (data.units.say(plain),)
+    return Examined(found.figures, [Finding(one, found.figures, SERIOUS if found.bad else PLAIN) for one in words])

@@ -166,13 +166,15 @@ def score_table(
 
 def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """(detector, target, table) in the order of the score table; table: the labelled statements with score, y, and
-    `centred`, for which all scored statements of a game count.
+    `centred`, for which all scored statements of a game count, unless each game has one speaker with a label.
     """
     for detector, target in scores.select("scorer", "target").unique(maintain_order=True).iter_rows():
         mine = scores.filter(scorer=detector, target=target)
         said = statements.with_columns(y=pl.col(target_column(target)))
         table = centred(mine.join(said, on="statement_id", how="inner", maintain_order="right"))
-        yield detector, target, with_tasks(table, pl.col("y")).filter(pl.col("y").is_not_null())
+        table = with_tasks(table, pl.col("y")).filter(pl.col("y").is_not_null())
+        alone = table.select((pl.col("speaker").n_unique().over("game_id") == 1).all()).item()  # nobody to be beside
+        yield detector, target, table.drop("centred") if alone else table
 
 
 def scripted_warning(sources: Collection[str]) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import UsageError
+from liescope.detectors.study.metrics import WITHIN
 from tests.detectors.conftest import TELLS
 
 LIES = [f"{TELLS[True][n % 4]} words of number {n} are said here" for n in range(40)]
@@ -127,7 +128,10 @@ def test_data_that_cannot_be_learned_from_is_refused_with_the_row(
 def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, tmp_path: Path) -> None:
     data, labels = FORMS[form]()
     liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
-    liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
+    found = liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
+    assert not [
+        row for row in found.rows if "centred" in row.metric or (row.metric == WITHIN and row.value is not None)
+    ]
     liescope.audit(data, labels, out=tmp_path / "audited")
     for name in ("evaluated", "audited"):
         words = (tmp_path / name / "report.md").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
 import pytest
@@ -41,12 +42,12 @@ def test_statements_that_repeat_what_was_learned_from_are_found_word_for_word_an
     change: Callable[[str], str], plant: Plant
 ) -> None:
     planted = plant(repeated(change, 0.3))
-    found = copies(planted.data)
-    assert [one.severity for one in found.findings if "learned by heart." in one.words] == [NOTABLE]
-    shares = {row.where: row.value or 0 for row in found.figures}
-    of_test = (planted.data.texts["split"] == "test").mean()
-    assert 0.2 * of_test < shares["out-of-fold:at least nearly"] < 0.8 * of_test  # theirs and those that they copy
-    assert (shares["out-of-fold:word for word"] > 0.2 * of_test) == (change is str.upper)
+    (found,) = copies(planted.data).findings
+    assert found.severity in (NOTABLE, SERIOUS)
+    alike, exact = (int(share) for share in re.findall(r"(\d+)%", found.words))
+    of_test = 100 * (planted.data.texts["split"] == "test").mean()
+    assert 0.2 * of_test < alike < 0.8 * of_test  # theirs and those that they copy
+    assert (exact > 0.2 * of_test) == (change is str.upper)
 
 
 def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> None:
@@ -59,9 +60,9 @@ def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> Non
             row["text"] = f"{row['text']} {row['text']}"
         repeated(str, 0.5)(rows)
 
-    assert any(
-        "copies, learned by heart or just easier, add" in words for words in alarms(copies(plant(by_heart).data))
-    )
+    (found,) = copies(plant(by_heart).data).findings
+    assert found.severity == SERIOUS
+    assert found.rests_on[0].lo < 0.5 < found.rests_on[0].hi
 
 
 def test_a_game_under_a_second_id_is_found_and_named(plant: Plant) -> None:
@@ -75,7 +76,7 @@ def test_a_game_under_a_second_id_is_found_and_named(plant: Plant) -> None:
         for row, other in zip(test, train, strict=True):
             row["text"] = other["text"]
 
-    (words,) = alarms(copies(plant(twice).data))
+    words, _ = alarms(copies(plant(twice).data))
     test = next(name for name, game in said.items() if game[0]["split"] == "test")
     assert test in words
     assert "under another id" in words
@@ -90,7 +91,7 @@ def test_players_with_stock_phrases_repeat_no_game(plant: Plant) -> None:
 
     found = alarms(copies(plant(of_phrases).data))
     assert found
-    assert not [words for words in found if "repeat a game" in words]
+    assert not [words for words in found if "under another id" in words]
 
 
 @pytest.mark.parametrize("unit", ["batch", "prompt_version", "run"])
