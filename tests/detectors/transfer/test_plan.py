@@ -133,7 +133,7 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
             row["source"] = row["speaker_model"] = "human"
 
     corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
-    found = transfer(corpora, by="source", detector=recording.kind, context=0, smoothing=1.0)
+    found = transfer(corpora, by="source", detector=recording.kind, protocols=LEFT_OUT, context=0, smoothing=1.0)
     assert {place.test for place in found.places.values()} == {"human", "model", ""}
     assert found.metrics["value"].null_count() == 0
 
@@ -173,7 +173,7 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
             row["label_self"] = None
 
     corpora = [planted("lies"), planted("honest", change=honest), planted("unasked", change=silenced)]
-    settings = {"detector": recording.kind, "context": 0, "smoothing": 1.0}
+    settings = {"detector": recording.kind, "protocols": PAIR, "context": 0, "smoothing": 1.0}
     found = transfer(corpora, by="corpus", target=["role", "unasked=self"], **settings)
     assert found.targets == {"lies": "role", "honest": "role", "unasked": "self"}
     why = {(place.train, place.test): row.why for place, row in rows_of(found, PAIR, "auroc")}
