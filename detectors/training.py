@@ -46,14 +46,7 @@ from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import (
-    GROUPS_OUT,
-    SPLIT_OUT,
-    ScoringPlan,
-    is_population,
-    per_detector,
-    score_table,
-)
+from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, is_population, per_detector, score_table
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
