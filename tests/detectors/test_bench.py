@@ -81,11 +81,11 @@ TASKS = {"told": ("velvet", "copper"), "bare": ("", ""), "turned": ("silver", "v
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three tasks: words tell the lies of one, of another nothing does, and of the third the truths have the
-    word of the first one's lies.
+    """Three tasks: words tell the lies of one, of another, half as large, nothing does, and of the third the truths
+    have the word of the first one's lies.
     """
-    found = tmp_path_factory.mktemp("suite")
-    written(conversations(TASKS), found / "chats.jsonl")
+    found, rows = tmp_path_factory.mktemp("suite"), conversations(TASKS)
+    written([*rows[: 2 * EACH - 30], *rows[2 * EACH :]], found / "chats.jsonl")
     suite_file(found, ONE)
     return found
 
