@@ -1,4 +1,4 @@
-"""The pages of evaluate, audit, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
+"""The pages of evaluate, audit, bench, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.detectors.conftest import Corpus
 
 MODELS = ("Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", '<script>alert("x")</script> $\\no_such{formula$', "x" * 90)
 CHEAP = {"words": 1, "strength": 4.0}  # nothing to choose
-PAGES = ("audit", "evaluate", "fit", "transfer")
+PAGES = ("audit", "bench", "evaluate", "fit", "transfer")
 
 
 def guessed(cells: pl.DataFrame, settings: Settings, variant: Variant) -> Posterior:
@@ -52,6 +52,8 @@ def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[
         liescope.audit(corpus, out=folder / "audit")
         liescope.transfer(corpus, by="model", context=0, out=folder / "transfer", **CHEAP)
         liescope.evaluate(folder / "model", corpus, observers=True, out=folder / "evaluate")
+        (folder / "suite.toml").write_text(f'[[data]]\nname = "games"\nfile = "{corpus}"\nsplit = "test"\n')
+        liescope.bench(folder / "model", suite=folder / "suite.toml", leave_out=[], out=folder / "bench")
     pages = {name: (folder / name / "report.html").read_text(encoding="utf-8") for name in PAGES}
     return look(pages, tmp_path_factory.mktemp("browser"))
 
