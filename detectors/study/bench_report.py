@@ -67,7 +67,7 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
     controls = [("", _name(row), _cell(row), "") for row in rows if row.scorer.startswith(CONTROL)]
     yield Section(
         f"{slug}-ranking",
-        f"{chapter}: {words_of(one.metric, one.evaluation.within)}",
+        words_of(one.metric, one.evaluation.within),
         (findings(one.evaluation)[1].words, *([one.finding.words] if number >= _TOLD else [])),
         _READING,
         table=Table(("place", "scorer", "AUROC", "ahead of words alone"), [*table, _CONTROLS, *controls]),
@@ -86,8 +86,8 @@ def _sections(one: Benched, number: int) -> Iterator[Section]:
     kept = [row for row in one.evaluation.rows if row.against is None and row.scorer in names]
     kept.sort(key=lambda row: (names.index(row.scorer), f":{TASK}" not in row.where))
     more = pivot(kept, title, ("scorer",), lambda row: (_name(row),))
-    what, said = "by task, recall and calibration", (*_source(one), _BY_TASK)
-    yield Section(f"{slug}-more", f"{chapter}: {what}", said, table=more, chapter=chapter, folded=True)
+    said = (*_source(one), _BY_TASK)
+    yield Section(f"{slug}-more", "By task, recall, calibration", said, table=more, chapter=chapter, folded=True)
 
 
 def _source(one: Benched) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The pages of evaluate, audit, bench, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
+"""The pages of the study and of fit in a real browser: they fit a phone, and their figures can be read."""
 
 from __future__ import annotations
 
