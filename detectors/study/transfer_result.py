@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from liescope.common.figures import MatrixCell, matrix, svg
 from liescope.common.report.contents import Estimate, Report, Section, Table
 from liescope.common.text import Units
+from liescope.detectors.detector import ROLE
 from liescope.detectors.study.across import MAIN, MEAN, PLAYER_WITHIN, SLICES, WORST, Place
 from liescope.detectors.study.controls import scorer_words
 from liescope.detectors.study.corpora import TransferTable
@@ -19,11 +21,13 @@ from liescope.detectors.study.figures import CHANCE, Figure, Finding, figure_tab
 from liescope.detectors.study.fits import Scores
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
 from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, with_labels
-from liescope.detectors.study.scores import scripted_warning
+from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+WHOSE = ("corpus", "game_id", "player")
+"""Whose score it is, beside the columns of every table of scores; a player's has no statement."""
 CHOICES = (
     "scorer",
     "where",
@@ -44,8 +48,9 @@ class TransferResult:
     cross-validation) or "left out:UNIT=A" (learned from all games without A); behind a colon a part of its games,
     "worst of N" or "mean of N" places off the diagonal, and "after the game" for what uses all of it. places: by
     `where`.
-    choices: each setting tried, and the chosen one. scores: of statements, and of players after the game: scorer, where
-    (what was learned from, or left out), corpus, game_id, statement_id, player, score. targets: by corpus. sources:
+    choices: each setting tried, and the chosen one. scores: of statements, and of players after the game, with the
+    columns of every study, where `scheme` is "pair:UNIT" or "left out:UNIT" and `unit` what was learned from, or left
+    out; and `WHOSE`. targets: by corpus. sources:
     where the words come from. units: what statements and games are called. notes: what was left out. told, files: the
     report, and its files, if one was written.
     """
@@ -124,15 +129,19 @@ def choices_of(scores: Sequence[Scores]) -> pl.DataFrame:
 
 
 def scores_of(table: TransferTable, scores: Sequence[Scores]) -> pl.DataFrame:
-    """The scores of all scorers, of statements and then of players."""
-    keys = ("corpus", "game_id", "statement_id", "player")
-    every = pl.concat([table.frame, table.players], how="diagonal").select(keys)
-    named = (
-        every.with_columns(scorer=pl.lit(one.scorer), where=pl.lit(one.trial.name), score=pl.Series(one.score))
-        for one in scores
-    )
-    columns = ("scorer", "where", *keys, "score")
-    return pl.concat(one.select(columns).filter(pl.col("score").is_not_nan()) for one in named)
+    """The scores of all scorers, of statements and then of players, about whose roles they are."""
+    players = table.players.with_columns(target=pl.lit(ROLE))
+    every = pl.concat([table.frame, players], how="diagonal").select("statement_id", "target", *WHOSE)
+    found = []
+    for one in scores:
+        fold = np.full(len(one.score), FINISHED)
+        for part in one.trial.parts:
+            fold[part.score] = part.fold
+        scheme, _, unit = one.trial.name.partition("=")
+        named = {"scorer": pl.lit(one.scorer), "scheme": pl.lit(scheme), "unit": pl.lit(unit)}
+        scored = every.with_columns(**named, fold=pl.Series(fold, dtype=SCORES["fold"]), score=pl.Series(one.score))
+        found.append(scored.select(*SCORES, *WHOSE).filter(pl.col("score").is_not_nan()))
+    return pl.concat(found)
 
 
 def settings_text(setting: Mapping[str, Any]) -> str:

@@ -45,8 +45,8 @@ def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(fo
 
 def test_a_figure_is_the_auroc_of_its_scores_and_lies_in_its_interval(found: TransferResult, planted: Planted) -> None:
     labels = read_table([planted("south", ("bo",))], "role").frame.select("statement_id", "y")
-    mine = (pl.col("where") == "pair:corpus=north") & (pl.col("corpus") == "south")
-    scores = found.scores.filter(mine).join(labels, on="statement_id")
+    mine = found.scores.filter(scheme="pair:corpus", unit="north", corpus="south")
+    scores = mine.join(labels, on="statement_id")
     (row,) = (row for row in found.rows if (row.where, row.metric) == ("pair:corpus=north > south", POOLED))
     assert scores.height == row.statements == 144
     assert row.value == pytest.approx(roc_auc_score(scores["y"], scores["score"]))

@@ -50,10 +50,9 @@ def test_labels_of_a_reversed_signal_bring_it_to_light_and_too_many_are_an_empty
     assert none.value is not None
     assert some.value > none.value + 0.05
     assert some.games == none.games == 12
-    own = found.scores.filter(pl.col("scorer") == "tfidf", pl.col("corpus") == "south")
-    mine = own.filter(pl.col("where").str.ends_with("=south"))
-    parts = {key[0]: part.drop("where") for key, part in mine.partition_by("where", as_dict=True).items()}
-    few, zero, whole = (f"{name}:corpus=south" for name in (with_labels(12), with_labels(0), LEFT_OUT))
+    mine = found.scores.filter(scorer="tfidf", corpus="south", unit="south")
+    parts = {key[0]: part.drop("scheme") for key, part in mine.partition_by("scheme", as_dict=True).items()}
+    few, zero, whole = (f"{name}:corpus" for name in (with_labels(12), with_labels(0), LEFT_OUT))
     games = parts[few]["game_id"].implode()
     assert parts[zero].equals(parts[whole].filter(pl.col("game_id").is_in(games)))
     assert many.why == "south: 24 games are too few to learn from 30 and score the others"

@@ -102,9 +102,7 @@ def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Tran
 
 
 def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: TransferTable) -> None:
-    mine = found.scores.filter(pl.col("scorer") == "tfidf", pl.col("where").str.ends_with("=south")).drop_nulls(
-        "player"
-    )
+    mine = found.scores.filter(scorer="tfidf", unit="south").drop_nulls("player")
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
     every = found.of("tfidf", "corpus", LEFT_OUT)
