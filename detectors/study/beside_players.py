@@ -121,7 +121,7 @@ def _on_rated(
             parts.setdefault((target, f"{where}:{group}"), []).append((detector, part))
     rows = list[Figure]()
     for (target, where), tables in parts.items():
-        players = with_cuts(tables[0][1].drop("centred", strict=False), HALF)
+        players = with_cuts(tables[0][1], HALF)
         detectors = [(name, part.filter(pl.col(FLAGS).is_not_null())) for name, part in tables]
         rows += _beside(target, where, detectors, players, ["suspicion", *crowd.together.columns[1:]], crowd, plan)
     return rows, list(crowd.notes)

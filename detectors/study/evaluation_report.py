@@ -207,8 +207,8 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
     yield called.say(
         "Differences are the first minus the second, on the same statements, with the same games left out of both; "
         "recall at a realised rate flags exactly that share of the evaluated honest statements. An offset is the mean "
-        "score of a model's honest statements, less that of everybody's: how far it is taken for a liar whatever it "
-        "says. AUROC centred is the ranking without it, by speakers' means over a game, so it is known after the game."
+        "score of a model's honest statements, less that of everybody's: how far it is taken for a liar whatever "
+        "it says."
     )
     if plan.hold_out:
         populations = "; ".join(f"{plan.split}:{name}: {words}" for name, words in POPULATIONS.items())

@@ -13,7 +13,7 @@ games are, so what is subtracted is the variance between games.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ Thresholds = Mapping[str, float | None]
 """By the names of LEVELS, and DECISION."""
 NO_THRESHOLDS: Thresholds = dict.fromkeys((*LEVELS, DECISION))
 DIFFERENCE = "_difference"
-OF_SHUFFLES, SHARE, ASSOCIATION = "auroc_of_shuffles", "share", "cramers_v"
+OF_SHUFFLES, SHARE = "auroc_of_shuffles", "share"
 WITHIN, POOLED = "auroc_within", "auroc"
 """The ranking within games, by which scorers are judged, and the one over statements of all games, which also rewards
 knowing in which games many deceive."""
@@ -45,8 +45,8 @@ Codes = NDArray[np.int64]
 class Scored:
     """n statements with label and score. y: (n,) bool; score: (n,) floats; game: (n,) codes below `games` of what is
     left out as one: games, those that share a beginning together; own: (n,) codes of what is compared with its like
-    alone: the games themselves, or the tasks of conversations; None if they are the same; centred: (n,) scores after
-    the game; cuts: by the names of `Thresholds`, that of each statement, (n,); alike: whether tasks count alike.
+    alone: the games themselves, or the tasks of conversations; None if they are the same; cuts: by the names of
+    `Thresholds`, that of each statement, (n,); alike: whether tasks count alike.
     """
 
     y: Bools
@@ -54,7 +54,6 @@ class Scored:
     game: Codes
     games: int
     own: Codes | None = None
-    centred: Floats | None = None
     cuts: Mapping[str, float | Floats | None] = field(default_factory=dict)
     alike: bool = False
 
@@ -238,10 +237,6 @@ def _f1(tp: NDArray[Any], fp: NDArray[Any], fn: NDArray[Any]) -> Floats:
         return np.asarray(2 * tp / (2 * tp + fp + fn), dtype=np.float64)
 
 
-def _centred(data: Scored, weights: Weights) -> dict[str, Floats]:
-    return {} if data.centred is None else {"auroc_centred": pooled_auroc(replace(data, score=data.centred), weights)}
-
-
 @dataclass(frozen=True, slots=True)
 class Metric:
     """words: its name in tables for people; of: what computes it from scores, over the rows of `game_weights`, alone
@@ -268,7 +263,6 @@ class Metric:
 METRICS = (
     Metric(WITHIN, "AUROC within games", within_games, compared=True, paired=True),
     Metric(POOLED, "AUROC, pooled", rank_metrics, compared=True),
-    Metric("auroc_centred", "AUROC centred", _centred, compared=True),
     Metric("average_precision", "average precision", rank_metrics, compared=True),
     Metric("matched_recall_1pct", "recall at a realised FPR of 1%", rank_metrics, compared=True),
     Metric("matched_recall_5pct", "recall at a realised FPR of 5%", rank_metrics, compared=True),
@@ -284,7 +278,6 @@ METRICS = (
     Metric("offset", "offset of the score, in log-odds", span=REAL),
     Metric(OF_SHUFFLES, "AUROC of shuffled labels, mean and range"),
     Metric(SHARE, "share"),
-    Metric(ASSOCIATION, "Cramér's V"),
     Metric("recall", "recall"),
     Metric("false_positive_rate", "false positive rate"),
     Metric("recall_at_players_fpr", "recall at the players' FPR", compared=True),

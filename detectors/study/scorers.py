@@ -16,6 +16,7 @@ from itertools import combinations, product
 
 import numpy as np
 import polars as pl
+from scipy.special import logit
 
 from liescope.common.statistics import Floats, game_weights, share
 from liescope.common.text import Units
@@ -42,7 +43,6 @@ from liescope.detectors.study.scores import (
     UNITS,
     ScoringPlan,
     in_pairs,
-    log_odds,
     per_detector,
     populations,
     scored,
@@ -52,6 +52,7 @@ NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
 SIDE_BY_SIDE = "with-reasoning"
 """What the statements that all views score are called, after their split or population."""
+_EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
 _BESIDE = (CONTROL + LENGTH, CONTROL + REASONING_LENGTH)
 
 
@@ -207,7 +208,7 @@ def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -
         names = sorted(table[column].drop_nulls().unique()) if column in table.columns else []
         for name in names if len(names) > 1 else ():
             part = table.filter(pl.col(column) == name)
-            found = values_of(part, plan, (WITHIN, POOLED, *(["auroc_centred"] if unit == "model" else [])))
+            found = values_of(part, plan, (WITHIN, POOLED))
             if unit == "model" and not scorer.startswith(CONTROL):
                 found["offset"] = _offset(table, name, plan)
             yield from measured(scorer, target, f"{plan.split}:{unit}={name}", found, part)
@@ -215,10 +216,10 @@ def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -
 
 def _offset(table: pl.DataFrame, model: str, plan: ScoringPlan) -> Floats:
     """(weights,): the mean log-odds of a model's honest statements, less that of everybody's."""
-    honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
+    honest = table.filter(~pl.col("y"))
     data, own = scored(honest), (honest["speaker_model"] == model).to_numpy().astype(float)
-    weights, every = game_weights(data.games, plan.seed), np.ones(len(own))
-    return share(data.score * own, own, data.game, weights) - share(data.score, every, data.game, weights)
+    weights, score = game_weights(data.games, plan.seed), logit(np.clip(data.score, _EDGE, 1 - _EDGE))
+    return share(score * own, own, data.game, weights) - share(score, np.ones(len(own)), data.game, weights)
 
 
 def _by_view(scorers: Sequence[Scorer], target: str, place: str, views: Mapping[str, str]) -> Iterator[Figure]:

@@ -3,11 +3,6 @@
 scheme says what was kept from the scorer while it learned (`NONE`, `GROUPS_OUT`, `SPLIT_OUT`); unit is the group that a
 statement was held out with, and fold the number of the fold, -1 where there was none.
 
-A detector may give all statements of one model high scores, lies and truths alike. Within that model's statements, and
-among the players of one game, it may still rank well. Both are shown: the shift as a figure of its own, and the ranking
-after each speaker's scores were averaged and centred on the game's mean. That needs the whole game, so it is a figure
-for after the game.
-
 Where models were held out of training, the evaluated statements fall into three populations, and no figure mixes them.
 """
 
@@ -108,31 +103,12 @@ CUT = "cut_"
 
 
 def scored(table: pl.DataFrame, column: str = "score") -> Scored:
-    """table: y, game_id, that column and, if there are such, `centred` and thresholds."""
+    """table: y, game_id, that column and, if there are such, thresholds."""
     game, games = codes(table[resampled_as(table)].to_numpy())
     own, _ = codes(table[compared_in(table)].to_numpy())
     held = [name for name in NO_THRESHOLDS if CUT + name in table.columns and not table[CUT + name].null_count()]
     cuts = {name: table[CUT + name].to_numpy() for name in held}
-    after = table["centred"].to_numpy() if "centred" in table.columns else None
-    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own, after, cuts)
-
-
-def log_odds(column: str = "score", edge: float = 1e-6) -> pl.Expr:
-    """edge: scores of 0 and 1 are moved in by this, so that theirs are finite."""
-    score = pl.col(column).clip(edge, 1 - edge)
-    return (score / (1 - score)).log()
-
-
-def centred(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with `centred`: the mean log-odds of the speaker's scores in the game, less the mean of the game's
-    speakers. table: game_id, speaker and score of all scored statements, labelled or not.
-    """
-    speakers = (
-        table.group_by("game_id", "speaker", maintain_order=True)
-        .agg(centred=log_odds().mean())
-        .with_columns(centred=pl.col("centred") - pl.col("centred").mean().over("game_id"))
-    )
-    return table.join(speakers, on=["game_id", "speaker"], how="left", maintain_order="left")
+    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own, cuts)
 
 
 SCORES = {
@@ -165,16 +141,12 @@ def score_table(
 
 
 def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """(detector, target, table) in the order of the score table; table: the labelled statements with score, y, and
-    `centred`, for which all scored statements of a game count, unless each game has one speaker with a label.
-    """
+    """(detector, target, table) in the order of the score table; table: the labelled statements with score and y."""
     for detector, target in scores.select("scorer", "target").unique(maintain_order=True).iter_rows():
         mine = scores.filter(scorer=detector, target=target)
         said = statements.with_columns(y=pl.col(target_column(target)))
-        table = centred(mine.join(said, on="statement_id", how="inner", maintain_order="right"))
-        table = with_tasks(table, pl.col("y")).filter(pl.col("y").is_not_null())
-        alone = table.select((pl.col("speaker").n_unique().over("game_id") == 1).all()).item()  # nobody to be beside
-        yield detector, target, table.drop("centred") if alone else table
+        table = mine.join(said, on="statement_id", how="inner", maintain_order="right")
+        yield detector, target, with_tasks(table, pl.col("y")).filter(pl.col("y").is_not_null())
 
 
 def scripted_warning(sources: Collection[str]) -> str:

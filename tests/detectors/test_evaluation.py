@@ -265,8 +265,9 @@ def test_two_detectors_are_compared_with_the_same_games_left_out(corpus: Path) -
     assert found["good", "guess", "matched_recall_5pct_difference"].lo > 0
 
 
-def test_a_score_shifted_for_one_model_loses_no_rank_among_players_of_a_game(corpus: Path) -> None:
-    """The shift is a figure of its own; centring within the game takes out what is the same for all of its speakers."""
+def test_a_score_shifted_for_a_game_or_a_model_loses_no_rank_within_it_and_the_shift_of_a_model_is_a_figure(
+    corpus: Path,
+) -> None:
     statements = read_statements(corpus, ["test"])
     rng = np.random.default_rng(0)
     log_odds = statements["label_role"].to_numpy() + rng.normal(0, 1, statements.height)
@@ -282,7 +283,7 @@ def test_a_score_shifted_for_one_model_loses_no_rank_among_players_of_a_game(cor
     ]
     rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test")).rows
     assert value(rows, "by game", "auroc") < value(rows, "plain", "auroc") - 0.1
-    assert value(rows, "by game", "auroc_centred") == pytest.approx(value(rows, "plain", "auroc_centred"), abs=0.01)
+    assert value(rows, "by game", "auroc_within") == pytest.approx(value(rows, "plain", "auroc_within"))
     (a, b) = (value(rows, "by model", "offset", f"test:model=model-{name}") for name in "ab")
     assert b - a == pytest.approx(3, abs=0.6)
     # Within the statements of one model, a shift of all of them changes nothing.

@@ -41,7 +41,7 @@ def text(draw: np.random.Generator, *more: str) -> str:
 
 def null(draw: np.random.Generator) -> Data:
     """Labels that mean nothing."""
-    return [text(draw) for _ in range(90)], (draw.random(90) < 0.4).tolist()
+    return [text(draw) for _ in range(60)], (draw.random(60) < 0.4).tolist()
 
 
 def copied(draw: np.random.Generator) -> Data:
@@ -66,7 +66,7 @@ def marked(draw: np.random.Generator) -> Data:
 def tasks(draw: np.random.Generator, many: int = 3) -> Data:
     """Conversations of some tasks, all at chance but one that a single letter solves."""
     rows = []
-    for number in range(many * 50):
+    for number in range(many * 40):
         task, lie = number % many, bool(draw.random() < 0.5)
         said = f"{'B' if lie else 'A'} {text(draw)}" if task == 0 else text(draw)
         messages = [{"role": "user", "content": f"Tell me {task}."}, {"role": "assistant", "content": said}]
@@ -171,7 +171,7 @@ def test_no_first_sentence_contradicts_a_check_a_verdict_or_a_table(kind: Callab
 
 
 def test_no_first_sentence_about_games_contradicts_its_report(make_corpus: Corpus, tmp_path: Path) -> None:
-    assert list(contradictions(evaluated(tmp_path, make_corpus(games=40)))) == []
+    assert list(contradictions(evaluated(tmp_path, make_corpus(games=30)))) == []
 
 
 @pytest.mark.long
