@@ -129,9 +129,7 @@ def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, 
     data, labels = FORMS[form]()
     liescope.train("tfidf", data, labels, folds=0, out=tmp_path / "m")
     found = liescope.evaluate(tmp_path / "m", data, labels, out=tmp_path / "evaluated")
-    assert not [
-        row for row in found.rows if "centred" in row.metric or (row.metric == WITHIN and row.value is not None)
-    ]
+    assert not [row for row in found.rows if row.metric == WITHIN and row.value is not None]
     liescope.audit(data, labels, out=tmp_path / "audited")
     for name in ("evaluated", "audited"):
         words = (tmp_path / name / "report.md").read_text(encoding="utf-8")
