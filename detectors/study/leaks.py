@@ -9,7 +9,18 @@ import numpy as np
 from liescope.detectors.study import checks
 from liescope.detectors.study.audited import Audited
 from liescope.detectors.study.controls import NAME_AND_WORDS, WORDS
-from liescope.detectors.study.figures import COPIED, GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Figure, Finding, graded
+from liescope.detectors.study.figures import (
+    CHANCE,
+    COPIED,
+    GAIN,
+    NOTABLE,
+    PLAIN,
+    SERIOUS,
+    Examined,
+    Figure,
+    Finding,
+    graded,
+)
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
 
@@ -51,17 +62,17 @@ def division(data: Audited) -> Examined:
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
         by_game = data.auroc(data.scores(control, as_many))
         if unit in UNITS:
-            gain, less = by_game - divided, f"{OUT_OF_FOLD} less {where}"
+            gain, less, higher = by_game - divided, f"{OUT_OF_FOLD} less {where}", by_game
             words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
             cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
         else:
-            gain, less = divided - by_game, f"{where} less by game"
+            gain, less, higher = divided - by_game, f"{where} less by game", divided
             words = (
                 f"By statement, not by game, names and words reach AUROC {divided:.3f} instead of {by_game.value:.3f}"
             )
             cause = f", {gain:.3f} from leakage alone: statements of one game give each other away"
         mine = data.row(control, where, divided), data.row(control, less, gain, against=control)
-        severity = graded(gain.certain, GAIN)
+        severity = graded(min(gain.certain, higher.certain - CHANCE), GAIN)  # what is not found is no leak
         figures += mine
         findings.append(Finding(data.units.say(f"{words}{cause * (severity != PLAIN)}."), mine, severity))
     return Examined(figures, findings)
