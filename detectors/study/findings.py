@@ -296,13 +296,13 @@ class _Case:
         alone = called.statements == "texts" and texts == groups
         said += [] if alone else [f"from {number_of(groups, called.games[:-1])}"]
         said += [f"in {number_of(tasks, 'task')}"] if tasks > 1 else []
-        by = ""
-        if models:
-            held_out = [model for model in models if model in plan.hold_out]
-            unnamed = table.filter(~pl.col("speaker_model").is_in(models)).height
-            by = f", by {number_of(len(models), 'model')}"
-            by += f", {len(held_out):,} of them held out of training" if held_out else ""
-            by += f" ({unnamed:,} by models that the source does not name)" if unnamed else ""
+        human = table["source"] == Source.HUMAN.value
+        speakers = [number_of(len(models), "model"), *["people"] * human.any()] if models else []
+        by = f", by {' and '.join(speakers)}" if models else ""
+        if held_out := [model for model in models if model in plan.hold_out]:
+            by += f", {len(held_out):,} of them held out of training"
+        if models and (unnamed := table.filter(~pl.col("speaker_model").is_in(models) & ~human).height):
+            by += f" ({unnamed:,} by models that the source does not name)"
         fold = f", each scored by what learned from other {called.games}" if plan.split == OUT_OF_FOLD else ""
         return f"Tried on {' '.join(said)}{by}{fold}."
 
@@ -338,7 +338,8 @@ class _Case:
 
 
 def _models(table: pl.DataFrame) -> list[str]:
-    return sorted(set(table["speaker_model"].drop_nulls()) - {"", UNKNOWN})
+    spoken = table.filter(pl.col("source") != Source.HUMAN.value)["speaker_model"].drop_nulls()
+    return sorted(set(spoken) - {"", UNKNOWN})
 
 
 def _part(row: Figure) -> str:

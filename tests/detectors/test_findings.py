@@ -343,6 +343,15 @@ def test_a_figure_over_some_of_the_games_says_over_how_many() -> None:
     assert found[1].rests_on == (pooled,)
 
 
+def test_people_are_no_model() -> None:
+    human = pl.when(pl.col("game_id") == "b")
+    mixed = STATEMENTS.with_columns(source=human.then(pl.lit("human")).otherwise("source"))
+    people = STATEMENTS.with_columns(source=pl.lit("human"))
+    both, alone = (replace(made(*GOOD), statements=table).findings[1].words for table in (mixed, people))
+    assert both.count(" model and people") == 1
+    assert "model" not in alone
+
+
 def test_a_promise_that_is_not_kept_names_every_model_of_which_it_is_not() -> None:
     rows = [
         Figure("m", "role", f"test:promised=90%{at}", metric, *value, 400, 80)
