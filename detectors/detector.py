@@ -253,14 +253,14 @@ def posteriors_of_scores(
 
 def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
     """By player, in the order of their names: the log-odds of a player's statements, averaged with that of being dealt
-    the role, so that who says little is suspected as much as anybody. Who was killed is ruled out: those who deceive do
-    the killing.
+    the role, so that who says little is suspected as much as anybody; where nobody knows how many are dealt it, with
+    the mean of all that was said. Who was killed is ruled out: those who deceive do the killing.
     """
     game, own = moment.transcript, defaultdict[str, list[float]](list)
     for at, turn in game.said(moment.upto):
         if at in scores:
             own[turn.player].append(log_odds(scores[at]))
-    dealt = (game.deceivers or 0) / len(game.names)
-    prior = log_odds(dealt) if 0 < dealt < 1 else 0.0
+    dealt, every = (game.deceivers or 0) / len(game.names), [one for said in own.values() for one in said]
+    prior = log_odds(dealt) if 0 < dealt < 1 else sum(every) / max(len(every), 1)
     killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
     return [NEVER if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from liescope.detectors.detector import posteriors_of_scores
 from liescope.detectors.examples import read_statements
 from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, K_OF_N, ROLE_ORACLE, with_k_of_n
 from liescope.detectors.study.evaluation_report import report
@@ -19,7 +20,7 @@ from liescope.detectors.study.learned import scheme_of
 from liescope.detectors.study.metrics import WITHIN, within_games
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, ScoringPlan, scored, with_script, with_tasks
-from liescope.detectors.view.transcript import read_transcripts
+from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.test_findings import GOOD, figure, made, ranked
@@ -80,6 +81,14 @@ def test_how_many_deceive_is_not_told_from_labels_where_the_rules_are_not_known(
 
     assert {one.deceivers for one in read_transcripts(make_corpus(games=5)).values()} == {1}
     assert {one.deceivers for one in read_transcripts(make_corpus(games=5, change=elsewhere)).values()} == {None}
+
+
+@pytest.mark.parametrize("deceivers", [None, 1])
+def test_a_score_that_is_alike_for_all_suspects_nobody_more_however_much_each_says(deceivers: int | None) -> None:
+    turns = tuple(TranscriptTurn(SAID, name, "Hm.") for name in "aaaaab")
+    game = Transcript("g", ("a", "b", "c"), turns, "", deceivers)
+    (found,) = posteriors_of_scores([GameMoment(game)], [dict.fromkeys(range(6), 1 / 3)])
+    assert [found[name] for name in "abc"] == pytest.approx([1 / 3] * 3)
 
 
 def test_statements_of_several_scripts_are_told_apart_by_most_of_their_letters() -> None:
