@@ -263,4 +263,5 @@ def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float
     dealt, every = (game.deceivers or 0) / len(game.names), [one for said in own.values() for one in said]
     prior = log_odds(dealt) if 0 < dealt < 1 else sum(every) / max(len(every), 1)
     killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
-    return [NEVER if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names]
+    means = {name: (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names}
+    return [NEVER if name in killed else round(mean, 9) for name, mean in means.items()]  # equals stay equal

@@ -88,7 +88,8 @@ def test_a_score_that_is_alike_for_all_suspects_nobody_more_however_much_each_sa
     turns = tuple(TranscriptTurn(SAID, name, "Hm.") for name in "aaaaab")
     game = Transcript("g", ("a", "b", "c"), turns, "", deceivers)
     (found,) = posteriors_of_scores([GameMoment(game)], [dict.fromkeys(range(6), 1 / 3)])
-    assert [found[name] for name in "abc"] == pytest.approx([1 / 3] * 3)
+    assert len(set(found.values())) == 1  # to the bit, since players are ranked by it
+    assert found["a"] == pytest.approx(1 / 3)
 
 
 def test_statements_of_several_scripts_are_told_apart_by_most_of_their_letters() -> None:
