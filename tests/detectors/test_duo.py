@@ -87,8 +87,6 @@ def test_a_statement_without_its_game_has_the_mean_of_both_log_odds(
     for target in ("role", "claim"):
         alone = Example("", "", "Ada", "", "I am calm, and we should rush this.", ("Ada",), target=target)
         one, two, both = (float(logit(kind.predict_proba([alone])[0, 1])) for kind in (linear, tfidf, duo))
-        if target == "role":
-            two /= 2  # averaged with even odds of being dealt the role, as of any player
         assert both == pytest.approx((one + two) / 2)
 
 
