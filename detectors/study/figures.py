@@ -122,10 +122,11 @@ class Jackknifed:
     @property
     def certain(self) -> float:
         """The value less three standard errors, since among dozens of intervals one in forty lies above the truth by
-        chance; minus infinity if it is not defined, so that it passes no limit.
+        chance, and no more than the lower end of its interval; minus infinity if it is not defined, so that it passes
+        no limit.
         """
         spread = Spread.of(self.values, self.games)
-        return -np.inf if spread is None else self.value - _ERRORS * spread.error
+        return -np.inf if spread is None else min(self.value - _ERRORS * spread.error, spread.end(*self.span))
 
     def figure(self, scorer: str, target: str, where: str, metric: str, against: str | None = None) -> Figure:
         found = estimate(self.values, self.games, self.span)

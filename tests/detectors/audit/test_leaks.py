@@ -6,9 +6,11 @@ import random
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS, Examined
+from liescope.common.statistics import CHANGE
+from liescope.detectors.study.figures import GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
 from liescope.detectors.study.leaks import copies, division, units_of
 from liescope.detectors.study.missing import missing
 from liescope.detectors.study.scores import CONTROL
@@ -188,3 +190,13 @@ def test_a_role_that_goes_with_a_name_a_model_or_a_place_is_found_as_what_these_
 
     found = {one.rests_on[0].scorer: one.severity for one in scorers(plant(tied).data).findings}
     assert {found[f"{CONTROL}{name}"] for name in ("name", "model_identity", "position")} == {SERIOUS}
+
+
+def test_a_gain_that_few_games_decide_is_no_leak() -> None:
+    values = np.full(21, 0.125)
+    values[1:3] += 0.01, -0.01  # of twenty games two move it at all
+    gain = Jackknifed(values, 400, 20, span=CHANGE)
+    lo = gain.figure("words", "role", "by statement", "auroc_difference").lo
+    assert lo is not None
+    assert lo < 0
+    assert graded(gain.certain, GAIN) == PLAIN
