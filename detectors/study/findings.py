@@ -152,8 +152,8 @@ class _Case:
         behind = surely_behind(self.rows, best, others)
         equal = [other.scorer for other in others if other.scorer not in behind]
         if not equal:
-            ahead = f"{best.scorer}, ahead of the other {number_of(len(others), 'detector')} here,"
-            return ahead if others else best.scorer
+            rivals = number_of(len(others), "detector").removeprefix("1 ")
+            return f"{best.scorer}, ahead of the other {rivals} here," if others else best.scorer
         some = [", ".join(equal[:2]), *([f"{len(equal) - 2} more"] if len(equal) > 2 else [])]
         return f"{best.scorer} (not told apart from {' and '.join(some)})"
 
