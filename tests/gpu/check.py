@@ -168,7 +168,7 @@ def probed(data: Labelled, folder: Path, cpu: int) -> dict[str, Any]:
     told: dict[str, Any] = {"statements": len(data.examples)}
     with measuring(told):
         made.fit(data.examples, data.y, data.groups)
-    states = made._fitted()
+    states = made._states
     texts = [passage(one, made.text) for one in data.examples[:cpu]]
     there = states.model.states(texts, states.layers, states.longest).astype(float)
     model = states.model.model
