@@ -16,7 +16,7 @@ from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
 from liescope.generate.corpus import as_corpus, build
 from liescope.generate.importers.importing import import_games
-from liescope.generate.importers.jsonl.sources import decoded
+from liescope.generate.importers.tables import decoded
 
 OWN_NAME = "own data"
 

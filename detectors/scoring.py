@@ -26,7 +26,7 @@ from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS
 from liescope.generate.importers.importer_protocol import Rejected
-from liescope.generate.importers.jsonl.sources import read_rows
+from liescope.generate.importers.tables import read_rows
 
 FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 Write = Callable[[pl.DataFrame], None]

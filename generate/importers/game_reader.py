@@ -4,29 +4,34 @@ means at the table; the rest is here.
 
 from __future__ import annotations
 
+import tarfile
+import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePath
+from io import BytesIO
+from pathlib import Path, PurePath, PurePosixPath
 from types import GenericAlias
-from typing import Annotated, Any, ClassVar
+from typing import IO, Annotated, Any, ClassVar
 
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from liescope.common.errors import BadData
-from liescope.common.reading import fault
+from liescope.common.reading import fault, open_regular, read_bytes, regular
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord, Seat, Status
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.json_lines import files_in, lines_of, objects_of, read_objects
+from liescope.generate.importers.tables import GZIP, lines_of, objects_of, read_objects, unpacked
 
 UNFINISHED = "the published log ends before the game does"
 NO_WINNER = "the source does not say who won"
 PERSON = "human"
 MOST_PLAYERS = 100
+LARGEST_FILE = 64 << 20  # bytes of one file of a folder or archive; a published game's takes a megabyte
+LARGEST_ARCHIVE = 1 << 28  # bytes, unpacked; the largest published one has 20 MB
 
 # The shapes of lines
 
@@ -107,6 +112,41 @@ def joined(parts: Parts) -> Parts:
         else:
             games[part.game_id] = part
     yield from games.values()
+
+
+def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, bytes]]:
+    """The files of these names in a folder or an archive (.tar, .tar.gz), with their paths there; nothing is unpacked
+    on disk.
+
+    Raises BadData if an archive is damaged, too large or none, or if a file is too large; OSError if the source cannot
+    be opened.
+    """
+    if source.is_dir():
+        for path in sorted(path for name in names for path in source.resolve().rglob(name)):
+            if path.is_file() and not path.is_symlink():
+                yield path, read_bytes(path, LARGEST_FILE)
+        return
+    regular(source)  # a file that is not there is no damaged archive
+    try:
+        with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as packed:
+            for member in packed:
+                inside = PurePosixPath(member.name)
+                if inside.name in names and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                    if member.size > LARGEST_FILE:
+                        raise BadData(f"{inside.name} takes {member.size:,} bytes; at most {LARGEST_FILE:,} are read")
+                    content = packed.extractfile(member)
+                    yield inside, content.read() if content else b""
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError) as error:
+        raise BadData(f"{source.name} cannot be read as a tar archive: {error}") from error
+
+
+def _archive(source: Path) -> IO[bytes]:
+    file = open_regular(source)
+    if file.read(len(GZIP)) == GZIP:
+        file.close()
+        return BytesIO(b"".join(unpacked(source, LARGEST_ARCHIVE)))
+    file.seek(0)  # what is not packed may be endless, and is read file by file
+    return file
 
 
 Read = tuple[str, Callable[[Mapping[str, Any]], Any]]

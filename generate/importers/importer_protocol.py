@@ -47,6 +47,11 @@ class Rejected:
     game_id: str
     reason: str
 
+    @property
+    def where(self) -> str:
+        """Its place, in words."""
+        return f"line {self.line} of {self.file}" if self.line else self.file
+
 
 class Importer(ABC):
     """Reads games in one format. A subclass becomes available once it is listed in `importing.IMPORTERS`.

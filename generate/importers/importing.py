@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.console import progress as progress_bar
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.registry import Registry
-from liescope.common.settings import OptionsModel
 from liescope.common.text import unit_of
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
@@ -25,8 +25,8 @@ from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.inspect_logs import InspectImporter
-from liescope.generate.importers.jsonl.jsonl_importer import JsonlImporter
-from liescope.generate.importers.mini_mafia.mini_mafia_importer import MiniMafiaImporter
+from liescope.generate.importers.jsonl_importer import JsonlImporter, TableImporter
+from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.runs.journal import Journal
@@ -53,11 +53,6 @@ IMPORTERS: Registry[type[Importer]] = Registry(
         )
     },
 )
-
-
-def find_importer(format: str) -> type[Importer]:
-    """The importer for a format. Raises UnknownName with the available formats."""
-    return IMPORTERS[format]
 
 
 REJECTED_FILE = "rejected.jsonl"
@@ -182,11 +177,6 @@ class ImportResult:
         return f"<ImportResult {self.run}: {self.games} games of {self.format}{rejected}>"
 
 
-def plain_rejection(rejected: Rejected) -> Mapping[str, Any]:
-    """A rejection as plain JSON data, in which nothing is longer than a line."""
-    return {key: value[:500] if isinstance(value, str) else value for key, value in asdict(rejected).items()}
-
-
 LARGEST = 16 << 20  # bytes of a record in JSON
 LONGEST_ID = 200
 LONGEST_NAME = 100
@@ -196,19 +186,9 @@ def problem_of(game: GameRecord) -> str:
     """Why a record cannot be kept; "" if it can."""
     if not game.game_id or len(game.game_id) > LONGEST_ID or not game.game_id.isprintable():
         return f"the game's id must be 1 to {LONGEST_ID} printable characters"
-    names = [seat.name for seat in game.seats]
-    if len({*names}) != len(names):
-        return "two players have one name"
-    for words, what in [(game.game, "game"), *((name, "player") for name in names)]:
+    for words, what in [(game.game, "game"), *((seat.name, "player") for seat in game.seats)]:
         if not words.strip() or len(words) > LONGEST_NAME or not words.isprintable():
             return f"the name of a {what} must be 1 to {LONGEST_NAME} printable characters"
-    for place, event in enumerate(game.events):
-        if event.index != place:
-            return f"event {place} has the index {event.index}"
-        if strangers := {event.actor, event.target, *(event.audience or ())} - {None, *names}:
-            return f"event {place} names {', '.join(sorted(map(str, strangers)))}, who is not at the table"
-        if event.about is not None and not 0 <= event.about < place:
-            return f"event {place} is about event {event.about}, which did not come before it"
     try:
         check_record(game)
         size = len(json.dumps(record_to_json(game), allow_nan=False, ensure_ascii=False).encode())
@@ -221,111 +201,137 @@ def problem_of(game: GameRecord) -> str:
     return "" if size <= LARGEST else f"takes more than {LARGEST:,} bytes"
 
 
-def place_of(rejected: Rejected) -> str:
-    """Where it stands, in words."""
-    return f"line {rejected.line} of {rejected.file}" if rejected.line else rejected.file
-
-
 MOST_REJECTED = 100_000
+IN_MEMORY = "rows in memory"
 _FIRST = 10
 
 StrPath = str | os.PathLike[str]
+Data = StrPath | Iterable[Mapping[str, Any]]
+"""A file or dataset, or the rows of a table."""
 
 
-def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = False, **options: Any) -> ImportResult:
+class Import:
+    """Games to be imported: what a run keeps of their sources, and the games.
+
+    Raises UnknownName for an unknown format, UsageError for options that the format does not take and for rows where it
+    reads files alone.
+    """
+
+    def __init__(self, format: str, *sources: Data, **options: Any) -> None:
+        kind = IMPORTERS[format]
+        given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
+        self.importer = kind(kind.Options.of(format, given))
+        self._sources = [Path(one) if isinstance(one, str | os.PathLike) else _rows(one) for one in sources]
+        self.names = [one if isinstance(one, Path) else Path(IN_MEMORY) for one in self._sources]
+        if not isinstance(self.importer, TableImporter) and not all(isinstance(one, Path) for one in self._sources):
+            raise UsageError(f"{format} reads files; rows in memory are read as text, chat or jsonl")
+
+    def plan(self) -> dict[str, Any]:
+        """What a run keeps of the sources, so that it resumes with the same ones only, and their terms. Raises BadData
+        without a source, UsageError for one that comes twice, OSError if one cannot be opened.
+        """
+        if not self._sources:
+            raise BadData("there is nothing to import: name at least one file")
+        identities = [dict(self._identity(one)) for one in self._sources]
+        contents = [{**one, "name": ""} for one in identities]
+        for place in range(len(contents)):
+            if contents[place] in contents[:place]:
+                raise UsageError(f"{self.names[place]} holds what another of the files holds; name it once")
+        facts = dict(self.importer.options)
+        texts = dict(self.importer.game_texts())
+        return {
+            "import": self.importer.format,
+            "importer": self.importer.version,
+            "sources": identities,
+            "options": {name: fingerprint(one) if isinstance(one, Path) else one for name, one in facts.items()},
+            **asdict(self.importer.terms()),
+            **({"game_texts": texts} if texts else {}),
+        }
+
+    def games(self) -> Iterator[GameRecord | Rejected]:
+        """The games in order, each id once, and only what can be kept; whatever cannot be read comes as a rejection in
+        its place. Reading ends after too many rejections. Raises OSError if a file cannot be opened.
+        """
+        seen: dict[str, str] = {}
+        rejections = 0
+        for name, source in zip((path.name for path in self.names), self._sources, strict=True):
+            for found in self._read(source):
+                kept = found if isinstance(found, Rejected) else self._checked(found, name, seen)
+                yield kept
+                rejections += isinstance(kept, Rejected)
+                if rejections >= MOST_REJECTED:
+                    yield Rejected(name, 0, "", f"{MOST_REJECTED:,} lines could not be read; the rest was left out")
+                    return
+
+    def _identity(self, source: Path | _Table) -> Mapping[str, str]:
+        if isinstance(source, Path):
+            return self.importer.identity(source)
+        return {"name": IN_MEMORY, "sha256": sha256(json.dumps(source, default=str).encode()).hexdigest()}
+
+    def _read(self, source: Path | _Table) -> Iterator[Imported | Rejected]:
+        if isinstance(source, Path):
+            return self.importer.read(source)
+        assert isinstance(self.importer, TableImporter)
+        return self.importer.games(IN_MEMORY, iter(enumerate(source, 1)))
+
+    def _checked(self, found: Imported, name: str, seen: dict[str, str]) -> GameRecord | Rejected:
+        game_id = found.game.game_id
+        problem = problem_of(found.game)
+        if not problem and game_id in seen:
+            problem = f"its id stands on {seen[game_id]} already"
+        if problem:
+            return Rejected(name, found.line, game_id, problem)
+        seen[game_id] = f"line {found.line} of {name}"
+        return with_settings(found.game, {"import": self.importer.format})
+
+
+_Table = list[dict[str, Any]]
+
+
+def _rows(given: Iterable[Mapping[str, Any]]) -> _Table:
+    return [{str(name): value for name, value in row.items()} for row in given]
+
+
+def read_games(format: str, *sources: Data, **options: Any) -> Iterator[GameRecord | Rejected]:
+    """The games of `Import`, without a run folder. Raises as it does."""
+    return Import(format, *sources, **options).games()
+
+
+def import_games(format: str, *sources: Data, out: StrPath, progress: bool = False, **options: Any) -> ImportResult:
     """Import published games as a run that `build`, `fit` and `show` read like any other.
 
-    format: a name in `IMPORTERS`; sources: the files; out: the run folder, new or begun by the same import, which then
-    resumes; options: the importer's (for mini-mafia: batches, paper_names). Nothing in a source can stop the import:
-    whatever cannot be read is listed, with its line and reason, in the result and in the run folder's rejected.jsonl.
+    format: a name in `IMPORTERS`; sources: files, or the rows of a table; out: the run folder, new or begun by the same
+    import, which then resumes; options: the importer's (for mini-mafia: batches, paper_names). Nothing in a source can
+    stop the import: whatever cannot be read is listed, with its line and reason, in the result and in the run folder's
+    rejected.jsonl.
 
     Raises UnknownName for an unknown format, UsageError for options that the format does not take and for a file that
     comes twice, BadData if no game can be read, PlanChanged if the folder holds a different run, OSError if a file
     cannot be opened.
     """
     began = perf_counter()
-    importer, paths = _importer(format, options), [Path(source) for source in sources]
-    if not paths:
-        raise BadData("there is nothing to import: name at least one file")
-    identities = [dict(importer.identity(path)) for path in paths]
-    contents = [{**one, "name": ""} for one in identities]
-    if again := next((path for place, path in enumerate(paths) if contents[place] in contents[:place]), None):
-        raise UsageError(f"{again} holds what another of the files holds; name it once")
-    plan = {
-        "import": format,
-        "importer": importer.version,
-        "sources": identities,
-        "options": _option_facts(importer.options),
-        **asdict(importer.terms()),
-        **({"game_texts": dict(texts)} if (texts := importer.game_texts()) else {}),
-    }
-    found = _with_a_game(_checked(importer, paths), paths, unit_of([format]))
-    run = Path(out)
+    found, run = Import(format, *sources, **options), Path(out)
+    plan = found.plan()
+    games = _with_a_game(found.games(), ", ".join(map(str, found.names)), unit_of([format]))
     with _run_folder(run, plan) as journal:
-        return _keep(found, journal, format, progress, began)
+        return _keep(games, journal, format, progress, began)
 
 
-def read_games(format: str, *sources: StrPath, **options: Any) -> Iterator[GameRecord | Rejected]:
-    """The games of published files in order, without a run folder; whatever cannot be read comes as a rejection in its
-    place.
-
-    Raises the same errors as `import_games` for the format and options, and OSError if a file cannot be opened.
+def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) -> Iterator[GameRecord | Rejected]:
+    """What was found, once a game is known to be among it. unit: what a game is called. Raises BadData, before anything
+    is written, if there is none.
     """
-    importer = _importer(format, options)
-    for found in _checked(importer, [Path(source) for source in sources]):
-        yield found if isinstance(found, Rejected) else found.game
-
-
-def _importer(format: str, options: Mapping[str, Any]) -> Importer:
-    kind = find_importer(format)
-    given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
-    return kind(kind.Options.of(format, given))
-
-
-def _checked(importer: Importer, paths: Sequence[Path]) -> Iterator[Imported | Rejected]:
-    """What an importer finds, without duplicates, and only what can be kept. Reading ends after too many rejections."""
-    seen: dict[str, str] = {}
-    rejections = 0
-    for path in paths:
-        for found in importer.read(path):
-            if isinstance(found, Imported):
-                found = _checked_game(found, path, seen, importer.format)
-            yield found
-            rejections += isinstance(found, Rejected)
-            if rejections >= MOST_REJECTED:
-                yield Rejected(path.name, 0, "", f"{MOST_REJECTED:,} lines could not be read; the rest was left out")
-                return
-
-
-def _checked_game(found: Imported, path: Path, seen: dict[str, str], format: str) -> Imported | Rejected:
-    game_id, where = found.game.game_id, f"line {found.line} of {path.name}"
-    problem = problem_of(found.game)
-    if not problem and game_id in seen:
-        problem = f"its id stands on {seen[game_id]} already"
-    if problem:
-        return Rejected(path.name, found.line, game_id, problem)
-    seen[game_id] = where
-    return replace(found, game=with_settings(found.game, {"import": format}))
-
-
-def _with_a_game(
-    found: Iterator[Imported | Rejected], paths: Sequence[Path], unit: str
-) -> Iterator[Imported | Rejected]:
-    """The same items, once a game is known to be among them. unit: what a game is called. Raises BadData, before
-    anything is written, if there is none.
-    """
-    read: list[Imported | Rejected] = []
+    read: list[GameRecord | Rejected] = []
     for item in found:
         read.append(item)
-        if isinstance(item, Imported):
+        if isinstance(item, GameRecord):
             return chain(read, found)
-    first = next((f"{place_of(bad)}: {bad.reason}" for bad in read if isinstance(bad, Rejected)), "")
-    names = ", ".join(str(path) for path in paths)
-    raise BadData(f"{names} holds no {unit} that can be imported ({first or 'it is empty'}); nothing was written")
+    first = next((f"{bad.where}: {bad.reason}" for bad in read if isinstance(bad, Rejected)), "it is empty")
+    raise BadData(f"{names} holds no {unit} that can be imported ({first}); nothing was written")
 
 
 def _keep(
-    found: Iterator[Imported | Rejected], journal: Journal, format: str, progress: bool, began: float
+    found: Iterator[GameRecord | Rejected], journal: Journal, format: str, progress: bool, began: float
 ) -> ImportResult:
     """Write the games that are not in the folder yet, and everything that could not be read."""
     there = set(journal.game_ids())
@@ -337,16 +343,15 @@ def _keep(
             if isinstance(item, Rejected):
                 rejections += 1
                 first += [item] if len(first) < _FIRST else []
-                listed.write(json.dumps(plain_rejection(item)) + "\n")
+                line = {name: one[:500] if isinstance(one, str) else one for name, one in asdict(item).items()}
+                listed.write(json.dumps(line) + "\n")
                 continue
-            summary.add(item.game)
-            if item.game.game_id not in there:
-                journal.add_record(item.game)
+            summary.add(item)
+            if item.game_id not in there:
+                journal.add_record(item)
                 new += 1
-            if progress:
-                bar.update(task, advance=1, note=f"{rejections} rejected" if rejections else "")
-        if progress:
-            bar.update(task, total=summary.games)
+            bar.update(task, advance=1, note=f"{rejections} rejected" if rejections else "")
+        bar.update(task, total=summary.games)
     return ImportResult(journal.path, format, summary, new, rejections, tuple(first), seconds=perf_counter() - began)
 
 
@@ -359,16 +364,7 @@ def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
             raise PlanChanged(f"{out} holds a run that was played, not an import; choose another --out")
         if there.plan.get("importer") != plan["importer"]:
             raise PlanChanged(f"{out} was imported by another version of this importer; choose another --out")
-        check_unchanged(_identity(there.plan), _identity(plan), out)
+        # What makes an import the same; the words that describe it may change.
+        before, now = ({name: one.get(name) for name in ("import", "sources", "options")} for one in (there.plan, plan))
+        check_unchanged(before, now, out)
     return Journal.open(out, write=True)
-
-
-def _identity(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes an import the same: the words that describe it may change."""
-    return {name: plan.get(name) for name in ("import", "sources", "options")}
-
-
-def _option_facts(options: OptionsModel) -> dict[str, Any]:
-    """The options as plain data; a file is identified by its content."""
-    facts = dict(options)
-    return {name: fingerprint(value) if isinstance(value, Path) else value for name, value in facts.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,8 +10,8 @@ from liescope.common.errors import BadData, MissingPackage
 from liescope.common.reading import Reading, regular
 from liescope.generate.corpus.hub import download
 from liescope.generate.importers.importer_protocol import Rejected
-from liescope.generate.importers.jsonl.sources import Rows, dataset_of, identity
 from liescope.generate.importers.own_data import ChatImporter
+from liescope.generate.importers.tables import Rows, dataset_of
 
 _LOGS = ("*.eval", "*.json")
 
@@ -23,10 +23,7 @@ class InspectImporter(ChatImporter):
     reads: ClassVar[str] = "eval logs of inspect_ai: .eval, .json, a folder of them, USER/NAME"
     origin: ClassVar[str] = "eval logs of inspect_ai"
 
-    def identity(self, source: Path) -> Mapping[str, str]:
-        return identity(source)
-
-    def _rows(self, source: Path) -> Rows:
+    def rows(self, source: Path) -> Rows:
         try:
             from inspect_ai.log import read_eval_log, read_eval_log_samples
         except ImportError as error:

@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from itertools import chain, islice
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field, ValidationError
@@ -18,24 +16,15 @@ from pydantic import Field, ValidationError
 from liescope.common.errors import BadData
 from liescope.common.settings import OptionsModel
 from liescope.common.text import ASSISTANT, CHAT, TEXT
-from liescope.data_cards.licences import Terms
 from liescope.games.facts import GameMeta
 from liescope.games.record import GameRecord
-from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.jsonl.columns import SPLIT_NAMES, Row, fault, present
-from liescope.generate.importers.jsonl.jsonl_importer import SourceOptions, game_of, stated
-from liescope.generate.importers.jsonl.sources import Rows, Spool, identity, read_rows
+from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
+from liescope.generate.importers.jsonl_importer import SHOWN, RowReader, SourceOptions, TableImporter
+from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present
 from liescope.generate.players.openai.completion import is_reasoning, reasoning
 from liescope.generate.players.parsing.choice import split_reasoning
 
-AUTHOR, JUDGE = "author", "judge"
-_A_TABLE = "Texts of a table, without a game: nobody but their source labelled them."
-_CONVERSATIONS = (
-    "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the user "
-    "says are what it was told. The label of a conversation stands at the assistant's last turn."
-)
-_HEAD = 500  # rows that show which columns a source has, and what its labels look like
-_SHOWN = 12  # columns or values in a message
+AUTHOR = "author"
 
 _TEXTS = frozenset(
     ("text", "statement", "sentence", "message", "content", "utterance", "response", "answer", "claim", "reply", "body")
@@ -130,7 +119,7 @@ class LabelColumn:
     def note(self, columns: Sequence[str]) -> str:
         """What is taken for granted of the values, or which columns may hold them."""
         if not self.name:
-            return f"no column is known to hold a label: name one with --label ({', '.join(columns[:_SHOWN])})"
+            return f"no column is known to hold a label: name one with --label ({', '.join(columns[:SHOWN])})"
         return f"{self.name}: 1 counts as deceptive, 0 as honest" if self._numbers else ""
 
 
@@ -158,50 +147,19 @@ def _word(value: Any) -> str:
     return str(int(value) if number else value).strip().casefold()
 
 
-class _Own(Importer):
-    """What both importers share: terms, and the columns of a source. copies: how often each record has come, in all
-    sources.
-    """
+class _Own(TableImporter):
+    """What both importers share. copies: how often each record has come, in all sources."""
 
+    licence: ClassVar[str] = "None is stated: not to be redistributed."
     version: ClassVar[int] = 2
+    words: ClassVar[str]
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
-        self._own = options
-        self._copies: Counter[str] = Counter()
+        self._own, self.copies = options, Counter[str]()
 
-    def terms(self) -> Terms:
-        return stated(self._own, self.origin, self.licence)
-
-    def identity(self, source: Path) -> Mapping[str, str]:
-        return identity(source)
-
-    def _head(self, source: Path) -> tuple[list[tuple[int, dict[str, Any]]], Iterator[tuple[int, Any]]]:
-        """The first rows, and all."""
-        rows = self._rows(source)
-        head = list(islice(rows, _HEAD))
-        return [(line, row) for line, row in head if not isinstance(row, Rejected)], chain(head, rows)
-
-    def _rows(self, source: Path) -> Rows:
-        return read_rows(source)
-
-    def _labels(self, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> LabelColumn:
-        """The column of labels. Raises BadData where there are several, or its values are unclear."""
-        rows = list(rows)
-        name = _named(columns, self._own.label, _LABELS, "label", needed=False)
-        if not name:
-            plain = [one for one in columns if _says_plainly([row.get(one) for row in rows])]
-            name = plain[0] if len(plain) == 1 else ""
-        label = LabelColumn(name, self._own.deceptive)
-        values = [row.get(name) for row in rows] if name else []
-        try:
-            found = {label.of(value) for value in values}
-        except BadData as error:
-            there = ", ".join(dict.fromkeys(str(value)[:40] for value in values if present(value)))
-            raise BadData(f"{error}; it has {there[:300]}") from None
-        if self._own.deceptive and True not in found and any(map(present, values)):
-            raise BadData(f"no row of {name} has a value that --deceptive names")
-        return label
+    def game_texts(self) -> Mapping[str, str]:
+        return {self.format: self._own.about or self.words}
 
 
 class TextImporter(_Own):
@@ -212,53 +170,12 @@ class TextImporter(_Own):
         "a table with a text and a label in each row: .csv, .tsv, .jsonl, .parquet, a dataset's folder, USER/NAME"
     )
     origin: ClassVar[str] = "a table of texts"
-    licence: ClassVar[str] = "None is stated: not to be redistributed."
+    words: ClassVar[str] = "Texts of a table, without a game: nobody but their source labelled them."
     Options: ClassVar[type[OptionsModel]] = TextOptions
 
-    def __init__(self, options: TextOptions) -> None:
-        super().__init__(options)
-        self._given = options
-
-    def game_texts(self) -> Mapping[str, str]:
-        return {TEXT: self._own.about or _A_TABLE}
-
-    def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        head, rows = self._head(source)
-        columns = list(dict.fromkeys(name for _, row in head for name in row))
-        try:
-            label = self._labels(columns, (row for _, row in head))
-            read = _Reader(label, columns, self._own.reasoning, self._copies)
-            others = {label.name, self._given.group, read.column("reasoning")}
-            text = _text_column(columns, self._given.text, [row for _, row in head], others)
-            group = _named(columns, self._given.group, _GROUPS - {text}, "group", needed=False)
-        except BadData as error:
-            yield from (row for _, row in rows if isinstance(row, Rejected))
-            if columns:
-                yield Rejected(source.name, 0, "", str(error))
-            return
-        notes = [
-            note
-            for note in (label.note(columns), "" if group else "no column groups the rows: each is on its own")
-            if note
-        ]
-        spool = Spool()
-        try:
-            for line, row in rows:
-                if isinstance(row, Rejected):
-                    yield row
-                elif not str(row.get(text) or "").strip():
-                    yield Rejected(source.name, line, "", f"it has no text: {text} is empty")
-                elif group and not present(row.get(group)):
-                    yield Rejected(source.name, line, "", f"it belongs to no group: {group} is empty")
-                else:
-                    spool.add(_word(row[group]) if group else str(line), line, {**row, TEXT: row[text]})
-            for name, mine in spool.games():
-                told = list(mine)
-                family = name if group else _fingerprint(str(told[0][1][TEXT]))
-                make = partial(read.texts, family, [row for _, row in told], notes)
-                yield attempt(source.name, told[0][0], family, make)
-        finally:
-            spool.close()
+    def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
+        assert isinstance(self._own, TextOptions)
+        return _TextReader(self._own, columns, head, self.copies)
 
 
 class ChatImporter(_Own):
@@ -269,106 +186,32 @@ class ChatImporter(_Own):
         "conversations (messages), one in each row: .jsonl, .json, .parquet, .csv, a dataset's folder, USER/NAME"
     )
     origin: ClassVar[str] = "conversations of an assistant"
-    licence: ClassVar[str] = "None is stated: not to be redistributed."
+    words: ClassVar[str] = (
+        "Conversations of an assistant, without a game. The assistant is the speaker; the instruction and what the "
+        "user says are what it was told. The label of a conversation stands at the assistant's last turn."
+    )
     Options: ClassVar[type[OptionsModel]] = OwnOptions
 
-    def game_texts(self) -> Mapping[str, str]:
-        return {CHAT: self._own.about or _CONVERSATIONS}
-
-    def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        head, rows = self._head(source)
-        columns = list(dict.fromkeys(name for _, row in head for name in row))
-        try:
-            messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
-            of_turns = any(_has_turn_labels(row.get(messages)) for _, row in head)
-            label = self._labels(columns, (row for _, row in head)) if not of_turns else LabelColumn("deceptive")
-            read = _Reader(label, columns, self._own.reasoning, self._copies)
-        except BadData as error:
-            yield from (row for _, row in rows if isinstance(row, Rejected))
-            if columns:
-                yield Rejected(source.name, 0, "", str(error))
-            return
-        notes = [note] if (note := label.note(columns)) else []
-        for line, row in rows:
-            if isinstance(row, Rejected):
-                yield row
-                continue
-            own = row.get(read.column("id"))
-            game_id = str(own) if present(own) else ""
-            yield attempt(source.name, line, game_id, partial(read.chat, game_id, row, row.get(messages), notes))
+    def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
+        return _ChatReader(self._own, columns, head, self.copies)
 
 
-class _Reader:
-    """Makes records of rows. reasoning: the column of what was thought, where the user names it; copies: how often each
-    record has come. Raises BadData for a column that there is not.
+class _OwnReader(RowReader):
+    """Makes records of rows, whose columns go by their names. copies: how often each record has come. Raises BadData
+    for a column that there is not.
     """
 
-    def __init__(self, label: LabelColumn, columns: Sequence[str], reasoning: str, copies: Counter[str]) -> None:
-        self._label = label
-        self._copies = copies
+    def __init__(
+        self, options: OwnOptions, columns: Sequence[str], label: LabelColumn, copies: Counter[str], *notes: str
+    ) -> None:
+        self._label, self._copies = label, copies
+        self._notes = [note for note in (label.note(columns), *notes) if note]
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
             what: next((known[name] for name in names if name in known), "") for what, names in _NAMES.items()
         }
-        if reasoning:
-            self._columns["reasoning"] = _named(columns, reasoning, (), "reasoning")
-
-    def column(self, what: str) -> str:
-        """The column that holds this, "" if none does."""
-        return self._columns[what]
-
-    def texts(self, family: str, rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> GameRecord:
-        """The record of texts that belong together. Raises BadData."""
-        said = [
-            {
-                "speaker": self._of(row, "speaker") or AUTHOR,
-                "text": row[TEXT],
-                "reasoning": self._of(row, "reasoning") or "",
-                "label_gold": self._label.of(row.get(self._label.name)),
-                "model": self._of(row, "model"),
-                "canary": self._canary(row),
-            }
-            for row in rows
-        ]
-        return self._named(self._record(family, TEXT, said, rows[0], notes))
-
-    def chat(self, game_id: str, row: Mapping[str, Any], messages: Any, notes: Sequence[str]) -> GameRecord:
-        """The record of a conversation. game_id: "" where the source gives none. Raises BadData."""
-        turns = turns_of(messages)
-        last = last_answer(turns)
-        if not turns[last]["text"].strip():
-            raise BadData("the assistant's last turn has no text")
-        own = _turn_labels(turns)
-        whole = None if own else self._label.of(row.get(self._label.name))
-        said = []
-        for at, turn in enumerate(turns):
-            mine = turn["role"] == ASSISTANT
-            said.append(
-                {
-                    "speaker": turn["role"],
-                    "role": turn["role"],
-                    "text": turn["text"],
-                    "reasoning": turn["reasoning"] or (at == last and self._of(row, "reasoning")) or "",
-                    "canary": self._canary(row),
-                    "model": self._of(row, "model") if mine else None,
-                    "label_gold": own.get(at) if own else whole if at == last else None,
-                    "ratings": _judged(row.get(self._columns["judges"])) if at == last else (),
-                }
-            )
-        family = _fingerprint([(turn["role"], turn["text"]) for turn in turns])
-        record = self._record(family, CHAT, said, row, notes)
-        return replace(record, game_id=game_id) if game_id else self._named(record)
-
-    def _named(self, record: GameRecord) -> GameRecord:
-        """The record with an id of its family and of what it says, in whatever order, so that neither a file's name nor
-        the order of its rows tells in an id; each copy has its own.
-        """
-        said = sorted(json.dumps([event.actor, event.text, event.data]) for event in record.events)
-        models = sorted((seat.name, seat.model) for seat in record.seats)
-        words = _fingerprint([record.game_id, record.cell, record.meta.get("split"), models, said])
-        self._copies[words] += 1
-        own = _fingerprint([words, self._copies[words]])[:8]
-        return replace(record, game_id=f"{record.game_id}-{own}")
+        if options.reasoning:
+            self._columns["reasoning"] = _named(columns, options.reasoning, (), "reasoning")
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
         value = row.get(self._columns[what])
@@ -376,19 +219,17 @@ class _Reader:
 
     def _canary(self, row: Mapping[str, Any]) -> str | None:
         """The mark by which a row's publishers ask that nobody trains on it."""
-        asked = self.column("untrained")
+        asked = self._columns["untrained"]
         return self._of(row, "canary") or (asked if asked and _word(row.get(asked)) in _YES else None)
 
     def _record(
-        self,
-        family: str,
-        kind: str,
-        said: Sequence[Mapping[str, Any]],
-        row: Mapping[str, Any],
-        notes: Sequence[str],
+        self, family: str, kind: str, said: Sequence[Mapping[str, Any]], row: Mapping[str, Any], game_id: str = ""
     ) -> GameRecord:
-        """The record, with the name of its family as its id."""
-        split, notes = self._of(row, "split"), list(notes)
+        """The record of what was said. game_id: as the source has it; else its id is made of its family and of what it
+        says, in whatever order, so that neither a file's name nor the order of its rows tells in an id; each copy has
+        its own.
+        """
+        split, notes = self._of(row, "split"), list(self._notes)
         if split and split.strip().casefold() not in SPLIT_NAMES:
             notes.append(f"the split {split[:40]!r} is not known, so that build chooses one")
             split = None
@@ -402,7 +243,111 @@ class _Reader:
             meta["domain"] = domain
         if canary := canary_of(row):
             meta["canary"] = canary
-        return replace(record, cell=self._of(row, "task") or "", meta=meta)
+        cell = self._of(row, "task") or ""
+        if not game_id:
+            words = sorted(json.dumps([event.actor, event.text, event.data]) for event in record.events)
+            models = sorted((seat.name, seat.model) for seat in record.seats)
+            told = _fingerprint([family, cell, meta.get("split"), models, words])
+            self._copies[told] += 1
+            game_id = f"{family}-{_fingerprint([told, self._copies[told]])[:8]}"
+        return replace(record, game_id=game_id, cell=cell, meta=meta)
+
+
+class _TextReader(_OwnReader):
+    def __init__(
+        self, options: TextOptions, columns: Sequence[str], head: Sequence[Mapping[str, Any]], copies: Counter[str]
+    ) -> None:
+        label = _label_column(options, columns, head)
+        super().__init__(options, columns, label, copies)
+        self._text = _text_column(columns, options.text, head, {label.name, options.group, self._columns["reasoning"]})
+        self._group = _named(columns, options.group, _GROUPS - {self._text}, "group", needed=False)
+        self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
+
+    def key(self, row: Mapping[str, Any]) -> str | None:
+        if not present(row.get(self._text)) or not str(row[self._text]).strip():
+            raise BadData(f"it has no text: {self._text} is empty")
+        if self._group and not present(row.get(self._group)):
+            raise BadData(f"it belongs to no group: {self._group} is empty")
+        return _word(row[self._group]) if self._group else None
+
+    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
+        lines, told = zip(*rows, strict=True)
+        family = _fingerprint(str(told[0][self._text])) if key is None else key
+        yield attempt(file, lines[0], family, partial(self._texts, family, told))
+
+    def _texts(self, family: str, rows: Sequence[Mapping[str, Any]]) -> GameRecord:
+        said = [
+            {
+                "speaker": self._of(row, "speaker") or AUTHOR,
+                "text": row[self._text],
+                "reasoning": self._of(row, "reasoning") or "",
+                "label_gold": self._label.of(row.get(self._label.name)),
+                "model": self._of(row, "model"),
+                "canary": self._canary(row),
+            }
+            for row in rows
+        ]
+        return self._record(family, TEXT, said, rows[0])
+
+
+class _ChatReader(_OwnReader):
+    def __init__(
+        self, options: OwnOptions, columns: Sequence[str], head: Sequence[Mapping[str, Any]], copies: Counter[str]
+    ) -> None:
+        self._messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
+        of_turns = any(_has_turn_labels(row.get(self._messages)) for row in head)
+        label = LabelColumn("deceptive") if of_turns else _label_column(options, columns, head)
+        super().__init__(options, columns, label, copies)
+
+    def key(self, row: Mapping[str, Any]) -> None:  # noqa: ARG002
+        return None
+
+    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:  # noqa: ARG002
+        for line, row in rows:
+            own = row.get(self._columns["id"])
+            game_id = str(own) if present(own) else ""
+            yield attempt(file, line, game_id, partial(self._chat, game_id, row))
+
+    def _chat(self, game_id: str, row: Mapping[str, Any]) -> GameRecord:
+        turns = turns_of(row.get(self._messages))
+        last = last_answer(turns)
+        if not turns[last]["text"].strip():
+            raise BadData("the assistant's last turn has no text")
+        own = _turn_labels(turns)
+        whole = None if own else self._label.of(row.get(self._label.name))
+        said = [
+            {
+                "speaker": turn["role"],
+                "role": turn["role"],
+                "text": turn["text"],
+                "reasoning": turn["reasoning"] or (at == last and self._of(row, "reasoning")) or "",
+                "canary": self._canary(row),
+                "model": self._of(row, "model") if turn["role"] == ASSISTANT else None,
+                "label_gold": own.get(at) if own else whole if at == last else None,
+                "ratings": _judged(row.get(self._columns["judges"])) if at == last else (),
+            }
+            for at, turn in enumerate(turns)
+        ]
+        family = _fingerprint([(turn["role"], turn["text"]) for turn in turns])
+        return self._record(family, CHAT, said, row, game_id)
+
+
+def _label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> LabelColumn:
+    """The column of labels. Raises BadData where there are several, or its values are unclear."""
+    name = _named(columns, options.label, _LABELS, "label", needed=False)
+    if not name:
+        plain = [one for one in columns if _says_plainly([row.get(one) for row in rows])]
+        name = plain[0] if len(plain) == 1 else ""
+    label = LabelColumn(name, options.deceptive)
+    values = [row.get(name) for row in rows] if name else []
+    try:
+        found = {label.of(value) for value in values}
+    except BadData as error:
+        there = ", ".join(dict.fromkeys(str(value)[:40] for value in values if present(value)))
+        raise BadData(f"{error}; it has {there[:300]}") from None
+    if options.deceptive and True not in found and any(map(present, values)):
+        raise BadData(f"no row of {name} has a value that --deceptive names")
+    return label
 
 
 def canary_of(row: Mapping[str, Any]) -> str:
@@ -493,7 +438,7 @@ def _named(columns: Sequence[str], given: str, usual: Collection[str], what: str
     """The column that the user names, or the one with a usual name. Raises BadData for none, if one is needed, and for
     several.
     """
-    shown = f"{', '.join(map(str, columns[:_SHOWN]))}{' …' if len(columns) > _SHOWN else ''}"
+    shown = f"{', '.join(map(str, columns[:SHOWN]))}{' …' if len(columns) > SHOWN else ''}"
     if given:
         if given not in columns:
             raise BadData(f"--{what} {given}: there is no such column; it has {shown}")

@@ -19,7 +19,6 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.importers.importing import find_importer
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
@@ -42,7 +41,7 @@ every_reader = pytest.mark.parametrize(
 
 @every_importer
 def test_an_importer_says_what_it_reads_whose_it_is_and_what_may_be_done_with_it(importer: type[Importer]) -> None:
-    assert find_importer(importer.format) is importer
+    assert IMPORTERS[importer.format] is importer
     assert importer.format == importer.format.lower()
     assert importer.__doc__
     for words in (importer.reads, importer.origin, importer.licence):
@@ -217,4 +216,4 @@ def test_a_record_that_breaks_the_protocol_is_rejected(
     monkeypatch.setattr(LiarsTable, "games", [replace(stray, events=(*stray.events, stranger)), good])
     result = import_games("liars-table", source, out=tmp_path / "run")
     assert result.games == 1
-    assert result.rejected.row(0) == ("games", 1, "Ann-1", "event 3 names Zoe, who is not at the table")
+    assert result.rejected.row(0) == ("games", 1, "Ann-1", "event 3 (statement): its actor 'Zoe' has no seat")

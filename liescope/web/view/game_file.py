@@ -31,7 +31,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import Source
 from liescope.generate.corpus.corpus_facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
-from liescope.generate.importers.jsonl.jsonl_importer import UNKNOWN_MODEL
+from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
 from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
 from liescope.web.rendering import STATIC, templates

@@ -17,7 +17,7 @@ from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, Seat, Source, not_chosen
-from liescope.generate.importers.jsonl.jsonl_importer import UNKNOWN_MODEL
+from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
 from liescope.generate.runs.game_text import proof_words, verdict_words
 from liescope.labeling import ledger
 from liescope.labeling.acts import FATES

@@ -20,8 +20,8 @@ from liescope.common.errors import BadData
 from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, import_games, importing, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.importers.json_lines import DEEPEST, Line, read_lines, read_objects
-from liescope.generate.importers.mini_mafia.database import SafeDatabase
+from liescope.generate.importers.mini_mafia_database import SafeDatabase
+from liescope.generate.importers.tables import DEEPEST, Line, lines_of, read_objects, unpacked
 from tests.generate.importers.written import as_log, play_game
 
 Writer = Callable[..., Path]
@@ -93,7 +93,7 @@ def test_a_gzip_bomb_without_a_line_break_takes_little_memory(tmp_path: Path) ->
     block = b"a" * MEGABYTE
     bomb = b"".join(packer.compress(block) for _ in range(100)) + packer.flush()
     (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n') + bomb)
-    lines, peak = peak_of(lambda: list(read_lines(tmp_path / "bomb.jsonl.gz")))
+    lines, peak = peak_of(lambda: list(lines_of(unpacked(tmp_path / "bomb.jsonl.gz"))))
     assert lines[0] == Line(1, '{"a": 1}')
     assert [(line.number, line.text) for line in lines[1:]] == [(2, "")]
     assert "longer than" in lines[1].problem
@@ -103,12 +103,12 @@ def test_a_gzip_bomb_without_a_line_break_takes_little_memory(tmp_path: Path) ->
 def test_lines_after_many_blank_ones_keep_their_numbers(tmp_path: Path) -> None:
     blank = b"\n" * 1_000_000 + b" \n \r\n" * 10_000
     (tmp_path / "blank.gz").write_bytes(gzip.compress(blank + b"{}\n \n", compresslevel=1))
-    assert [(line.number, line.text) for line in read_lines(tmp_path / "blank.gz")] == [(1_020_001, "{}")]
+    assert [(line.number, line.text) for line in lines_of(unpacked(tmp_path / "blank.gz"))] == [(1_020_001, "{}")]
 
 
 def test_a_gzipped_file_that_is_too_large_ends_with_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "big.gz").write_bytes(gzip.compress(b"{}\n" * 400_000))
-    *lines, last = read_lines(tmp_path / "big.gz", most_unpacked=100_000)
+    *lines, last = lines_of(unpacked(tmp_path / "big.gz", 100_000))
     assert 30_000 < len(lines) < 70_000
     assert {line.text for line in lines} == {"{}"}
     assert "unpack it first" in last.problem
@@ -121,7 +121,7 @@ def test_a_line_of_100_megabytes_takes_little_memory_and_the_next_line_is_read(t
         file.truncate(100 * MEGABYTE)
         file.seek(0, 2)
         file.write(b"\n{}\n")
-    lines, peak = peak_of(lambda: list(read_lines(path)))
+    lines, peak = peak_of(lambda: list(lines_of(unpacked(path))))
     assert [(line.number, line.text) for line in lines] == [(1, "{}"), (2, ""), (3, "{}")]
     assert peak < 25
 
@@ -129,7 +129,7 @@ def test_a_line_of_100_megabytes_takes_little_memory_and_the_next_line_is_read(t
 @pytest.mark.parametrize("longest", [1, 2, 3, 100])
 def test_a_line_may_be_as_long_as_the_limit_and_no_longer(longest: int, tmp_path: Path) -> None:
     (tmp_path / "lines").write_bytes(b"\n".join(b"x" * size for size in (longest, longest + 1, longest)))
-    read = [(line.number, line.text, bool(line.problem)) for line in read_lines(tmp_path / "lines", longest)]
+    read = [(line.number, line.text, bool(line.problem)) for line in lines_of(unpacked(tmp_path / "lines"), longest)]
     text = "x" * longest
     assert read == [(1, text, False), (2, "", True), (3, text, False)]
 
@@ -223,12 +223,12 @@ def test_what_stands_before_a_damaged_or_cut_place_is_read(tmp_path: Path) -> No
         place = int(len(packed) * share)
         for broken in (packed[:place], packed[:place] + bytes(400) + packed[place + 400 :]):
             (tmp_path / "damaged.gz").write_bytes(broken)
-            *lines, last = read_lines(tmp_path / "damaged.gz")
+            *lines, last = lines_of(unpacked(tmp_path / "damaged.gz"))
             assert last.problem
             whole = [line for line in lines if line.text in text.decode()]
             assert len(whole) > 2000 * share - 200
     (tmp_path / "damaged.gz").write_bytes(packed[:-1])
-    *lines, last = read_lines(tmp_path / "damaged.gz")
+    *lines, last = lines_of(unpacked(tmp_path / "damaged.gz"))
     assert (len(lines), "cut off" in last.problem) == (2000, True)
 
 
@@ -237,4 +237,4 @@ def test_gzip_members_of_any_size_with_zeros_behind_them_are_one_file(tmp_path: 
     for size in (1, 100, 2048, 4000, 4096, 5000, 20_000):
         parts = [chance.randbytes(size).hex().encode() + b"\n" for _ in range(3)]
         (tmp_path / "members.gz").write_bytes(b"".join(map(gzip.compress, parts)) + bytes(5000))
-        assert [line.text.encode() + b"\n" for line in read_lines(tmp_path / "members.gz")] == parts
+        assert [line.text.encode() + b"\n" for line in lines_of(unpacked(tmp_path / "members.gz"))] == parts

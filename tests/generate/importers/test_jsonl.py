@@ -17,8 +17,8 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, import_games, read_games
-from liescope.generate.importers.jsonl import jsonl_importer as jsonl
-from liescope.generate.importers.jsonl.columns import REQUIRED, Row
+from liescope.generate.importers import jsonl_importer as jsonl
+from liescope.generate.importers.statement_rows import REQUIRED, Row
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import NO_ROLE, NOT_IN_SOURCE, label_game
 
@@ -230,7 +230,7 @@ def test_a_game_without_end_is_rejected_before_it_fills_the_memory(
 
 
 def test_the_guide_has_every_column_as_the_code_declares_it() -> None:
-    from liescope.generate.importers.jsonl.columns import table
+    from liescope.generate.importers.statement_rows import table
 
     guide = Path(__file__).parents[3] / "docs" / "guides" / "import.md"
     assert table() in guide.read_text(encoding="utf-8")

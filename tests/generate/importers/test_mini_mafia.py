@@ -17,7 +17,7 @@ import pytest
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, read_games
-from liescope.generate.importers.mini_mafia.mini_mafia_importer import paper_name
+from liescope.generate.importers.mini_mafia import paper_name
 from liescope.labeling.label import CUT_TEXT, label_game, text_is_lost
 from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import polars as pl
 import pytest
 
 import liescope
@@ -16,6 +17,7 @@ from liescope.common.errors import BadData
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus import build, read
+from liescope.generate.corpus.records import records
 from liescope.generate.importers.importing import import_games, read_games
 
 ALIBIS = [
@@ -44,7 +46,7 @@ def lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     return path
 
 
-def games(kind: str, source: Path, **options: Any) -> list[GameRecord]:
+def games(kind: str, source: Path | Sequence[Mapping[str, Any]], **options: Any) -> list[GameRecord]:
     found = list(read_games(kind, source, **options))
     assert all(isinstance(one, GameRecord) for one in found), found
     return [one for one in found if isinstance(one, GameRecord)]
@@ -61,6 +63,21 @@ def test_texts_that_belong_together_are_one_record_and_carry_the_sources_label(e
     ann, bob = games("text", source, group="interview")
     assert (labels(ann), labels(bob)) == ([True, False], [True, False])
     assert [event.text for event in bob.events] == ["He gave me the money himself.", "We met at school."]
+
+
+@pytest.mark.parametrize("kind", ["text", "jsonl"])
+def test_the_same_rows_are_equal_records_by_every_route(kind: str, tmp_path: Path) -> None:
+    names = {"interview": "game_id", "answer": "text", "verdict": "deceptive" if kind == "text" else "label_gold"}
+    rows = [{names[name]: cell for name, cell in row.items()} | {"speaker": row["interview"]} for row in ALIBIS]
+    (tmp_path / "a.json").write_text(json.dumps(rows), encoding="utf-8")
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    files = [table(tmp_path / "a.csv", rows), table(tmp_path / "a.tsv", rows), lines(tmp_path / "a.jsonl", rows)]
+    there = games(kind, rows)
+    for file in (*files, tmp_path / "a.json", tmp_path / "a.parquet"):
+        assert games(kind, file) == there, file
+    run = import_games(kind, rows, out=tmp_path / "run").run
+    assert list(records(run)) == there
+    assert [label for game in there for label in labels(game)] == [True, False, True, False]
 
 
 def test_without_a_group_each_row_is_its_own_and_a_note_says_so(tmp_path: Path) -> None:

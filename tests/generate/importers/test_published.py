@@ -14,8 +14,8 @@ import pytest
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import read_games
-from liescope.generate.importers.mini_mafia.memories import BLANK
-from liescope.generate.importers.mini_mafia.mini_mafia_importer import PAPER_NAMES
+from liescope.generate.importers.mini_mafia import PAPER_NAMES
+from liescope.generate.importers.mini_mafia_memories import BLANK
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import LOST_TEXT, text_is_lost
 

@@ -16,7 +16,7 @@ from liescope.common.errors import PlanChanged
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Status
 from liescope.games.record_checks import check_record
-from liescope.generate.importers import Rejected, import_games, json_lines, read_games
+from liescope.generate.importers import Rejected, game_reader, import_games, read_games
 from liescope.generate.runs.run_folder import with_settings
 from liescope.labeling.acts import night_act_rows
 from liescope.labeling.label import label_game
@@ -189,9 +189,9 @@ def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monk
     for name in ("cut.tar.gz", "other.tar.xz"):
         assert "cannot be read as a tar archive" in reason(tmp_path / name)
     bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
-    monkeypatch.setattr(json_lines, "LARGEST_ARCHIVE", 1 << 20)
+    monkeypatch.setattr(game_reader, "LARGEST_ARCHIVE", 1 << 20)
     assert "larger than 1,048,576 bytes" in reason(bomb)
-    monkeypatch.setattr(json_lines, "LARGEST_FILE", 100)
+    monkeypatch.setattr(game_reader, "LARGEST_FILE", 100)
     assert "at most 100 are read" in reason(archive)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from liescope.common.errors import BadData
 from liescope.common.reading import regular
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
-from liescope.generate.importers.mini_mafia.log_game import (
+from liescope.generate.importers.mini_mafia_log import (
     UNKNOWN_MODEL,
     WINNERS,
     LogDay,
@@ -30,7 +30,7 @@ from liescope.generate.importers.mini_mafia.log_game import (
     LogMessage,
     LogVote,
 )
-from liescope.generate.importers.mini_mafia.memories import UNCLOSED, role_of
+from liescope.generate.importers.mini_mafia_memories import UNCLOSED, role_of
 
 MAGIC = b"SQLite format 3\x00"
 QUERY_SECONDS = 10.0

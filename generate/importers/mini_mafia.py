@@ -18,10 +18,10 @@ from liescope.common.reading import open_regular
 from liescope.common.settings import OptionsModel
 from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
-from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.mini_mafia.database import MAGIC, read_database
-from liescope.generate.importers.mini_mafia.log_game import FORMAT, ROLES, UNKNOWN_MODEL, LogGame, record_of
-from liescope.generate.importers.mini_mafia.memories import player_list, read_log_game, role_of
+from liescope.generate.importers.mini_mafia_database import MAGIC, read_database
+from liescope.generate.importers.mini_mafia_log import FORMAT, ROLES, UNKNOWN_MODEL, LogGame, record_of
+from liescope.generate.importers.mini_mafia_memories import player_list, read_log_game, role_of
+from liescope.generate.importers.tables import read_objects
 
 PAPER_NAMES = {
     "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": "Llama 3.1 8B Instruct",

@@ -18,7 +18,7 @@ from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.games.mafia import DETECTIVE, MAFIOSO
-from liescope.generate.importers.mini_mafia.log_game import WINNERS, LogDay, LogGame, LogMessage, LogVote
+from liescope.generate.importers.mini_mafia_log import WINNERS, LogDay, LogGame, LogMessage, LogVote
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT, MAYBE_CUT
 
 UNCLOSED = "the closing quote is missing"

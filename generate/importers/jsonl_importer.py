@@ -1,0 +1,249 @@
+"""Importers of tables: what they share, and the one whose rows are statements of games."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, ValidationError, field_validator
+
+from liescope.common.errors import BadData, UsageError
+from liescope.common.settings import OptionsModel
+from liescope.data_cards.licences import OPEN, Terms
+from liescope.games.game_registry import GAMES
+from liescope.generate.importers.importer_protocol import Imported, Importer, Rejected, attempt
+from liescope.generate.importers.statement_rows import ALSO, NEEDED, REQUIRED, Row, fault, game_of, present, read_row
+from liescope.generate.importers.tables import Rows, Spool, identity, read_rows
+
+MOST_ROWS = 100_000  # of one game
+SHOWN = 12  # columns in a message
+_HEAD = 500  # rows that show which columns a source has, and what is in them
+_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+class SourceOptions(OptionsModel):
+    """Whose words they are, what may be done with them, and what their label means."""
+
+    about: str = Field(default="", description="A sentence for the dataset card on what these are.")
+    means: str = Field(
+        default="", description="What the source's label (label_gold) says and who decided, for the dataset card."
+    )
+    origin: str = Field(default="", description="Who published the statements, and where.")
+    licence: str = Field(default="", description="Their licence: an id such as mit or cc-by-4.0, or a sentence.")
+    redistributable: bool | None = Field(
+        default=None, description="Whether that licence lets anyone pass them on; known for the usual ids."
+    )
+    language: list[str] = Field(
+        default=[], description="A language of the words, as a code such as en or pt-BR; may be repeated."
+    )
+
+    @field_validator("language")
+    @classmethod
+    def _is_a_code(cls, given: list[str]) -> list[str]:
+        for one in given:
+            if not _CODE.fullmatch(one):
+                raise ValueError(f"{one!r} is no code of a language; give one such as en, de or pt-BR")
+        return given
+
+
+class RowReader(ABC):
+    """Makes games of the rows of one table, whose columns it knows."""
+
+    @abstractmethod
+    def key(self, row: Mapping[str, Any]) -> str | None:
+        """What the rows of a game have in common; None for a row that is a game by itself. Raises BadData for a row
+        that cannot be used.
+        """
+
+    @abstractmethod
+    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
+        """The game of these rows, and whatever cannot be read in them."""
+
+
+class TableImporter(Importer):
+    """Reads games from the rows of a table: a file, a dataset, or rows in memory."""
+
+    Options: ClassVar[type[OptionsModel]] = SourceOptions
+
+    def terms(self) -> Terms:
+        """What the user says about the licence; nothing said is nothing allowed."""
+        assert isinstance(self.options, SourceOptions)
+        told, name = self.options, self.options.licence.strip().lower()
+        words = f"Licence {told.licence.strip()}." if name in OPEN else f"{told.licence.strip().rstrip('.')}."
+        return Terms(
+            told.origin.strip() or self.origin,
+            words if name else self.licence,
+            name if name in OPEN else "",
+            name in OPEN if told.redistributable is None else told.redistributable,
+            told.means.strip(),
+            tuple(dict.fromkeys(told.language)),
+        )
+
+    def identity(self, source: Path) -> Mapping[str, str]:
+        return identity(source)
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        return self.games(source.name, self.rows(source))
+
+    def rows(self, source: Path) -> Rows:
+        """The rows of a source. Raises OSError if it cannot be opened."""
+        return read_rows(source)
+
+    @abstractmethod
+    def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
+        """The reader of a table with these columns. head: its first rows. Raises BadData if they cannot be read."""
+
+    def games(self, name: str, rows: Rows) -> Iterator[Imported | Rejected]:
+        """Every game of a table, in the order in which each first occurs. name: of the table, for rejections."""
+        head = list(islice(rows, _HEAD))
+        told = [row for _, row in head if not isinstance(row, Rejected)]
+        columns = list(dict.fromkeys(chain.from_iterable(told)))
+        try:
+            reader = self.reader(columns, told)
+        except BadData as error:
+            yield from (row for _, row in chain(head, rows) if isinstance(row, Rejected))
+            if columns:
+                yield Rejected(name, 0, "", str(error))
+            return
+        spool = Spool()
+        for line, row in chain(head, rows):
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            try:
+                key = reader.key(row)
+            except BadData as error:
+                yield Rejected(name, line, "", str(error))
+                continue
+            if key is None:
+                yield from reader.games(name, None, [(line, row)])
+            else:
+                spool.add(key, line, row)
+        for key, mine in spool.games():
+            yield from reader.games(name, key, mine)
+
+
+class JsonlOptions(SourceOptions):
+    """How to read a source's columns, and what to call its game."""
+
+    map: list[str] = Field(
+        default=[], description="Read a column under another name: THEIRS=OURS; THEIRS= leaves it out."
+    )
+    game: str = Field(default="imported-game", min_length=1, description="What the game is called.")
+    deceptive_role: list[str] = Field(
+        default=[], description="A role that aims to deceive, where the rows name roles only; may be repeated."
+    )
+
+
+class JsonlImporter(TableImporter):
+    """One row a statement: JSON lines, a JSON array, CSV, Parquet, or a dataset in a folder or on the Hub."""
+
+    format: ClassVar[str] = "jsonl"
+    reads: ClassVar[str] = (
+        "a table with a statement in each row: .jsonl, .json, .csv, .parquet, a dataset's folder, USER/NAME[:CONFIG]"
+    )
+    origin: ClassVar[str] = "a table of statements"
+    licence: ClassVar[str] = "None is stated: not to be redistributed."
+    Options: ClassVar[type[OptionsModel]] = JsonlOptions
+
+    def __init__(self, options: JsonlOptions) -> None:
+        """Raises UsageError for a renaming or a name of the game that cannot be used."""
+        super().__init__(options)
+        if options.game in GAMES:
+            raise UsageError(
+                f"--game {options.game}: Liescope plays that game by rules of its own, which games from elsewhere need "
+                f"not follow; call it something else, such as {options.game}-imported"
+            )
+        self._given, self._names = options, _renaming(options.map)
+
+    def game_texts(self) -> Mapping[str, str]:
+        return {self._given.game: self._given.about} if self._given.about else {}
+
+    def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:  # noqa: ARG002
+        reader = _StatementReader(self._given, self._names)
+        here = reader.read_as(tuple(columns)).values()
+        shown = f"{', '.join(columns[:SHOWN])}{' …' if len(columns) > SHOWN else ''}"
+        if missing := [name for name in REQUIRED if name not in here]:
+            lacks = f"it lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+            raise BadData(f"{lacks} and has {shown}: rename with --map THEIRS={missing[0]}")
+        if odd := [theirs for theirs, ours in self._names.items() if ours and theirs not in columns]:
+            raise BadData(f"--map names {', '.join(odd)}, which is no column; it has {shown}")
+        return reader
+
+
+class _StatementReader(RowReader):
+    """Reads rows by the columns of the format. names: their columns and ours, where they differ."""
+
+    def __init__(self, options: JsonlOptions, names: Mapping[str, str]) -> None:
+        self._game, self._deceptive, self._names = options.game, options.deceptive_role, names
+        self.read_as = cache(self._matched)
+
+    def _matched(self, columns: tuple[str, ...]) -> dict[str, str]:
+        """The columns that are read, each with its name in the format."""
+        given = {theirs: ours for theirs, ours in self._names.items() if theirs in columns and ours}
+        own = [name for name in columns if name in Row.model_fields and name not in self._names]
+        own = [name for name in own if name not in self._names.values()]
+        also = {name: ALSO[name] for name in columns if name in ALSO and name not in self._names}
+        taken = {*own, *given.values()}
+        return {
+            **{theirs: ours for theirs, ours in also.items() if ours not in taken},
+            **{name: name for name in own},
+            **given,
+        }
+
+    def key(self, row: Mapping[str, Any]) -> str:
+        value = next((row[theirs] for theirs, ours in self.read_as(tuple(row)).items() if ours == "game_id"), None)
+        if not present(value):
+            raise BadData("it names no game: the column game_id is empty")
+        text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+        return f"{self._game}-{text}" if text.isdecimal() else text  # other sources number their games too
+
+    def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
+        first, kept, unread, bad = 0, list[Row](), dict[str, None](), 0
+        left_out, reasons, game_id = Counter[str](), dict[str, str](), str(key)
+        for line, cells in rows:
+            first = first or line
+            if len(kept) >= MOST_ROWS:
+                yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements")
+                return
+            read_as = self.read_as(tuple(cells))
+            unread |= dict.fromkeys(name for name, value in cells.items() if name not in read_as and present(value))
+            try:
+                row, faults = read_row({ours: cells[theirs] for theirs, ours in read_as.items()} | {"game_id": game_id})
+            except ValidationError as error:
+                bad += 1
+                wrong = [fault(each) for each in error.errors() if each["loc"][0] in NEEDED]
+                yield Rejected(file, line, game_id, wrong[0])
+            else:
+                kept.append(row)
+                left_out.update(faults.keys())
+                reasons = faults | reasons
+        if not kept:
+            return
+        names = [name for name in unread if name not in self._names]
+        notes = [f"columns that are not read: {', '.join(names)}"] if names else []
+        notes += [f"{bad} of its rows could not be read"] if bad else []
+        notes += [f"cells of {name} could not be read and are left out ({why})" for name, why in reasons.items()]
+        make = partial(game_of, game_id, self._game, kept, self._deceptive, notes, left_out)
+        yield attempt(file, first, game_id, make)
+
+
+def _renaming(pairs: list[str]) -> dict[str, str]:
+    """Their columns and ours, "" for one to leave out. Raises UsageError."""
+    names: dict[str, str] = {}
+    for pair in pairs:
+        theirs, sign, ours = (part.strip() for part in pair.partition("="))
+        if not sign or not theirs:
+            raise UsageError(f"--map {pair}: write the source's column, =, and the format's, as in --map message=text")
+        if ours and ours not in Row.model_fields:
+            raise UsageError(f"--map {pair}: the format has no column {ours}; it has {', '.join(Row.model_fields)}")
+        if theirs in names or (ours and ours in names.values()):
+            raise UsageError(f"--map {pair}: a column is renamed twice")
+        names[theirs] = ours
+    return names

@@ -1,1 +1,0 @@
-"""The logs of the Mini-Mafia paper's authors."""

@@ -1,0 +1,359 @@
+"""The reader of tables: CSV, JSON lines, a JSON array, Parquet, a dataset in a folder or on the Hub, rows in memory.
+
+Each row comes with its line, or its number where there are no lines; what cannot be read is a rejection in its place.
+Memory use does not grow with the source: rows are gathered by game on disk.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NoReturn
+
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading, open_regular, read_text
+from liescope.generate.corpus.hub import hub_repo, plain_errors
+from liescope.generate.importers.importer_protocol import Rejected, fingerprint
+
+Rows = Iterator[tuple[int, dict[str, Any] | Rejected]]
+LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
+MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
+LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
+DEEPEST = 40
+_CHUNK = 1 << 16
+_ZIPPED_CHUNK = 1 << 12  # packed or unpacked bytes per read: the most that is lost before a damaged place
+GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+_LARGEST = 1 << 63
+_LONGEST_CELL = 4 << 20  # characters
+_BATCH = 1024
+_CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
+_ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".txt", ".eval"})  # of files
+
+
+def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
+    """Every row of a file or dataset. columns: of a Parquet file that has a `text`, all that is read; none for every
+    column.
+
+    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
+    """
+    if dataset := dataset_of(source):
+        yield from _read_dataset(*dataset)
+        return
+    with open_regular(source) as file:
+        is_parquet = file.read(len(_PARQUET)) == _PARQUET
+    kind = "".join(source.suffixes[-2:] if source.suffix == ".gz" else source.suffixes[-1:]).lower()
+    if is_parquet:
+        yield from _read_parquet(source, columns)
+    elif kind in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
+        yield from _read_csv(source, kind)
+    elif kind == ".json":
+        yield from _read_array(source)
+    else:
+        yield from read_objects(source)
+
+
+# JSON lines
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that is not blank, numbered from 1. problem: "" or why the text is missing or incomplete."""
+
+    number: int
+    text: str
+    problem: str = ""
+
+
+def read_objects(path: Path) -> Rows:
+    """The JSON object on each line of a file, plain or gzipped. Raises OSError if the file cannot be opened."""
+    return objects_of(lines_of(unpacked(path)), path.name)
+
+
+def objects_of(lines: Iterable[Line], file: str) -> Rows:
+    """The JSON object on each line. file: for rejections."""
+    for line in lines:
+        entry, problem = None, line.problem
+        if not problem:
+            try:
+                entry = json.loads(line.text, parse_constant=_no_number)
+                problem = _problem(entry) if isinstance(entry, dict) else "JSON, but not an object"
+            except RecursionError:
+                problem = f"not JSON: nested deeper than {DEEPEST} levels"
+            except ValueError as error:
+                problem = f"not JSON: {error}"
+        yield line.number, entry if entry is not None and not problem else Rejected(file, line.number, "", problem)
+
+
+def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """The lines of a UTF-8 text that comes in chunks. One that is not UTF-8 or longer than `longest` bytes comes with
+    its problem. So does the place where a gzipped file is damaged, after all lines before it.
+    """
+    number, rest = 1, b""
+    try:
+        for chunk in chunks:
+            if not rest and chunk.isspace():  # a file of blank lines costs nothing
+                number += chunk.count(b"\n")
+                continue
+            *whole, last = chunk.split(b"\n")
+            for part in whole:
+                yield from _line(number, rest + part, longest)
+                number, rest = number + 1, b""
+            rest += last[: max(0, longest + 1 - len(rest))]  # of an overlong line no more is kept
+    except (EOFError, zlib.error) as error:
+        yield Line(number, "", str(error))
+    else:
+        yield from _line(number, rest, longest)
+
+
+def _line(number: int, raw: bytes, longest: int) -> Iterator[Line]:
+    if len(raw) > longest:
+        yield Line(number, "", f"longer than {longest:,} bytes")
+        return
+    try:
+        if text := raw.decode("utf-8-sig" if number == 1 else "utf-8").strip():
+            yield Line(number, text)
+    except UnicodeDecodeError as error:
+        yield Line(number, "", f"not UTF-8: {error.reason} at byte {error.start}")
+
+
+def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
+    """The content of a file, plain or gzipped, in chunks. Raises EOFError or zlib.error at a damaged place, EOFError if
+    the content is larger than `most_unpacked` bytes, OSError if the file cannot be opened.
+    """
+    # Python's gzip reader would drop what it has unpacked when it meets damage.
+    with open_regular(path) as file:
+        zipped = file.read(len(GZIP)) == GZIP
+        file.seek(0)
+        if not zipped:
+            yield from iter(lambda: file.read(_CHUNK), b"")
+            return
+        size, unpack = 0, zlib.decompressobj(wbits=31)
+        while packed := file.read(_ZIPPED_CHUNK):
+            while packed:
+                if unpack.eof:  # another gzip member, or zero padding of a block
+                    packed = packed.lstrip(b"\0")
+                    if not GZIP.startswith(packed[:2]):
+                        raise EOFError("after the end of the gzipped data comes something else")
+                    if not packed:
+                        break
+                    unpack = zlib.decompressobj(wbits=31)
+                chunk = unpack.decompress(packed, _ZIPPED_CHUNK)
+                size += len(chunk)
+                yield chunk
+                if size > most_unpacked:
+                    raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
+                packed = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
+        while not unpack.eof and (chunk := unpack.decompress(b"", _ZIPPED_CHUNK)):
+            yield chunk
+        if not unpack.eof:
+            raise EOFError("the gzipped file is cut off here")
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
+
+
+def _problem(entry: Any) -> str:
+    """Why a value cannot be kept as plain data; "" if it can."""
+    level = [entry]
+    for _ in range(DEEPEST):
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict | list):
+                below.extend(value.values() if isinstance(value, dict) else value)
+            elif (isinstance(value, float) and not math.isfinite(value)) or (
+                isinstance(value, int) and not -_LARGEST <= value < _LARGEST
+            ):
+                return "holds a number that is too large"
+        if not below:
+            return ""
+        level = below
+    return f"nested deeper than {DEEPEST} levels"
+
+
+# Other files
+
+
+def _read_array(source: Path) -> Rows:
+    """A file that holds one array, or JSON lines under the name of one."""
+    with open_regular(source) as file:
+        is_array = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    if not is_array:
+        yield from read_objects(source)
+        return
+    if source.stat().st_size > LARGEST_ARRAY:
+        yield 0, Rejected(source.name, 0, "", f"an array of more than {LARGEST_ARRAY:,} bytes; write one object a line")
+        return
+    try:
+        rows = json.loads(read_text(source, LARGEST_ARRAY, "utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        yield 0, Rejected(source.name, 0, "", f"not JSON: {str(error)[:200]}")
+        return
+    for number, row in enumerate(rows, 1):
+        yield number, row if isinstance(row, dict) else Rejected(source.name, number, "", "JSON, but not an object")
+
+
+def _read_csv(source: Path, kind: str) -> Rows:
+    csv.field_size_limit(_LONGEST_CELL)
+    opened = gzip.open if kind.endswith(".gz") else open
+    number = 1
+    try:
+        with opened(source, "rt", encoding="utf-8-sig", newline="") as file:
+            head = file.readline(_LONGEST_CELL)
+            file.seek(0)
+            comma = "\t" if kind.startswith(".tsv") else max(",;", key=head.count)
+            reader = csv.DictReader(file, delimiter=comma)
+            for row in reader:
+                number = reader.line_num
+                long = Rejected(source.name, number, "", "it has more cells than the first line")
+                yield number, long if None in row else dict(row)
+    except UnicodeDecodeError as error:
+        why = f"not UTF-8: save it as CSV in UTF-8 ({str(error)[:200]})"
+        yield number + 1, Rejected(source.name, number + 1, "", why)
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield number + 1, Rejected(source.name, number + 1, "", f"not CSV: {str(error)[:200]}")
+
+
+def _read_parquet(source: Path, columns: Collection[str]) -> Rows:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with pq.ParquetFile(source) as file:
+            names = file.schema_arrow.names
+            wanted = [name for name in names if name in columns] if columns and "text" in names else None
+            for batch in file.iter_batches(_BATCH, columns=wanted):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowException, OSError, ValueError) as error:
+        why = f"not Parquet, or damaged: {str(error).splitlines()[0][:200]}"
+        yield number + 1, Rejected(source.name, number + 1, "", why)
+
+
+# Datasets
+
+
+def dataset_of(source: Path) -> tuple[str, str | None] | None:
+    """The folder or the name on the Hub, and the config, of a source that is a dataset; None for a file."""
+    if source.is_dir():
+        return str(source), None
+    if source.suffix.lower() in _ENDINGS or source.exists():
+        return None
+    scheme = "hf:" if str(source).startswith("hf:") else ""
+    name, _, config = str(source).removeprefix(scheme).partition(":")
+    if config and Path(scheme + name).is_dir():
+        return scheme + name, config
+    repo = hub_repo(scheme + name)
+    return (repo, config or None) if repo else None
+
+
+def identity(source: Path) -> dict[str, str]:
+    """What a source is called and a hash of its content: for a dataset on the Hub, its revision.
+
+    Raises OSError if it cannot be opened.
+    """
+    if (dataset := dataset_of(source)) is None:
+        return {"name": source.name, "sha256": fingerprint(source)}
+    name, config = dataset
+    words = {"config": config} if config else {}
+    if not Path(name).is_dir():
+        return {"name": name, **words, "revision": _revision(name)}
+    return {"name": Path(name).resolve().name, **words, "sha256": fingerprint(Path(name))}
+
+
+def _revision(repo: str) -> str:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    try:
+        with plain_errors(repo):
+            return str(HfApi(library_name="liescope").dataset_info(repo).sha)
+    except Exception as error:
+        if isinstance(error.__cause__, RepositoryNotFoundError):
+            raise BadData(f"there is no file or folder {repo}, and no such dataset that you may see") from error
+        raise
+
+
+def _read_dataset(name: str, config: str | None) -> Rows:
+    """The rows of all splits, streamed. A dataset of several splits names each row's split, unless a column does."""
+    import datasets
+
+    local = Path(name).is_dir()
+    number = 0
+    try:
+        with plain_errors(name):
+            version = None if local else _revision(name)
+            with Reading(name, _CARD) if local else nullcontext():
+                splits = datasets.load_dataset(name, config, streaming=True, revision=version)
+            for split, rows in splits.items():
+                named = {"split": str(split)} if len(splits) > 1 else {}
+                for row in rows:
+                    number += 1
+                    yield number, {**named, **decoded(row, rows.features or {})}
+    except (ValueError, FileNotFoundError, datasets.exceptions.DatasetsError) as error:
+        line = " ".join(str(error).split())[:200]
+        if not number:
+            raise BadData(f"{name} cannot be read as a dataset: {line}") from error
+        yield number + 1, Rejected(name, number + 1, "", f"the rest cannot be read: {line}")
+
+
+def decoded(row: Mapping[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the names of classes in place of their numbers, of which -1 means that it has none. features: of
+    the dataset.
+    """
+    names = {
+        column: (kind.int2str(row[column]) if row[column] >= 0 else None)
+        for column, kind in features.items()
+        if hasattr(kind, "int2str") and isinstance(row.get(column), int)
+    }
+    return {**row, **names}
+
+
+# Gathering
+
+
+class Spool:
+    """Rows in any order, given back game by game, in the order in which each game first occurs. It lives in a private
+    file that goes away by itself.
+    """
+
+    _AT_ONCE = 1000
+
+    def __init__(self) -> None:
+        self._base = sqlite3.connect("")
+        self._base.execute("PRAGMA journal_mode = OFF")
+        self._base.execute("CREATE TABLE rows (game INTEGER, line INTEGER, row TEXT)")
+        self._games: dict[str, int] = {}
+        self._waiting: list[tuple[int, int, str]] = []
+
+    def add(self, game_id: str, line: int, row: Mapping[str, Any]) -> None:
+        """Keep a row. line: its line in the source."""
+        game = self._games.setdefault(game_id, len(self._games))
+        self._waiting.append((game, line, json.dumps(row, default=str)))
+        if len(self._waiting) >= self._AT_ONCE:
+            self._write()
+
+    def games(self) -> Iterator[tuple[str, Iterator[tuple[int, dict[str, Any]]]]]:
+        """Each game with its rows, in the order of the source, and their lines."""
+        self._write()
+        names = list(self._games)
+        rows = self._base.execute("SELECT game, line, row FROM rows ORDER BY game, rowid")
+        for game, mine in groupby(rows, key=itemgetter(0)):
+            yield names[game], ((line, json.loads(row)) for _, line, row in mine)
+        self._base.close()
+
+    def _write(self) -> None:
+        self._base.executemany("INSERT INTO rows VALUES (?, ?, ?)", self._waiting)
+        self._waiting.clear()
