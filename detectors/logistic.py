@@ -43,11 +43,20 @@ def scaled_logistic(strength: float, seed: int = 0) -> Any:
     return Pipeline([("scale", StandardScaler()), ("head", logistic(strength, seed))])
 
 
+def one_thread() -> Any:
+    """A context in which BLAS keeps to one thread: L-BFGS asks it for products so small that to wake a second thread
+    takes two hundred times as long.
+    """
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
+
+
 def fit_quietly(model: Any, features: Any, y: Bools) -> None:
     """Fit; raises UsageError if the solver stops before it has converged."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
             model.fit(features, y)

@@ -21,7 +21,7 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.logistic import read_numbers
+from liescope.detectors.logistic import one_thread, read_numbers
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate, Reason
 from liescope.detectors.view.joint_posterior import SeatedCandidates
@@ -227,7 +227,8 @@ def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple
         back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
         return value + float(penalties @ weights**2) / 2, back
 
-    found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    with one_thread():
+        found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])

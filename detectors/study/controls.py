@@ -138,14 +138,15 @@ def fitted_on(*features: pl.Expr, one_hot: bool = False) -> Made:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-        from liescope.detectors.logistic import logistic
+        from liescope.detectors.logistic import logistic, one_thread
 
         columns = table.select(features).to_numpy()
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
             head = logistic(10.0, seed).set_params(solver="lbfgs" if one_hot else "newton-cholesky")  # few columns
-            with warnings.catch_warnings():  # where classes part perfectly it goes on with the usual solver
+            # Where classes part perfectly it warns and goes on with the usual solver.
+            with one_thread(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = make_pipeline(scale, head).fit(columns[learn], y[learn])
             return np.asarray(model.predict_proba(columns[score])[:, 1], dtype=np.float64)
