@@ -20,7 +20,7 @@ from liescope.common.text import CHAT, OF_GAMES, TEXT, Units
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus import Corpus, collected, read
 from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
@@ -92,17 +92,15 @@ def target_column(target: str) -> str:
     return f"label_{target}"
 
 
-def usual_target(corpus: str | os.PathLike[str]) -> str:
+def usual_target(corpus: Corpus) -> str:
     """What is predicted where nobody says it: the role, or the source's label where there is no other."""
-    labels = read(Path(corpus), "statements").select(pl.col(*map(target_column, TARGETS)).count())
+    labels = read(corpus, "statements").select(pl.col(*map(target_column, TARGETS)).count())
     counts = collected(labels, corpus).row(0, named=True)
     there = [target for target in TARGETS if counts[target_column(target)]]
     return GOLD if GOLD in there and "role" not in there else "role"
 
 
-def read_statements(
-    corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
-) -> pl.DataFrame:
+def read_statements(corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: bool = False) -> pl.DataFrame:
     """The statements of some splits, family by family and in order of play, with `names` and `models`, all players of
     their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: what
     their game is never parted from, or the game itself; `parted`, whether its publishers gave it its split; and `task`,
@@ -111,16 +109,15 @@ def read_statements(
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
     """
-    folder = Path(corpus)
-    where = collected(read(folder, "statements").select("game_id", "split").unique(), corpus)
+    where = collected(read(corpus, "statements").select("game_id", "split").unique(), corpus)
     torn = where.filter(pl.col("game_id").is_duplicated()).sort("game_id")
     if not torn.is_empty():
         raise BadData(
-            f"{folder}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
+            f"{corpus}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
             ", so that training on one would leak into the other; build the corpus again with `liescope build`"
         )
     seat = pl.element().struct
-    seats = read(folder, "games").select(
+    seats = read(corpus, "games").select(
         "game_id",
         names=pl.col("seats").list.eval(seat.field("name")),
         models=pl.col("seats").list.eval(seat.field("model")),
@@ -129,7 +126,7 @@ def read_statements(
         parted=pl.col("meta").str.contains('"split"', literal=True).fill_null(False),
         task=pl.when(pl.col("game").is_in([CHAT, TEXT])).then(pl.col("cell")),
     )
-    wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
+    wanted = read(corpus, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("siblings", "game_id", "position"), corpus)
 
@@ -140,9 +137,9 @@ def _share_deceiving() -> pl.Expr:
     return pl.when(known).then(deceives.list.eval(pl.element().cast(pl.Float64)).list.mean())
 
 
-def count_lost(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> int:
+def count_lost(corpus: Corpus, splits: Sequence[str] = SPLITS) -> int:
     """How many statements of some splits `read_statements` leaves out."""
-    wanted = read(Path(corpus), "statements").filter(pl.col("split").is_in(list(splits)))
+    wanted = read(corpus, "statements").filter(pl.col("split").is_in(list(splits)))
     return int(collected(wanted.select(_LOST.sum()), corpus).item())
 
 
@@ -151,9 +148,9 @@ def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
     return text.strip() == _BACKSLASH or text_is_lost(read_notes)
 
 
-def corpus_id(corpus: str | os.PathLike[str]) -> str:
+def corpus_id(corpus: Corpus) -> str:
     """A short fingerprint of which game is in which split; equal for two builds with the same split."""
-    where = collected(read(Path(corpus), "games").select("game_id", "split").unique(), corpus).sort("game_id", "split")
+    where = collected(read(corpus, "games").select("game_id", "split").unique(), corpus).sort("game_id", "split")
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -15,8 +14,7 @@ from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelle
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus import collected, read, read_facts
-from liescope.generate.corpus.read import FACTS_FILE
+from liescope.generate.corpus import Corpus, collected, licences_of, read
 
 SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"
@@ -57,13 +55,13 @@ class Material:
         return common["names"].head(_MOST_NAMES).to_list()
 
 
-def check_may_train(corpus: Path) -> None:
+def check_may_train(corpus: Corpus) -> None:
     """Raises UsageError for a corpus with games or conversations whose publishers ask that nobody trains on them."""
     if words := carry_a_canary(canaries(corpus)):
         raise UsageError(f"{words}: {NOT_TO_BE_LEARNED}")
 
 
-def canaries(corpus: Path) -> pl.DataFrame:
+def canaries(corpus: Corpus) -> pl.DataFrame:
     """(game_id, game) of the games or conversations whose publishers ask that nobody trains on them."""
     marked = read(corpus, "games").filter(pl.col("meta").str.contains('"canary"', literal=True))
     return collected(marked.select("game_id", "game"), corpus)
@@ -75,8 +73,8 @@ def carry_a_canary(marked: pl.DataFrame) -> str:
     return f"{number_of(marked.height, unit_of(marked['game'].unique()))} {carry} a canary" if marked.height else ""
 
 
-def read_material(corpus: Path, name: str, target: str, text: TextConfig, keep_lost: bool = False) -> Material:
-    """The material of a corpus folder. name: the corpus's; text: how statements are read, which those without anything
+def read_material(corpus: Corpus, name: str, target: str, text: TextConfig, keep_lost: bool = False) -> Material:
+    """The material of a corpus. name: the corpus's; text: how statements are read, which those without anything
     to read are left out of. Raises BadData for a damaged corpus.
     """
     statements = read_statements(corpus, SPLITS, keep_lost)
@@ -90,9 +88,9 @@ def read_material(corpus: Path, name: str, target: str, text: TextConfig, keep_l
     return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost)
 
 
-def _words_of(corpus: Path) -> list[WordsOf]:
+def _words_of(corpus: Corpus) -> list[WordsOf]:
     """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
-    with Reading(corpus / FACTS_FILE, "build the corpus again"):
+    with Reading(str(corpus), "build the corpus again"):
         return [
             WordsOf(
                 name=one["name"],
@@ -100,5 +98,5 @@ def _words_of(corpus: Path) -> list[WordsOf]:
                 languages=list(one["terms"].get("languages", ())),
                 **{part: one["terms"][part] for part in ("origin", "licence", "redistributable")},
             )
-            for one in read_facts(corpus).get("licences", [])
+            for one in licences_of(corpus)
         ]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
-from liescope.generate.corpus import as_corpus, build
-from liescope.generate.importers.importing import import_games
+from liescope.games.record import GameRecord
+from liescope.generate.corpus import Corpus, as_corpus, in_memory
+from liescope.generate.importers.importer_protocol import Rejected
+from liescope.generate.importers.importing import Import
 from liescope.generate.importers.tables import decoded
 
 OWN_NAME = "own data"
@@ -31,9 +29,8 @@ def source_name(source: Any) -> str:
     return OWN_NAME if is_own(source) else corpus_name(source)
 
 
-@contextmanager
-def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Iterator[Path]:
-    """The folder of a corpus: of one that is named, or made of data at hand and deleted at the end of the block.
+def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Corpus:
+    """The corpus that is named, or the one that data at hand make, in memory.
 
     source: a corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings,
     or a frame of polars, pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive,
@@ -45,28 +42,26 @@ def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable
     if not is_own(source):
         if labels is not None or groups is not None:
             raise UsageError("labels and groups go with texts; a corpus has its own")
-        with as_corpus(source) as folder:
-            yield folder
-        return
+        return as_corpus(source)
     rows = _rows(source, labels, groups)
     if not rows:
         raise UsageError("there are no texts to learn from")
     kind = CHAT if "messages" in rows[0] else TEXT
-    with TemporaryDirectory(prefix="liescope-") as scratch:
-        file = Path(scratch) / "row.jsonl"
-        with file.open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(row, default=str) + "\n" for row in rows)
-        result = import_games(kind, file, out=Path(scratch) / "run")
-        for bad in result.first_rejected:
-            raise UsageError(f"row {bad.line} cannot be used: {bad.reason}; leave such rows out, or mend them")
-        yield build(Path(scratch) / "run", out=Path(scratch) / "corpus").folder
+    found = Import(kind, rows)
+    return in_memory(_usable(found.games()), OWN_NAME, {kind: found.importer.terms()})
+
+
+def _usable(games: Iterable[GameRecord | Rejected]) -> Iterator[GameRecord]:
+    for one in games:
+        if isinstance(one, Rejected):
+            where = f"row {one.line} cannot be used: " if one.line else ""
+            raise UsageError(f"{where}{one.reason}; leave such rows out, or mend them")
+        yield one
 
 
 def _rows(source: Any, labels: Iterable[Any] | None, groups: Iterable[Any] | None) -> list[dict[str, Any]]:
-    classes = {
-        name: kind for name, kind in (getattr(source, "features", None) or {}).items() if hasattr(kind, "int2str")
-    }
-    rows = [decoded(_row(number, given), classes) for number, given in enumerate(each_statement(source), 1)]
+    features = getattr(source, "features", None) or {}
+    rows = [decoded(_row(number, given), features) for number, given in enumerate(each_statement(source), 1)]
     for name, values in (("deceptive", labels), ("group", groups)):
         if values is None:
             continue

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -16,9 +15,9 @@ from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import Strict, read_toml
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import as_corpus, check
-from liescope.generate.importers.importer_protocol import fingerprint
-from liescope.generate.importers.importing import import_games, read_games
+from liescope.generate.corpus import Corpus, as_corpus, check, in_memory
+from liescope.generate.importers.importer_protocol import Rejected, fingerprint
+from liescope.generate.importers.importing import Import, read_games
 
 SUITES = ("chat", "games", "all")
 """The suites that come with Liescope; `all` is both others."""
@@ -120,11 +119,11 @@ def read_suite(name: str, data: Path | None) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCorpus:
-    """A data set at hand. corpus: its folder; sha256: of its first file, "" on the Hub; rejected: how many of its items
+    """A data set at hand. sha256: of its first file, "" on the Hub; rejected: how many of its items
     could not be read.
     """
 
-    corpus: Path
+    corpus: Corpus
     sha256: str
     rejected: int
 
@@ -133,23 +132,22 @@ class NotHad(LiescopeError):
     """A data set that is not at hand, or that nothing can be measured on."""
 
 
-@contextmanager
-def opened(data: SuiteData, folder: Path) -> Iterator[SuiteCorpus]:
-    """A data set as a corpus, which is deleted at the end of the block if it had to be made.
-
-    Raises NotHad if it cannot be had here, and BadData if its file is not the one that the suite means.
-    """
-    digest, rejected = _checked_digest(data, folder), 0
-    with TemporaryDirectory(prefix="liescope-") as scratch, ExitStack() as stack:
-        with _at_hand():
-            source = Path(data.hub) if data.hub else data.paths(folder)[0]
-            if data.format != CORPUS:
-                source = Path(scratch) / data.name
-                made = import_games(data.format, *_sources(data, folder), out=source, **_options(data, folder))
-                rejected = made.rejections
-            corpus = stack.enter_context(as_corpus(source))
+def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
+    """A data set as a corpus. Raises NotHad if it cannot be had here, and BadData for another file than the suite's."""
+    digest = _checked_digest(data, folder)
+    with _at_hand():
+        if data.format == CORPUS:
+            corpus = as_corpus(data.hub or data.paths(folder)[0])
             check(corpus)
-        yield SuiteCorpus(corpus, digest, rejected)
+            return SuiteCorpus(corpus, digest, 0)
+        source = Import(data.format, *_sources(data, folder), **_options(data, folder))
+        found = list(source.games())
+        games = [one for one in found if isinstance(one, GameRecord)]
+        if not games:
+            first = next((f": {one.reason}" for one in found if isinstance(one, Rejected)), "")
+            raise BadData(f"it holds nothing that can be read{first}")
+        corpus = in_memory(games, data.name, {data.format: source.importer.terms()})
+        return SuiteCorpus(corpus, digest, len(found) - len(games))
 
 
 def control_records(control: ControlSet, folder: Path) -> Sequence[GameRecord]:

@@ -180,13 +180,14 @@ def train(
     check_free(Path(out), own["overwrite"])
     began = time.perf_counter()
     try:
-        with shown(progress and is_first()) as show, corpus_of(corpus, labels, groups) as folder:
-            check(folder)
-            check_may_train(folder)
-            target = own["target"] or usual_target(folder)
+        with shown(progress and is_first()) as show:
+            found = corpus_of(corpus, labels, groups)
+            check(found)
+            check_may_train(found)
+            target = own["target"] or usual_target(found)
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
-                material = read_material(folder, source_name(corpus), target, recipe.text, recipe.keep_lost)
+                material = read_material(found, source_name(corpus), target, recipe.text, recipe.keep_lost)
                 recipe = replace(recipe, curves=fresh / CURVES_FOLDER)
                 return _train_on(material, recipe, Path(out), fresh, show, began)
     except OSError as error:

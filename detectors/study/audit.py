@@ -106,11 +106,12 @@ def audit(
         raise UnknownName("split", own["split"], SCHEMES)
     if out is not None:
         check_report_folder(Path(out))
-    with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
-        check(folder)
-        name, target = source_name(corpus), own["target"] or usual_target(folder)
+    with shown(progress) as show:
+        found = corpus_of(corpus, labels, groups)
+        check(found)
+        name, target = source_name(corpus), own["target"] or usual_target(found)
         said, fits = partial(show, f"audit of {name}"), count(1)
-        data = read_audited(folder, target, own["split"], own["seed"], lambda: said(min(next(fits), _FITS), _FITS))
+        data = read_audited(found, target, own["split"], own["seed"], lambda: said(min(next(fits), _FITS), _FITS))
         result = checked(data, name)
         said(_FITS, _FITS)
     return replace(result, files=tuple(write(result.told, Path(out)))) if out is not None else result

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from liescope.detectors.study.figures import Figure, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Part, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus import Corpus, collected, read
 
 TEST, TEST_GAMES = "test", 5
 """Fewer games of test than this have no interval worth printing, and are not scored."""
@@ -121,9 +120,9 @@ def ranked(y: Bools, score: Floats, groups: NDArray[np.str_], seed: int) -> Jack
 
 
 def read_audited(
-    corpus: Path, target: str, split: str = "both", seed: int = 0, step: Callable[[], None] = lambda: None
+    corpus: Corpus, target: str, split: str = "both", seed: int = 0, step: Callable[[], None] = lambda: None
 ) -> Audited:
-    """Read a corpus folder. Raises BadData if it is damaged, UnknownName for a target, UsageError if there are too few
+    """Read a corpus. Raises BadData if it is damaged, UnknownName for a target, UsageError if there are too few
     games with deceptive, or with honest, statements.
     """
     label = pl.col(target_column(target))

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Unpack
 
 import polars as pl
@@ -27,7 +26,7 @@ from liescope.detectors.study.learned import Model, load_all
 from liescope.detectors.suite import NotHad, Suite, control_records, opened, read_suite
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe
-from liescope.generate.corpus import pack
+from liescope.generate.corpus import in_memory
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.players.run_limits import limits_of
 
@@ -89,8 +88,7 @@ def bench(
     with shown(progress) as show:
         for number, data in enumerate(wanted.data, start=1):
             try:
-                with opened(data, wanted.folder) as there:
-                    found.append(benched(data, there, how, show))
+                found.append(benched(data, opened(data, wanted.folder), how, show))
             except NotHad as error:
                 missing[data.name] = str(error)
             show(f"data sets of {wanted.name}", number, len(wanted.data))
@@ -145,6 +143,4 @@ def _control(suite: Suite) -> tuple[pl.DataFrame | None, str]:
         records = control_records(suite.control, suite.folder)
     except NotHad as error:
         return None, f"{suite.control.name} cannot be had here ({error})"
-    with TemporaryDirectory(prefix="liescope-") as scratch:
-        pack([("control", record, ()) for record in records], Path(scratch) / "corpus")
-        return read_statements(Path(scratch) / "corpus"), ""
+    return read_statements(in_memory(records, "control", {})), ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -56,7 +55,7 @@ from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus import Corpus, collected, read
 
 GROUP, OTHER = "other groups", {"task": "other tasks", "model": "other models"}
 """What a scorer that learned here learned from, as behind its name: all without the group, task or speaking model."""
@@ -99,7 +98,7 @@ class _Scoring:
     that have some, what was left out and why.
     """
 
-    corpus: Path
+    corpus: Corpus
     target: str
     statements: pl.DataFrame
     plan: ScoringPlan

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -34,7 +33,7 @@ from liescope.detectors.study.scores import (
 )
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, VILLAGER, MiniMafia
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus import Corpus, collected, read
 from liescope.labeling.ledger import RULES
 
 VILLAGER_VOTE, FLAGS = OBSERVERS + "villager_vote", "flags"
@@ -48,7 +47,7 @@ _BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
 
 def beside_players(
-    scores: pl.DataFrame, statements: pl.DataFrame, corpus: Path, plan: ScoringPlan, detectors: Sequence[str]
+    scores: pl.DataFrame, statements: pl.DataFrame, corpus: Corpus, plan: ScoringPlan, detectors: Sequence[str]
 ) -> tuple[list[Figure], list[str]]:
     """Detectors beside the players of a corpus, in all three ways; in the villager's seat the controls too, which cast
     no votes either. statements: as of `evaluate_scores`.

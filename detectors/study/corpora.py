@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -34,7 +32,7 @@ from liescope.detectors.study.controls import K_OF_N, with_k_of_n
 from liescope.detectors.suite import NotHad, Suite, opened
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
 from liescope.games.game_registry import roles_of
-from liescope.generate.corpus import as_corpus, check, collected, read
+from liescope.generate.corpus import Corpus, as_corpus, check, collected, read
 from liescope.labeling.ledger import RULES
 
 TASK = "task"
@@ -51,7 +49,7 @@ class TableCorpus:
     read, drawn the same way each time, 0 for all.
     """
 
-    corpus: str | os.PathLike[str]
+    corpus: Corpus
     name: str
     target: str = ""
     family: str = ""
@@ -59,12 +57,12 @@ class TableCorpus:
     games: int = 0
 
 
-def at_hand(suite: Suite, stack: ExitStack, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
-    """The data sets of a suite, until the stack is closed, and why others cannot be had. UsageError if none can."""
+def at_hand(suite: Suite, progress: Progress) -> tuple[list[TableCorpus], list[str]]:
+    """The data sets of a suite, and why others cannot be had. UsageError if none can."""
     found, missing = list[TableCorpus](), list[str]()
     for done, data in enumerate(suite.data, 1):
         try:
-            corpus = stack.enter_context(opened(data, suite.folder)).corpus
+            corpus = opened(data, suite.folder).corpus
             found.append(TableCorpus(corpus, data.name, data.target, data.family, data.learn, data.games))
         except NotHad as error:
             missing.append(f"{data.name} is left out: {error}")
@@ -147,13 +145,13 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
     frames, seated, marked = list[pl.DataFrame](), list[pl.DataFrame](), list[pl.DataFrame]()
     notes, transcripts = list[str](), dict[str, Transcript]()
     for one in every:
-        with as_corpus(one.corpus) as folder:
-            check(folder)
-            targets[one.name] = asked[one.name] or one.target or usual_target(folder)
-            marked.append(canaries(folder))
-            statements = read_statements(folder)
-            frame = _frame(statements, folder, one, targets[one.name], marked[-1]["game_id"])
-            own, players = read_transcripts(folder), _players(folder, one.name)
+        corpus = as_corpus(one.corpus)
+        check(corpus)
+        targets[one.name] = asked[one.name] or one.target or usual_target(corpus)
+        marked.append(canaries(corpus))
+        statements = read_statements(corpus)
+        frame = _frame(statements, corpus, one, targets[one.name], marked[-1]["game_id"])
+        own, players = read_transcripts(corpus), _players(corpus, one.name)
         if one.games:
             frame = frame.filter(pl.col("game_id").is_in(_drawn(frame["game_id"], one.games).implode()))
         transcripts |= {f"{one.name}/{key}": replace(game, game_id=f"{one.name}/{key}") for key, game in own.items()}
@@ -213,19 +211,19 @@ def _drawn(games: pl.Series, most: int) -> pl.Series:
     return pl.Series("game_id", ids[:most], dtype=pl.String)
 
 
-def _frame(statements: pl.DataFrame, folder: Path, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:
+def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:
     """The columns of `TransferTable.frame` and those that examples are made of. marked: games that carry a canary."""
-    corpus, people = pl.lit(one.name), pl.col("people")
+    name, people = pl.lit(one.name), pl.col("people")
     statements = with_k_of_n(statements, target)
-    for key, facts in (("game_id", _games(folder)), ("statement_id", _judged(folder))):
+    for key, facts in (("game_id", _games(corpus)), ("statement_id", _judged(corpus))):
         statements = statements.join(facts, on=key, how="left", maintain_order="left")
     return statements.select(
         *("statement_id", "game", "speaker", "speaker_model", "text", "names", "audience", "label_role", "position"),
         *(K_OF_N, "silent", "disclosed", f"^{JUDGED}.*$"),
-        **{key: pl.concat_str(corpus, pl.lit("/"), key) for key in ("game_id", "siblings")},
-        corpus=corpus,
+        **{key: pl.concat_str(name, pl.lit("/"), key) for key in ("game_id", "siblings")},
+        corpus=name,
         source=pl.col("source").replace("imported", "model"),
-        task=pl.coalesce("task", corpus),
+        task=pl.coalesce("task", name),
         family=pl.lit(one.family),
         learn=pl.lit(one.learn),
         target=pl.lit(target),
@@ -236,20 +234,20 @@ def _frame(statements: pl.DataFrame, folder: Path, one: TableCorpus, target: str
     )
 
 
-def _games(folder: Path) -> pl.DataFrame:
+def _games(corpus: Corpus) -> pl.DataFrame:
     """game_id, people (whether any sit at the table), silent, and disclosed: whether, by the rules, somebody claims to
     be the detective or to have investigated; null for rules under which nobody ever does.
     """
-    claims = read(folder, "claims").filter(pl.col("origin") == RULES)
+    claims = read(corpus, "claims").filter(pl.col("origin") == RULES)
     own_role = (
         (pl.col("kind") == "role")
         & (pl.col("polarity") == "affirmed")
         & pl.col("object").is_in(sorted(roles_of(lambda game: game.investigators)))
         & (pl.col("subject") == pl.col("speaker"))
     )
-    claimed = collected(claims.filter((pl.col("kind") == "investigation") | own_role).select("game_id"), folder)
+    claimed = collected(claims.filter((pl.col("kind") == "investigation") | own_role).select("game_id"), corpus)
     disclosing = pl.col("game_id").is_in(claimed["game_id"].implode())
-    games = collected(read(folder, "games").select("game_id", "game", "seats", "silences"), folder)
+    games = collected(read(corpus, "games").select("game_id", "game", "seats", "silences"), corpus)
     return games.select(
         "game_id",
         people=pl.col("seats").list.eval(pl.element().struct.field("source")).list.contains("human"),
@@ -258,26 +256,26 @@ def _games(folder: Path) -> pl.DataFrame:
     )
 
 
-def _judged(folder: Path) -> pl.DataFrame:
+def _judged(corpus: Corpus) -> pl.DataFrame:
     """statement_id, and a column for each language model that rated statements and sat in no game."""
-    ratings = read(folder, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
+    ratings = read(corpus, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
     rated = ratings.select(
         "statement_id", pl.col("suspicion").cast(pl.Float64), judge=pl.concat_str(pl.lit(JUDGED), "observer")
     )
-    found = collected(rated.sort("judge", "statement_id"), folder)
+    found = collected(rated.sort("judge", "statement_id"), corpus)
     return found.pivot("judge", index="statement_id", values="suspicion", aggregate_function="mean")
 
 
-def _players(folder: Path, name: str) -> pl.DataFrame:
+def _players(corpus: Corpus, called: str) -> pl.DataFrame:
     """The players of all games of a corpus, game after game, with the columns of `TransferTable.players`."""
-    corpus, seat = pl.lit(name), pl.col("seat").struct
-    games = collected(read(folder, "games").select("game_id", "game", seat="seats"), folder)
+    name, seat = pl.lit(called), pl.col("seat").struct
+    games = collected(read(corpus, "games").select("game_id", "game", seat="seats"), corpus)
     seats = games.sort("game_id", maintain_order=True).explode("seat").drop_nulls("seat")
     return seats.select(
         "game",
-        corpus=corpus,
-        game_id=pl.concat_str(corpus, pl.lit("/"), "game_id"),
-        task=corpus,
+        corpus=name,
+        game_id=pl.concat_str(name, pl.lit("/"), "game_id"),
+        task=name,
         speaker_model=seat.field("model"),
         source=seat.field("source").replace("imported", "model"),
         player=seat.field("name"),

@@ -42,7 +42,7 @@ from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, ScoringPlan, check_split, with_script
 from liescope.detectors.study.verdicts import on_promises
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus import check
+from liescope.generate.corpus import Corpus, check
 from liescope.generate.players.run_limits import limits_of
 
 
@@ -105,14 +105,14 @@ def evaluate(
     limits = limits_of({**own, "cache": own["judge_cache"]})
     judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
     people = None if own["people"] is None else read_people(Path(own["people"]))
-    with shown(progress) as show, corpus_of(corpus, labels, groups) as folder:
+    with shown(progress) as show:
         loaded, replaced = load_all(models), ""
         for model in loaded.values():
             if limits.cache is not None:
                 model.detector.keep_replies_in(limits.cache)
         if out is not None and not own["overwrite"]:
             replaced = check_replaceable(Path(out), name, loaded, bool(own["judge"]))
-        result = _evaluate(loaded, folder, name, own, judges, people, show)
+        result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show)
     if out is None:
         return result
     told = report(result)
@@ -122,7 +122,7 @@ def evaluate(
 
 def _evaluate(
     models: Mapping[str, LoadedDetector],
-    corpus: Path,
+    corpus: Corpus,
     name_of_corpus: str,
     own: Mapping[str, Any],
     judges: Judges,
@@ -207,7 +207,7 @@ def _evaluate(
 
 def _plan(
     models: Mapping[str, LoadedDetector],
-    corpus: Path,
+    corpus: Corpus,
     name_of_corpus: str,
     statements: pl.DataFrame,
     own: Mapping[str, Any],

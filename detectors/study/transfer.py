@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,10 +84,9 @@ def transfer(
     few = sorted(set(_numbers(own["labels"])))
     if few and (few[0] < 1 or LEFT_OUT not in only):
         raise UsageError("--labels takes numbers of games from 1, for units that are left out")
-    with ExitStack() as stack:
+    with shown(progress) as show:
         kept = None if out is None else folder_of_fits(Path(out))
-        show = stack.enter_context(shown(progress))
-        parts, missing = at_hand(suite, stack, show) if suite else (given, ())
+        parts, missing = at_hand(suite, show) if suite else (given, ())
         table = read_table(parts, own["target"])
         for kind in kinds:
             if len(found := sorted(set(table.units(kind)))) < 2:

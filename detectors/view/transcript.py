@@ -6,12 +6,10 @@ It is made of the events of a corpus. No role is read, only how many deceive, wh
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +18,7 @@ import polars as pl
 from liescope.data_cards.tables import SPLITS
 from liescope.games.core import EventKind
 from liescope.games.game_registry import GAMES
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus import Corpus, collected, read
 from liescope.labeling.label import text_is_lost
 from liescope.labeling.ledger import statement_id
 
@@ -128,12 +126,12 @@ _TURNS = {
 _EVENT = ("game_id", "index", "kind", "day", "actor", "target", "text")
 
 
-def read_transcripts(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> dict[str, Transcript]:
+def read_transcripts(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, Transcript]:
     """The transcripts of the games of some splits, by game. Raises BadData for a damaged corpus."""
-    folder, wanted = Path(corpus), pl.col("split").is_in(list(splits))
-    games = collected(read(folder, "games").filter(wanted).select("game_id", "game", "seats"), corpus)
-    heard = read(folder, "statements").filter(wanted).select("statement_id", "read_notes", "audience", "reasoning")
-    happened = read(folder, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
+    wanted = pl.col("split").is_in(list(splits))
+    games = collected(read(corpus, "games").filter(wanted).select("game_id", "game", "seats"), corpus)
+    heard = read(corpus, "statements").filter(wanted).select("statement_id", "read_notes", "audience", "reasoning")
+    happened = read(corpus, "events").filter(wanted & pl.col("kind").is_in(list(_TURNS))).select(_EVENT)
     turns: dict[str, list[TranscriptTurn]] = defaultdict(list)
     said = {
         key: (text_is_lost(notes), frozenset(by), thought or "")
@@ -164,10 +162,9 @@ def _turns(event: Mapping[str, Any], said: Mapping[str, tuple[bool, frozenset[st
         yield TranscriptTurn(SAID, event["actor"], text, "", audience, key, day, thought)
 
 
-def read_deceivers(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
+def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
     """Who deceives, by game, where it is known of every seat: the truth that no detector may see."""
-    folder = Path(corpus)
-    games = collected(read(folder, "games").filter(pl.col("split").is_in(splits)).select("game_id", "seats"), corpus)
+    games = collected(read(corpus, "games").filter(pl.col("split").is_in(splits)).select("game_id", "seats"), corpus)
     return {
         game_id: frozenset(seat["name"] for seat in seats if seat["deceives"])
         for game_id, seats in games.iter_rows()

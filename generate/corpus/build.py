@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from liescope.common.console import progress as bar
@@ -32,15 +31,12 @@ from liescope.common.parts import Part
 from liescope.common.settings import Setting, resolve, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
-from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.read import (
     CARD_FILE,
     CROISSANT_FILE,
     FACTS_FILE,
-    Source,
-    corpus_folder,
     is_corpus,
     read,
     read_built,
@@ -48,7 +44,7 @@ from liescope.generate.corpus.read import (
 )
 from liescope.generate.corpus.write import CorpusWriter, Games, Written, write_games
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.run_folder import PART, PLAN_FILE, plan_changes, plan_terms, plan_texts, read_head
+from liescope.generate.runs.run_folder import PART, plan_changes, plan_terms, plan_texts, read_head
 from liescope.generate.runs.run_plan import hash_of
 
 if TYPE_CHECKING:
@@ -316,19 +312,6 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def _unwatched(_: int) -> None: ...
-
-
-@contextmanager
-def as_corpus(source: Source) -> Iterator[Path]:
-    """The folder of a corpus. A run is labelled and packaged as `build` does, in a folder that is deleted at the end
-    of the block; a corpus on the Hub ("USER/NAME") is a copy in the Hub's cache.
-    """
-    run = Path(source)
-    if not (run / PLAN_FILE).is_file():
-        yield corpus_folder(source, *TABLES)
-        return
-    with TemporaryDirectory() as scratch:
-        yield build(run, out=Path(scratch) / "corpus", partial=True).folder
 
 
 _NAMED = 5  # missing parts

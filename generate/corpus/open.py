@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,25 @@ import pyarrow as pa
 
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
-from liescope.data_cards.tables import TABLES, polars_schema
-from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.corpus.corpus_facts import RunFacts
+from liescope.data_cards.licences import Terms
+from liescope.data_cards.tables import SPLITS, TABLES, polars_schema
+from liescope.games.record import GameRecord, Status
+from liescope.games.record import Source as WordSource
+from liescope.generate.corpus.corpus_facts import RunFacts, licences_of
 from liescope.generate.corpus.hub import hub_repo
-from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
+from liescope.generate.corpus.read import (
+    Corpus,
+    CorpusInMemory,
+    collected,
+    corpus_folder,
+    is_corpus,
+    read,
+    read_facts,
+    split_game,
+)
 from liescope.generate.corpus.write import GROUP_ROWS, column_array
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms
 from liescope.labeling.record_rows import game_tables
 
 _AGAIN = "build the corpus again"
@@ -59,7 +71,7 @@ def _check_games(games: pl.DataFrame, source: str) -> None:
     sources = games["seats"].explode(empty_as_null=False).struct.field("source").unique()
     for column, known, found in (
         ("status", Status, games["status"].unique()),
-        ("source", Source, sources),
+        ("source", WordSource, sources),
     ):
         if odd := sorted({str(value) for value in found} - {member.value for member in known}):
             raise BadData(f"{source}: {odd[0][:80]!r} is not a valid {column} of a game; {_AGAIN}")
@@ -136,6 +148,12 @@ def tables_of(
     watch: Callable[[int], None] = lambda _: None,
 ) -> dict[str, pl.DataFrame]:
     """The tables of recorded games, each game once; see `OpenedGames`. run: the name of their run."""
+    return {name: _in_order(table) for name, table in _tables(records, run, wanted, watch).items()}
+
+
+def _tables(
+    records: Iterable[GameRecord], run: str, wanted: Collection[str], watch: Callable[[int], None] = lambda _: None
+) -> dict[str, pl.DataFrame]:
     rows: dict[str, list[Any]] = {name: [] for name in wanted}
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
     for number, record in enumerate(records, 1):
@@ -145,7 +163,38 @@ def tables_of(
                 parts[name].append(_frame(name, rows[name]))
                 rows[name].clear()
         watch(number)
-    return {name: _in_order(pl.concat([*parts[name], _frame(name, rows[name])])) for name in wanted}
+    return {name: pl.concat([*parts[name], _frame(name, rows[name])]) for name in wanted}
+
+
+def in_memory(records: Iterable[GameRecord], run: str, terms: Mapping[str, Terms]) -> CorpusInMemory:
+    """The corpus that `build` makes of recorded games, each game once. terms: of imported games, by origin."""
+    splits: dict[str, str] = {}
+
+    def counted() -> Iterator[GameRecord]:
+        for record in records:
+            splits[record.game_id] = split_game(record, ())
+            yield record
+
+    found = _tables(counted(), run, (*GAME_TABLES, "events"))
+    split = pl.col("game_id").replace_strict(splits, return_dtype=pl.String).alias("split")
+    each = {name: table.with_columns(split).partition_by("split", as_dict=True) for name, table in found.items()}
+    none = {name: table.clear().with_columns(split) for name, table in found.items()}
+    tables = {name: pl.concat([each[name].get((one,), none[name]) for one in SPLITS]) for name in found}
+    licences = [asdict(one) for one in licences_of(tables["games"].lazy(), {run: terms})]
+    return CorpusInMemory(run, tables, licences)
+
+
+def as_corpus(source: Corpus) -> Corpus:
+    """The folder of a corpus, which for one on the Hub ("USER/NAME") is a copy in the Hub's cache; for a run's folder,
+    what `build` makes of it, in memory. Raises BadData.
+    """
+    if isinstance(source, CorpusInMemory):
+        return source
+    run = Path(source)
+    if not (run / PLAN_FILE).is_file():
+        return corpus_folder(source, *TABLES)
+    with Journal.open(run) as journal:
+        return in_memory(journal.records(), journal.name, plan_terms(journal.plan))
 
 
 def _frame(name: str, rows: list[Any]) -> pl.DataFrame:

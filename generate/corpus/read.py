@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -34,14 +35,27 @@ def data_file(config: str, split: str) -> str:
     return f"{config}/{split}-00000.parquet"
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class CorpusInMemory:
+    """The corpus that `build` would make of some games. tables: all but calls; licences: as in corpus.json."""
+
+    name: str
+    tables: Mapping[str, pl.DataFrame]
+    licences: Sequence[Mapping[str, Any]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 Source = str | os.PathLike[str]
+Corpus = Source | CorpusInMemory
 
 
-def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
+def read(source: Corpus, config: str, split: str | None = None) -> pl.LazyFrame:
     """The rows of one config, of one split or of all; nothing is loaded before the frame is collected.
 
-    source: a corpus folder, or a dataset on the Hub as "USER/NAME" or "hf://datasets/USER/NAME". Before a file is
-    read, its SHA-256 is compared with the one in corpus.json.
+    source: a corpus folder, a dataset on the Hub as "USER/NAME" or "hf://datasets/USER/NAME", or a corpus in memory.
+    Before a file is read, its SHA-256 is compared with the one in corpus.json.
 
     Raises UnknownName for a config or split, and BadData if the folder is not a corpus or a file is missing, damaged,
     changed since `build` wrote it, or in another layout.
@@ -50,6 +64,9 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
         raise UnknownName("config", config, TABLES)
     if split is not None and split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
+    if isinstance(source, CorpusInMemory):
+        rows = source.tables[config].lazy()
+        return rows.filter(pl.col("split") == split) if split else rows
     folder = corpus_folder(source, config)
     facts = read_facts(folder)
     return pl.scan_parquet(
@@ -59,7 +76,7 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     )
 
 
-def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
+def collected(frame: pl.LazyFrame, source: Corpus) -> pl.DataFrame:
     """The rows of a frame that `read` returned. Raises BadData if the file has contents invalid in Parquet, which shows
     only when its rows are read: whoever damaged it also put its new SHA-256 into corpus.json.
     """
@@ -69,7 +86,7 @@ def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
         raise unreadable(source, error) from error
 
 
-def unreadable(source: Source, error: BaseException) -> BadData:
+def unreadable(source: Corpus, error: BaseException) -> BadData:
     """What is said of a table that cannot be read."""
     words = " ".join(str(error).split())
     return BadData(f"{source} holds a table that cannot be read ({words}); build the corpus again")
@@ -142,8 +159,15 @@ def read_built(folder: Path) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def check(source: Source) -> None:
+def licences_of(source: Corpus) -> Sequence[Mapping[str, Any]]:
+    """The terms of a corpus's words, as corpus.json lists them. Raises BadData."""
+    return source.licences if isinstance(source, CorpusInMemory) else read_facts(source).get("licences", [])
+
+
+def check(source: Corpus) -> None:
     """Raises BadData if a file of the corpus is damaged or a game has rows in two splits."""
+    if isinstance(source, CorpusInMemory):
+        return
     folder = corpus_folder(source, *TABLES)
     ids = [read(folder, config).select("game_id", "split") for config in TABLES]
     repeated = pl.concat(ids).unique().group_by("game_id").len().filter(pl.col("len") > 1)

@@ -272,7 +272,7 @@ class Import:
         if isinstance(source, Path):
             return self.importer.read(source)
         assert isinstance(self.importer, TableImporter)
-        return self.importer.games(IN_MEMORY, iter(enumerate(source, 1)))
+        return self.importer.games(IN_MEMORY, iter(enumerate(source, 1)), on_disc=False)
 
     def _checked(self, found: Imported, name: str, seen: dict[str, str]) -> GameRecord | Rejected:
         game_id = found.game.game_id

@@ -99,8 +99,10 @@ class TableImporter(Importer):
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
         """The reader of a table with these columns. head: its first rows. Raises BadData if they cannot be read."""
 
-    def games(self, name: str, rows: Rows) -> Iterator[Imported | Rejected]:
-        """Every game of a table, in the order in which each first occurs. name: of the table, for rejections."""
+    def games(self, name: str, rows: Rows, on_disc: bool = True) -> Iterator[Imported | Rejected]:
+        """Every game of a table, in the order in which each first occurs. name: of the table, for rejections; on_disc:
+        rows may wait there for the others of their game.
+        """
         head = list(islice(rows, _HEAD))
         told = [row for _, row in head if not isinstance(row, Rejected)]
         columns = list(dict.fromkeys(chain.from_iterable(told)))
@@ -111,7 +113,7 @@ class TableImporter(Importer):
             if columns:
                 yield Rejected(name, 0, "", str(error))
             return
-        spool = Spool()
+        spool = Spool(on_disc)
         for line, row in chain(head, rows):
             if isinstance(row, Rejected):
                 yield row

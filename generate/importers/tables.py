@@ -326,13 +326,13 @@ def decoded(row: Mapping[str, Any], features: Mapping[str, Any]) -> dict[str, An
 
 class Spool:
     """Rows in any order, given back game by game, in the order in which each game first occurs. It lives in a private
-    file that goes away by itself.
+    file that goes away by itself, or in memory.
     """
 
     _AT_ONCE = 1000
 
-    def __init__(self) -> None:
-        self._base = sqlite3.connect("")
+    def __init__(self, on_disc: bool) -> None:
+        self._base = sqlite3.connect("" if on_disc else ":memory:")
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("CREATE TABLE rows (game INTEGER, line INTEGER, row TEXT)")
         self._games: dict[str, int] = {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,3 +138,61 @@ def test_reports_on_what_nobody_played_speak_of_no_game(form: str, called: str, 
         assert re.findall(r".*\bgames?\b.*", words.replace("place in the game or talk", "")) == []
         assert re.findall(r".*\btest:\w.*|.*(?:speaker|promised)=.*", words) == []
         assert called in words
+
+
+FORMATS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "csv": lambda frame, path: frame.write_csv(path),
+    "jsonl": lambda frame, path: frame.write_ndjson(path),
+    "parquet": lambda frame, path: frame.write_parquet(path),
+}
+
+
+def test_a_frame_and_its_files_and_runs_and_corpora_make_one_model(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"text": TEXTS, "deceptive": LABELS, "group": [f"pair {n // 2}" for n in range(80)]})
+    sources: dict[str, Any] = {"frame": frame, "rows": frame.to_dicts()}
+    for ending, write in FORMATS.items():
+        write(frame, tmp_path / f"own.{ending}")
+        sources[ending] = liescope.import_games("text", tmp_path / f"own.{ending}", out=tmp_path / f"run-{ending}").run
+    sources["corpus"] = liescope.build(sources["csv"], out=tmp_path / "corpus").folder
+    made = {}
+    for name, source in sources.items():
+        trained = liescope.train("tfidf", source, folds=2, out=tmp_path / "models" / name / "m")
+        file = trained.file.model_dump(exclude={"files": True, "training": {"seconds"}, "corpus": {"name"}})
+        weights = {
+            path.name: path.read_bytes() for path in sorted(trained.model.glob("*.[jn]*")) if path.stem != "model"
+        }
+        made[name] = file, trained.scores.to_dicts(), trained.metrics.to_dicts(), weights
+    assert all(one == made["frame"] for one in made.values())
+
+
+ONLY_ITS_OUTPUT = """
+import os, sys
+import polars as pl
+import liescope, liescope.detectors.classifier
+
+sys.dont_write_bytecode = True
+texts, folder, opened = pl.read_ndjson(sys.argv[1]), sys.argv[2], set()
+chats = [[{"role": "user", "content": "Well?"}, {"role": "assistant", "content": text}] for text in texts["text"]]
+
+def watch(event, given):
+    written = event == "open" and given[2] & (os.O_WRONLY | os.O_RDWR)
+    if written or event in ("os.mkdir", "os.rename", "sqlite3.connect"):
+        opened.add(str(given[0]))
+
+sys.addaudithook(watch)
+liescope.train("tfidf", texts, folds=2, out=f"{folder}/m")
+print(*(path for path in opened if path.startswith(folder)), sep="\\n", file=sys.stderr)
+liescope.evaluate(f"{folder}/m", texts, split="test")
+liescope.evaluate(f"{folder}/m", chats, texts["deceptive"].to_list(), split="all")
+liescope.audit(texts, split="out-of-fold")
+liescope.score(f"{folder}/m", chats)
+print(*(path for path in opened if not path.startswith((folder, ":memory:", "/dev/null"))), sep="\\n")
+"""
+
+
+def test_nothing_is_written_but_what_was_asked_for(tmp_path: Path) -> None:
+    pl.DataFrame({"text": TEXTS, "deceptive": LABELS}).write_ndjson(tmp_path / "own.jsonl")
+    words = [sys.executable, "-c", ONLY_ITS_OUTPUT, str(tmp_path / "own.jsonl"), str(tmp_path / "models")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+    assert "model.json" in done.stderr  # what is written is seen
