@@ -38,10 +38,14 @@ class FitSettings(TypedDict, total=False):
     model: Annotated[
         str,
         Setting(
-            "The model to fit: paper, offset or additive, and terms such as +dispersion (offset+dispersion where the "
-            "games allow it, else paper+dispersion).",
+            "The model to fit: paper, offset+dispersion or paper+dispersion (offset+dispersion where the games allow "
+            "it, else paper+dispersion).",
             "",
         ),
+    ]
+    term: Annotated[
+        Sequence[str],
+        Setting("A term beside the model: name, last, seat or slips; may be repeated.", (), metavar="TERM"),
     ]
     without: Annotated[
         Sequence[str], Setting("A model whose games are left out; may be repeated.", (), metavar="MODEL")

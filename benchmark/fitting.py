@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,17 +15,26 @@ from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
-from liescope.benchmark.capability.goodness import Goodness, against_each_other, beside, goodness, win_rate_differences
-from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.posterior import fit as sample_posterior
-from liescope.benchmark.capability.results import labelled, predictions, scores, to_json
-from liescope.benchmark.capability.variants import (
-    PAPER,
+from liescope.benchmark.capability.model import (
+    DEFAULT,
     Variant,
     check_identified,
     identified_variant,
     rows_for,
     variant,
+)
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import fit as sample_posterior
+from liescope.benchmark.capability.results import (
+    Goodness,
+    against_each_other,
+    beside,
+    goodness,
+    labelled,
+    predictions,
+    scores,
+    to_json,
+    win_rate_differences,
 )
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
@@ -93,7 +102,7 @@ class FitResult:
                 part.condition,
                 {
                     **to_json(scores(part.posterior), part.posterior),
-                    "goodness": part.goodness.to_json(),
+                    "goodness": asdict(part.goodness) | {"separated": list(part.goodness.separated)},
                     **effects.to_json(part.posterior),
                 },
             )
@@ -115,8 +124,8 @@ def fit(
 ) -> FitResult:
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
-    A model is a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
-    logit p = v (m - d). If there are games with a drawn vote, the result has a fit with them and one without.
+    Models and terms are those of `liescope.benchmark.capability.model`; "paper" is the published logit
+    p = v (m - d). If there are games with a drawn vote, the result has a fit with them and one without.
     Conditions that cannot be fitted are left out, with the reason in the result.
 
     Parameters
@@ -144,8 +153,7 @@ def fit(
         If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
     own = resolve(FitSettings, settings)
-    if own["model"]:
-        variant(own["model"])  # an unknown one is refused before anything is read
+    variant(own["model"] or DEFAULT.base, own["term"])  # an unknown one is refused before anything is read
     folder = None if out is None else Path(out)
     if folder is not None:
         check_report_folder(folder, own["overwrite"])
@@ -163,13 +171,16 @@ def fit(
 def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: bool = False) -> FitResult:
     """`fit` of games that are counted, by condition. own: all of its settings."""
     drawn_votes = own["drawn_votes"]
-    chosen = variant(own["model"]) if own["model"] else None
+    chosen = variant(own["model"], own["term"]) if own["model"] else None
     sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
     variants: dict[str, Variant] = {}
     unfit: dict[str, str] = {}
     for name, counts in conditions.items():
         try:
-            variants[name] = _variant(_rows(counts, chosen or PAPER, drawn_votes), chosen)
+            rows = rows_for(counts, own["term"], drawn_votes == "keep")
+            found = chosen or identified_variant(rows, own["term"])
+            check_identified(rows, found)
+            variants[name] = found
         except UsageError as error:
             if len(conditions) == 1:
                 raise
@@ -199,21 +210,9 @@ def _samples(counts: Counts) -> int:
     return 2 if counts.drawn_games else 1
 
 
-def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:
-    return rows_for(counts, variant, drawn_votes == "keep")
-
-
-def _variant(cells: pl.DataFrame, chosen: Variant | None) -> Variant:
-    """The model to fit to a condition. Raises UsageError if its games identify none."""
-    if chosen is None:
-        return identified_variant(cells)
-    check_identified(cells, chosen)
-    return chosen
-
-
 def _fit(condition: str, counts: Counts, variant: Variant, drawn_votes: DrawnVotes, settings: Settings) -> ConditionFit:
     def sampled(votes: str) -> Posterior:
-        return sample_posterior(_rows(counts, variant, votes), settings, variant)
+        return sample_posterior(rows_for(counts, variant.terms, votes == "keep"), settings, variant)
 
     posterior = sampled(drawn_votes)
     part = ConditionFit(condition, counts, posterior, goodness(posterior))

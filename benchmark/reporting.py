@@ -29,9 +29,9 @@ from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.count_sources import is_file, load_conditions
 from liescope.benchmark.capability.counts import Counts, stated
 from liescope.benchmark.capability.fit_report import fit_page
+from liescope.benchmark.capability.model import PARAMETERS, ROLES
 from liescope.benchmark.capability.posterior import sample_longer
-from liescope.benchmark.capability.results import ROLES, TAILS, labelled, scores
-from liescope.benchmark.capability.variants import PARAMETERS
+from liescope.benchmark.capability.results import TAILS, labelled, scores
 from liescope.benchmark.fitting import FitResult, fit_counts
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import LiescopeError, UsageError

@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots
 from liescope.benchmark.analyses.disclosure import investigating_roles
 from liescope.benchmark.analyses.intervals import LEAST, SMALLER, adjusted_difference
 from liescope.benchmark.analyses.votes import honest_votes
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Report, Section
 from liescope.common.statistics import LEVEL, holm, p_value
@@ -84,7 +84,7 @@ def rows_of_counts(cells: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             model=role,
             outcome=pl.col("mafia") if role == DECEIVER else 1 - pl.col("mafia"),
         )
-        for question, role in zip(QUESTIONS, (DECEIVER, JUDGE, DISCLOSER), strict=True)
+        for question, role in zip(QUESTIONS, (DECEIVER, VOTER, DISCLOSER), strict=True)
     )
 
 

@@ -1,12 +1,10 @@
-"""The background method as a part of a report.
-
-It says too whether scores agree with the capability model (Figures 7 to 9), and between conditions (10).
+"""The background method in a report: its scores, and whether they agree with the capability model (Figures 7 to 9 of
+the paper) and between conditions (Figure 10).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, stated_conditions
+from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import stated
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
-from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, Array, score, win_rates
+from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, score, win_rates
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.statistics import fisher
@@ -76,7 +75,7 @@ def correlations(
 
 
 def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 0) -> Array:
-    """Of each row, with what is due to chance taken off the variances."""
+    """The correlation of each row with its other, what is due to chance taken off the variances."""
     one, other = (part - part.mean(axis=1, keepdims=True) for part in (one, other))
     freedom = one.shape[1] - 1
     kept = 1.0
@@ -87,7 +86,7 @@ def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 
 
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
-OFFSET = ("detect", "b")  # of the judge, in models that have one; a high one favours the mafia
+OFFSET = ("detect", "b")  # of the voter, in models that have one; a high one favours the mafia
 FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 
@@ -154,62 +153,10 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
 _ROWS = 150  # of one figure
 
 
-def rates_figure(rates: pl.DataFrame, models: Sequence[str]) -> Figure:
-    """Win rates of one capability with their intervals, a panel a background (Figures 11 to 13).
-
-    rates: as of `liescope.benchmark.capability.z_scores.win_rates`; models: the order of the rows. Backgrounds beyond
-    about 150 rows are not shown.
-    """
-    shown = rates["background"].unique().sort().head(max(1, _ROWS // len(models)))
-    order = pl.DataFrame({"model": models}).with_row_index("place")
-    rows = rates.join(order, on="model").filter(pl.col("background").is_in(shown.implode()))
-    rows = rows.sort("background", "place", maintain_order=True)
-    return _drawn(rows, "rate", "win rate with its 95% interval", "background", "against {}", limits=(0, 1))
-
-
-def scores_figure(scores: pl.DataFrame) -> Figure:
-    """z-scores with their intervals, a panel a capability; scores: as of
-    `liescope.benchmark.capability.z_scores.background_scores`.
-    """
-    return _drawn(scores, "z", "z-score with its 95% interval", reference=0)
-
-
-def exponential_figure(scores: pl.DataFrame) -> Figure:
-    """Exponential scores with one standard deviation to either side, as published, a panel a capability (Figure 10);
-    scores: as for `scores_figure`.
-    """
-    score, sd = pl.col("score"), pl.col("score_sd")
-    ends = scores.with_columns(score_lo=score - sd, score_hi=score + sd)
-    return _drawn(ends, "score", "exp(z), with a standard deviation to either side", reference=1)
-
-
-def agreement_figure(both: pl.DataFrame) -> Figure:
-    """The scores of both methods on each other's side, a panel a capability (Figures 7 to 9); both: as of
-    `liescope.benchmark.capability.background_report.beside`.
-    """
-    axis = "standard deviations from the mean over models, with 95% intervals"
-    panels = [_panel(row) for row in both.iter_rows(named=True)]
-    return Dots(axis, "model", panels, "method", reference=0, value="value")(both)
-
-
-def _panel(row: Mapping[str, Any]) -> str:
-    condition = f", {stated(row['condition'])}" if "condition" in row else ""
-    return f"To {row['capability']}: {PARAMETER[row['capability']]} and z{condition}"
-
-
-def _drawn(
-    table: pl.DataFrame,
-    value: str,
-    axis: str,
-    facet: str = "capability",
-    panel: str = "To {}",
-    reference: float | None = None,
-    limits: tuple[float, float] | None = None,
-) -> Figure:
-    """A row a model, a panel a value of `facet`, a dot a condition."""
-    panels = [panel.format(name) for name in table[facet]]
+def _dots(table: pl.DataFrame, value: str, axis: str, panels: Sequence[str], **more: Any) -> Dots:
+    """A figure of a row a model, a dot a condition."""
     colours: Literal["model"] | None = None if "condition" in table.columns else "model"
-    return Dots(axis, "model", panels, stated_conditions, colours, reference, limits, value)(table)
+    return Dots(axis, "model", panels, stated_conditions, colours, value=value, **more)
 
 
 AGREEMENT = "Scores against backgrounds beside the capability model"
@@ -282,12 +229,12 @@ def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[st
     )
 
 
-def _svg(name: str, table: pl.DataFrame, draw: Callable[[pl.DataFrame], Figure]) -> str:
+def _svg(name: str, table: pl.DataFrame, figure: Callable[[pl.DataFrame], Figure]) -> str:
     """The figure, "" if there are too many models for one."""
     if table["model"].n_unique() > DRAWN:
         return ""
     with style():
-        return svg(draw(table), name)
+        return svg(figure(table), name)
 
 
 def _sentences(table: pl.DataFrame) -> tuple[str, ...]:
@@ -305,8 +252,8 @@ def _sentences(table: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
-def _where(row: Mapping[str, Any]) -> str:
-    return f" ({stated(row['condition'])})" if "condition" in row else ""
+def _where(row: Mapping[str, Any], form: str = " ({})") -> str:
+    return form.format(stated(row["condition"])) if "condition" in row else ""
 
 
 def _of(condition: str) -> str:
@@ -328,12 +275,13 @@ _SCORES = (
 
 
 def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
+    panels = [f"To {name}" for name in scores["capability"]]
     return Section(
         "background",
         "Scores against backgrounds",
         (_MEANING, _UNCERTAINTY, *notes),
         "z and exp(z) with 95% intervals, highest z first.",
-        _svg("background", scores, scores_figure),
+        _svg("background", scores, _dots(scores, "z", "z-score with its 95% interval", panels, reference=0)),
         "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
         Table.of(scores, _SCORES),
         folded=True,
@@ -343,12 +291,16 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
 
 
 def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
+    panels = [
+        f"To {row['capability']}: {PARAMETER[row['capability']]} and z{_where(row, ', {}')}" for row in both.to_dicts()
+    ]
+    axis = "standard deviations from the mean over models, with 95% intervals"
     return Section(
         "background-agreement",
         AGREEMENT,
         (*_sentences(agreement), _SAME_GAMES),
         _CORRELATED,
-        _svg("background-agreement", both, agreement_figure),
+        _svg("background-agreement", both, Dots(axis, "model", panels, "method", reference=0, value="value")),
         "Scores of both methods by model, in standard deviations from their mean.",
         agreement.drop("free_lo", "free_hi"),
         folded=True,
@@ -358,12 +310,16 @@ def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
 
 
 def _conditions(scores: pl.DataFrame, between: pl.DataFrame) -> Section:
+    score, sd = pl.col("score"), pl.col("score_sd")
+    shown = scores.with_columns(score_lo=score - sd, score_hi=score + sd)
+    panels = [f"To {name}" for name in scores["capability"]]
+    axis = "exp(z), with a standard deviation to either side"
     return Section(
         "background-conditions",
         CONDITIONS,
         _sentences(between),
         f"{_CORRELATED} {_FREE}",
-        _svg("background-conditions", scores, exponential_figure),
+        _svg("background-conditions", shown, _dots(shown, "score", axis, panels, reference=1)),
         "Exponential scores by model and condition.",
         between,
         folded=True,
@@ -380,7 +336,12 @@ def _rates(rates: pl.DataFrame, scores: pl.DataFrame) -> list[Section]:
         if found.is_empty():
             continue
         ranked = scores.filter(capability=capability)["model"] if not scores.is_empty() else pl.Series(dtype=pl.String)
-        models = pl.concat([ranked, found["model"].sort()]).unique(maintain_order=True).to_list()
+        models = pl.concat([ranked, found["model"].sort()]).unique(maintain_order=True)
+        shown = found["background"].unique().sort().head(max(1, _ROWS // len(models)))
+        rows = found.join(models.to_frame("model").with_row_index("place"), on="model")
+        rows = rows.filter(pl.col("background").is_in(shown.implode()))
+        rows = rows.sort("background", "place", maintain_order=True)
+        panels = [f"against {name}" for name in rows["background"]]
         name = f"background-rates-{capability}"
         sections.append(
             Section(
@@ -389,7 +350,7 @@ def _rates(rates: pl.DataFrame, scores: pl.DataFrame) -> list[Section]:
                 (),
                 "Laplace's rule: mean (rate) and standard deviation (sd) of a win rate under a uniform prior, with its "
                 "central 95% (lo to hi).",
-                _svg(name, found, partial(rates_figure, models=models)),
+                _svg(name, rows, _dots(rows, "rate", "win rate with its 95% interval", panels, limits=(0, 1))),
                 "Win rates with 95% intervals by model, a panel for each background.",
                 found.drop("capability"),
                 folded=True,

@@ -23,17 +23,17 @@ from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import (
     DECEIVER,
     DISCLOSER,
-    JUDGE,
     PLAYERS,
     SCHEMA,
     TABLES,
+    VOTER,
     Counts,
     add,
     count_by_settings,
     stated,
     tally,
 )
-from liescope.benchmark.capability.variants import leave_out
+from liescope.benchmark.capability.model import leave_out
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.generate.corpus.open import OpenedGames, open_games
@@ -43,7 +43,6 @@ from liescope.labeling.conditions import PROMPTS
 TABLE_KEYS = ("capability", "model")
 MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
 TABLE_GAMES = 100  # games in each cell of the paper's tables
-MOST_NAMED = 20  # contradictions in one message
 
 
 def read_counts(path: Path) -> Counts:
@@ -76,7 +75,7 @@ def parse_counts(text: str, name: str) -> pl.DataFrame:
     for line, row in rows:
         names = [row[column].strip() for column in PLAYERS]
         if not all(names):
-            raise BadData(f"{name}, line {line}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {JUDGE}")
+            raise BadData(f"{name}, line {line}: a cell needs the names of a {DECEIVER}, a {DISCLOSER} and a {VOTER}")
         wins, games = (_whole(row[column], column, line, name) for column in ("mafia_wins", "games"))
         if games < 1 or wins > games:
             raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
@@ -130,11 +129,12 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
     Disclose town wins of (background; model; background), each of 100 games. A model against itself appears in all
     three tables as the same 100 games: it is kept once, and the tables must agree on it.
     """
-    backgrounds = [column for column in header if column not in TABLE_KEYS]
-    found: dict[tuple[str, str, str], list[_Entry]] = {}
+    found: dict[tuple[str, str, str], dict[int, int]] = {}
     for line, row in rows:
         model, capability = row["model"].strip(), row["capability"].strip().casefold()
-        for background in backgrounds:
+        for background in header:
+            if background in TABLE_KEYS:
+                continue
             places = {
                 "deceive": (model, background, background),
                 "detect": (background, background, model),
@@ -145,41 +145,17 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
             count = _whole(row[background], background, line, name)
             if count > TABLE_GAMES:
                 raise BadData(f"{name}, line {line}: {count} wins under {background!r} of {TABLE_GAMES} games")
-            found.setdefault(places[capability], []).append(_Entry(line, capability, count))
-    contradictions = [(cell, said) for cell, said in found.items() if len({entry.mafia_wins for entry in said}) > 1]
-    if contradictions:
-        raise BadData(_contradicted(name, contradictions))
-    cells = [(*cell, said[0].mafia_wins, TABLE_GAMES) for cell, said in found.items()]
+            wins = count if capability == "deceive" else TABLE_GAMES - count
+            found.setdefault(places[capability], {})[line] = wins
+    for cell, said in found.items():
+        if len(set(said.values())) > 1:
+            lines = ", ".join(f"line {line} has {wins}" for line, wins in said.items())
+            raise BadData(
+                f"{name} says different things about the same {TABLE_GAMES} games of {', '.join(cell)}: of wins of the "
+                f"mafia, {lines}; correct the file"
+            )
+    cells = [(*cell, next(iter(said.values())), TABLE_GAMES) for cell, said in found.items()]
     return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One number of the paper's tables: its line, capability, and wins of the judged side."""
-
-    line: int
-    capability: str
-    wins: int
-
-    @property
-    def mafia_wins(self) -> int:
-        return self.wins if self.capability == "deceive" else TABLE_GAMES - self.wins
-
-    def __str__(self) -> str:
-        as_mafia = "" if self.capability == "deceive" else f", so {self.mafia_wins} of the mafia"
-        side = "mafia" if self.capability == "deceive" else "town"
-        return f"line {self.line} ({self.capability}) has {self.wins} wins of the {side}{as_mafia}"
-
-
-def _contradicted(name: str, contradictions: Sequence[tuple[tuple[str, str, str], Sequence[_Entry]]]) -> str:
-    """What the tables say of the same games, of every cell on which they disagree."""
-    words = [
-        f"{', '.join(map(' '.join, zip(PLAYERS, cell, strict=True)))}: {'; '.join(map(str, said))}"
-        for cell, said in contradictions[:MOST_NAMED]
-    ]
-    more = len(contradictions) - MOST_NAMED
-    words += [f"and {more} more"] if more > 0 else []
-    return f"{name} says different things about the same {TABLE_GAMES} games; correct the file. " + ". ".join(words)
 
 
 Counted = npt.NDArray[np.int64]
@@ -219,19 +195,6 @@ def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[AlikeCounts]:
     return [one for one in found if one is not None and one.p < IMPLAUSIBLE]
 
 
-def check_different(sources: Mapping[str, pl.DataFrame], independent: bool = False) -> tuple[str, ...]:
-    """Raises UsageError for sources that agree too well to be added up; if they are said to be independent, gives the
-    sentences that must accompany their sum.
-    """
-    found = too_alike(sources)
-    if found and not independent:
-        raise UsageError(
-            f"{found[0].sentence}; the same games would count twice, so name one of them. If they are different games, "
-            "say so with --independent"
-        )
-    return tuple(f"{one.sentence}; they were counted as different games, as they were said to be." for one in found)
-
-
 def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> AlikeCounts | None:
     """None where they agree no better than many different games do, or no combination tells anything."""
     columns = [*PLAYERS, "mafia_wins", "games"]
@@ -260,11 +223,6 @@ def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Count
     share = total_wins / total_games
     variance = share * (1 - share) * games * (total_games - games) / total_games
     return np.asarray((np.square(wins - games * share) / variance).sum(axis=-1))
-
-
-def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
-    """The games of all paths, added up across conditions; see `load_conditions`."""
-    return load_conditions(paths, without, pool=True)[""]
 
 
 def load_conditions(
@@ -332,18 +290,23 @@ def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: b
     """What must be said of sources whose counts agree too well to be of different games. parts: by condition and
     source. Raises UsageError if such sources would be added up, unless they are said to be independent.
     """
-    together = [_by_source(list(parts.values()))] if pool else [_by_source([part]) for part in parts.values()]
-    notes = [note for sources in together for note in check_different(sources, independent)]
+
+    def by_source(*conditions: Mapping[str, Counts]) -> dict[str, pl.DataFrame]:
+        names = dict.fromkeys(name for part in conditions for name in part)
+        return {name: pl.concat(part[name].cells for part in conditions if name in part) for name in names}
+
+    together = [by_source(*parts.values())] if pool else [by_source(part) for part in parts.values()]
+    found = [one for sources in together for one in too_alike(sources)]
+    if found and not independent:
+        raise UsageError(
+            f"{found[0].sentence}; the same games would count twice, so name one of them. If they are different games, "
+            "say so with --independent"
+        )
+    notes = [f"{one.sentence}; they were counted as different games, as they were said to be." for one in found]
     if not pool and len(parts) > 1:
-        apart = too_alike({stated(name): pl.concat(_by_source([part]).values()) for name, part in parts.items()})
+        apart = too_alike({stated(name): pl.concat(by_source(part).values()) for name, part in parts.items()})
         notes += [f"{one.sentence}; what one of them shows, the other does not confirm." for one in apart]
     return tuple(notes)
-
-
-def _by_source(parts: Sequence[Mapping[str, Counts]]) -> dict[str, pl.DataFrame]:
-    """The cells of each source."""
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {name: pl.concat(part[name].cells for part in parts if name in part) for name in names}
 
 
 def is_file(path: Path) -> bool:

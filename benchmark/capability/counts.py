@@ -1,4 +1,4 @@
-"""Counts of games for each (deceiver, discloser, judge), the data of the capability model."""
+"""Counts of games for each (deceiver, discloser, voter), the data of the capability model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from liescope.generate.corpus.open import tables_of
 
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
-PLAYERS = (DECEIVER, DISCLOSER, JUDGE) = tuple(MINI_MAFIA.composition())
+PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())
 """Of Mini-Mafia: who deceives, who knows and discloses it, and who hears both and votes."""
 SCHEMA = pl.Schema({**dict.fromkeys(PLAYERS, pl.String()), "mafia_wins": pl.Int64(), "games": pl.Int64()})
 
@@ -42,7 +42,7 @@ seat: of the deceiver; last: the role that spoke last, "" if nobody did. A vote 
 class Counts:
     """Games counted by cell.
 
-    cells: a frame of SCHEMA, one row for each (deceiver, discloser, judge), sorted; mafia_wins of games. undrawn: the
+    cells: a frame of SCHEMA, one row for each (deceiver, discloser, voter), sorted; mafia_wins of games. undrawn: the
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
@@ -73,8 +73,8 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def count_games(records: Iterable[GameRecord]) -> Counts:
-    """Counts of recorded games, one pass, whatever the settings that they were played with. The judge of a cell is
-    whoever voted as one: in Mini-Mafia the survivor.
+    """Counts of recorded games, one pass, whatever the settings that they were played with. The voter of a cell is
+    whoever voted: in Mini-Mafia the survivor.
 
     Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it: no
     draws of their own), games without one of the three roles, games in which several models shared a role
@@ -123,7 +123,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         .join(votes.select(*seat, voted=True).unique(), on=seat, how="left", maintain_order="left")
         .join(final, on=seat, how="left", maintain_order="left")
     )
-    held = {one: (role == one) & (pl.col("voted").fill_null(False) | pl.lit(one != JUDGE)) for one in PLAYERS}
+    held = {one: (role == one) & (pl.col("voted").fill_null(False) | pl.lit(one != VOTER)) for one in PLAYERS}
     votes_of = {one: pl.col("vote").filter(role == one).drop_nulls() for one in PLAYERS}
     dealt = seats.group_by("game_id").agg(
         *(pl.col("model").filter(has).unique().alias(one) for one, has in held.items()),
@@ -148,7 +148,7 @@ def _dealt(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     for one in PLAYERS:
         models = pl.col(one).list.len()
         reasons += [
-            (models == 0, f"no {one} played" if one != JUDGE else f"no {one} voted"),
+            (models == 0, f"no {one} played" if one != VOTER else f"no {one} voted"),
             (models > 1, f"several models shared the role of {one}"),
         ]
     reasons.append((pl.col("winner").is_null(), "their winner is not known"))

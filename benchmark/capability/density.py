@@ -1,30 +1,31 @@
-"""The posterior density of a capability model for counts, and where to begin to sample it.
+"""The posterior density of a capability model for counts, compiled by numba, and where to begin to sample it.
 
-Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`; the arithmetic is compiled
-(`density_kernels`). A sampler sees coordinates in which the posterior is nearly a standard normal
-distribution: its Laplace approximation, shifted and stretched to that.
+Parameters, priors and symmetries are those of `liescope.benchmark.capability.model`. A sampler sees coordinates in
+which the posterior is nearly a standard normal distribution: its Laplace approximation, shifted and stretched to that.
+
+A gradient of counts costs two logarithms of a rising factorial and their derivatives for each row. Both come from one
+recurrence (few wins) or one Stirling series (many), which is several times cheaper than gamma functions one by one.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.model import (
-    COUNTS,
-    MEAN_SD,
-    PIVOT_SD,
-    RHO_PRIOR,
-    code_rows,
-    families_of,
-    parameters,
-    prior_sds,
-)
-from liescope.benchmark.capability.variants import Variant
+from liescope.benchmark.capability.model import MEAN_SD, PIVOT_SD, RHO_PRIOR, Variant, code_rows
+
+_DIRECT = 12  # factors that are multiplied one by one; more, and two Stirling series are cheaper
+_LARGE = 8.0  # from here on the series below are exact to 1e-11
+_EDGE = 1e-9  # nearest that a chance comes to 0 and 1
+_HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
+_RHO_A, _RHO_B = RHO_PRIOR
 
 _FAR = 1e6  # the noise of an effect that nothing is known about
 _STEP = 1e-4  # of a numerical second derivative
@@ -32,86 +33,290 @@ _FLATTEST = 0.05  # curvature that is taken for less; a prior's is 1
 _BEGIN_SD, _BEGIN_RHO = math.log(0.5), -4.0  # where the search for the mode begins
 
 
-class Density:
-    """Of one model of the family and one table of rows.
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled without the interpreter's lock, and kept on disk where there is a place for it."""
+    compiled: Callable[..., Any]
+    try:
+        compiled = numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # no folder that numba may write to
+        compiled = numba.njit(nogil=True)(function)
+    return compiled
 
-    names: by parameter, what it is a vector of. dimensions: of the coordinates. mode: the most probable parameters,
-    by name, with effects in units of their sds; sds: the most probable sds of m, d, v, b and shifts, by name.
+
+@_compiled
+def _gamma(x: float) -> tuple[float, float]:
+    """(ln Γ(x), its derivative) for x above 0."""
+    product, slope = 1.0, 0.0
+    # Γ(x) = Γ(x + n) / (x (x + 1) ... (x + n - 1)): the argument is raised to where Stirling's series is exact.
+    while x < _LARGE:
+        slope = slope * x + product
+        product *= x
+        x += 1.0
+    log, inverse = math.log(x), 1.0 / x
+    square = inverse * inverse
+    value = (x - 0.5) * log - x + _HALF_LOG_TAU
+    value += inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
+    derivative = log - 0.5 * inverse - square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
+    if slope > 0.0:
+        value -= math.log(product)
+        derivative -= slope / product
+    return value, derivative
+
+
+@_compiled
+def _rising(x: float, factors: int) -> tuple[float, float]:
+    """(ln of x (x + 1) ... (x + factors - 1), its derivative by x)."""
+    if factors == 0:
+        return 0.0, 0.0
+    if factors <= _DIRECT:
+        product, slope = 1.0, 0.0
+        for step in range(factors):
+            slope = slope * (x + step) + product
+            product *= x + step
+        return math.log(product), slope / product
+    upper, lower = _gamma(x + factors), _gamma(x)
+    return upper[0] - lower[0], upper[1] - lower[1]
+
+
+class Plan(NamedTuple):
+    """What a density is made of.
+
+    A vector of parameters (m, d, v, b, then shifts) is a mean and effects around it, whose sum is 0 and of which there
+    is one fewer. Each effect c has a prior N(0, sd of its vector) and is written as w hat + spread z: w = sd² / (sd² +
+    noise²) and spread = noise sqrt(w), as if it had been measured as hat with an error of noise. So z is nearly N(0, 1)
+    whatever the sd, where other coordinates have a funnel.
+
+    at: for each vector and row the place in all parameters, shape (vectors, rows). wins, games: of the rows. sizes,
+    times: the different numbers of games, and how many rows have each. begins: where each vector begins among all
+    parameters, and the end. hat, noise: of each effect. widths: of each vector, the scale of its sd's Rayleigh prior,
+    or the sd. mean_sd: the prior's of the mean of d. offset, dispersed: as of the variant.
+    """
+
+    at: Any
+    wins: Any
+    games: Any
+    sizes: Any
+    times: Any
+    begins: Any
+    hat: Array
+    noise: Array
+    widths: Array
+    mean_sd: float
+    offset: bool
+    dispersed: bool
+
+
+@_compiled
+def _likelihood(theta: Array, plan: Plan, rho: float, gradient: Array) -> tuple[float, float]:
+    """(the log likelihood of the rows without its constant, its derivative by the logit of rho); adds its derivative by
+    theta, all parameters in a row, to gradient. rho: 0 for binomial counts.
+    """
+    total, by_strength, strength = 0.0, 0.0, 0.0
+    if plan.dispersed:
+        strength = (1.0 - rho) / rho
+        for number in range(plan.sizes.size):
+            value, slope = _rising(strength, plan.sizes[number])
+            total -= plan.times[number] * value
+            by_strength -= plan.times[number] * slope
+    for row in range(plan.wins.size):
+        i, j, k = plan.at[0, row], plan.at[1, row], plan.at[2, row]
+        wins, games = plan.wins[row], plan.games[row]
+        gap = theta[i] - theta[j]
+        eta = gap * theta[k]
+        for term in range(3, plan.at.shape[0]):
+            eta += theta[plan.at[term, row]]
+        small = math.exp(-abs(eta))  # of the absolute value, so that it cannot overflow
+        likely = 1.0 / (1.0 + small)
+        if plan.dispersed:
+            chance = _EDGE + (1.0 - 2.0 * _EDGE) * (likely if eta > 0 else 1.0 - likely)
+            won = _rising(chance * strength, wins)
+            lost = _rising((1.0 - chance) * strength, games - wins)
+            total += won[0] + lost[0]
+            by_strength += chance * won[1] + (1.0 - chance) * lost[1]
+            slope = strength * (small * likely * likely * (1.0 - 2.0 * _EDGE)) * (won[1] - lost[1])
+        else:
+            total += wins * eta - games * (max(eta, 0.0) + math.log1p(small))
+            slope = wins - games * (likely if eta > 0 else small / (1.0 + small))
+        gradient[k] += slope * gap
+        gradient[i] += slope * theta[k]
+        gradient[j] -= slope * theta[k]
+        for term in range(3, plan.at.shape[0]):
+            gradient[plan.at[term, row]] += slope
+    return total, -strength * by_strength
+
+
+@_compiled
+def _log_sd(x: Array, plan: Plan, vector: int) -> float:
+    return float(x[plan.hat.size + vector]) if plan.dispersed else math.log(plan.widths[vector])
+
+
+@_compiled
+def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
+    """All parameters in a row, into theta, and the effects behind them; x: as `log_density` takes it."""
+    vectors = plan.begins.size - 1
+    for vector in range(vectors):
+        variance = math.exp(2.0 * _log_sd(x, plan, vector))
+        for e in range(plan.begins[vector] - vector, plan.begins[vector + 1] - vector - 1):
+            w = variance / (variance + plan.noise[e] * plan.noise[e])
+            effects[e] = w * plan.hat[e] + plan.noise[e] * math.sqrt(w) * x[e]
+    for vector in range(vectors):
+        start, end = plan.begins[vector], plan.begins[vector + 1]
+        size = end - start
+        total = 0.0
+        for p in range(start, end - 1):
+            total += effects[p - vector]
+        # An orthonormal map of the effects to vectors whose sum is 0, so that none of the names is a reference.
+        root = math.sqrt(size)
+        shift = total / (root + size)
+        for p in range(start, end - 1):
+            theta[p] = effects[p - vector] - shift
+        theta[end - 1] = -total / root
+    at = plan.hat.size + vectors * plan.dispersed
+    for p in range(plan.begins[1], plan.begins[2]):
+        theta[p] += x[at]
+    if plan.offset:
+        for p in range(plan.begins[2], plan.begins[3]):
+            theta[p + plan.begins[3] - plan.begins[2]] += x[at + 1] * theta[p]
+    for p in range(plan.begins[2], plan.begins[3]):
+        theta[p] += 1.0
+
+
+@_compiled
+def log_density(x: Array, plan: Plan, gradient: Array) -> float:
+    """The log posterior density, up to a constant, and its gradient.
+
+    x: z of all effects, the log sds of the vectors (where learned), the mean of d, the slope of b on v (with an
+    offset), the logit of rho (where dispersed).
+    """
+    vectors, count = plan.begins.size - 1, plan.hat.size
+    effects, theta = np.empty(count), np.empty(plan.begins[-1])
+    parameters(x, plan, effects, theta)
+    slopes = np.zeros(theta.size)
+    gradient[:] = 0.0
+    at = count + vectors * plan.dispersed
+    mean = x[at]
+    total = -0.5 * (mean / plan.mean_sd) ** 2
+    gradient[at] = -mean / plan.mean_sd**2
+    rho = min(max(1.0 / (1.0 + math.exp(-x[-1])), _EDGE), 1.0 - _EDGE) if plan.dispersed else 0.0
+    likelihood, by_rho = _likelihood(theta, plan, rho, slopes)
+    total += likelihood
+    if plan.dispersed:
+        total += _RHO_A * math.log(rho) + _RHO_B * math.log1p(-rho)
+        gradient[-1] = by_rho + _RHO_A * (1.0 - rho) - _RHO_B * rho
+    for p in range(plan.begins[1], plan.begins[2]):
+        gradient[at] += slopes[p]
+    if plan.offset:
+        pivot = x[at + 1]
+        total -= 0.5 * (pivot / PIVOT_SD) ** 2
+        gradient[at + 1] = -pivot / PIVOT_SD**2
+        for p in range(plan.begins[2], plan.begins[3]):
+            slope = slopes[p + plan.begins[3] - plan.begins[2]]
+            gradient[at + 1] += slope * (theta[p] - 1.0)
+            slopes[p] += pivot * slope
+    for vector in range(vectors):
+        start, end = plan.begins[vector], plan.begins[vector + 1]
+        size = end - start
+        every = 0.0
+        for p in range(start, end):
+            every += slopes[p]
+        root, last = math.sqrt(size), slopes[end - 1]
+        log_sd = _log_sd(x, plan, vector)
+        variance = math.exp(2.0 * log_sd)
+        by_sd = 0.0
+        for p in range(start, end - 1):
+            e = p - vector
+            w = variance / (variance + plan.noise[e] * plan.noise[e])
+            spread = plan.noise[e] * math.sqrt(w)
+            by_effect = slopes[p] - (every - last) / (root + size) - last / root
+            slope = by_effect - effects[e] / variance
+            total += math.log(spread) - log_sd - 0.5 * effects[e] * effects[e] / variance
+            gradient[e] = slope * spread
+            moves = (1.0 - w) * (2.0 * w * plan.hat[e] + spread * x[e])
+            by_sd += slope * moves + effects[e] * effects[e] / variance - w
+        if plan.dispersed:
+            prior = variance / plan.widths[vector] ** 2
+            total += 2.0 * log_sd - 0.5 * prior
+            gradient[count + vector] = by_sd + 2.0 - prior
+    return float(total)
+
+
+@_compiled
+def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, gradient: Array) -> float:
+    """The log density at x = centre + factor y, and its gradient by y. factor: lower triangular; across: transposed."""
+    x, by_x = centre.copy(), np.empty(y.size)
+    for j in range(y.size):
+        for i in range(j, y.size):
+            x[i] += across[j, i] * y[j]
+    value = log_density(x, plan, by_x)
+    gradient[:] = 0.0
+    for i in range(y.size):
+        for j in range(i + 1):
+            gradient[j] += factor[i, j] * by_x[i]
+    return float(value)
+
+
+class Density:
+    """The density of one model for one frame of rows.
+
+    names: by parameter, what it is a vector of. dimensions: of the coordinates.
     """
 
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:
-        from liescope.benchmark.capability import density_kernels
-
-        self._kernels, self._variant = density_kernels, variant
-        self.names, index = code_rows(rows, variant)
-        self._vectors = tuple(name for name in parameters(variant) if name != "rho")
-        sizes = [len(self.names[name]) for name in self._vectors]
+        names, index = code_rows(rows, variant)
+        self.names = names | ({"rho": ("every combination",)} if variant.dispersed else {})
+        self._variant = variant
+        sizes = np.array([len(levels) for levels in names.values()])
         begins = np.cumsum([0, *sizes])
-        wins, games = (rows[column].to_numpy().astype(np.int64) for column in COUNTS.values())
+        wins, games = (rows[column].to_numpy().astype(np.int64) for column in ("mafia_wins", "games"))
         lengths, times = np.unique(games, return_counts=True)
-        families = [families_of(self.names[name]) if "families" in variant.terms else None for name in ("m", "d")]
-        blocks = [*(size - 1 for size in sizes), *(1 + max(found) for found in families if found)]
-        shared = np.full(begins[-1], -1, np.int64)
-        for vector, found in enumerate(families):
-            if found:
-                shared[begins[vector] : begins[vector + 1]] = found
-        self._learned = variant.learned
-        self._of = np.repeat(np.arange(len(blocks)), blocks)
-        pivots = variant.scaled and variant.offset
+        self._of = np.repeat(np.arange(len(sizes)), sizes - 1)
         effects = len(self._of)
-        self._plan = density_kernels.DensityData(
-            np.stack([index[name] + begin for name, begin in zip(self._vectors, begins, strict=False)]),
+        self._plan = Plan(
+            np.stack([at + begin for at, begin in zip(index.values(), begins, strict=False)]),
             wins,
             games,
             lengths,
             times.astype(np.float64),
             begins.astype(np.int64),
-            shared,
-            np.cumsum([0, *blocks]).astype(np.int64),
             np.zeros(effects),
             np.full(effects, _FAR),
-            prior_sds(variant, len(blocks)),
-            self._learned,
-            MEAN_SD / (1.0 if self._learned else math.sqrt(sizes[1])),
-            variant.scaled,
-            pivots,
-            PIVOT_SD,
+            np.array([variant.prior_sd(name) for name in names]),
+            MEAN_SD / (1.0 if variant.dispersed else math.sqrt(sizes[1])),
+            variant.offset,
             variant.dispersed,
-            RHO_PRIOR,
         )
-        self._sds = slice(effects, effects + len(blocks) * self._learned)
-        self.dimensions = int(self._sds.stop + 1 + pivots + variant.dispersed)
+        self._sds = slice(effects, effects + len(sizes) * variant.dispersed)
+        self.dimensions = int(self._sds.stop + 1 + variant.offset + variant.dispersed)
         self._centre, self._factor = self._begin()
         self._across = np.ascontiguousarray(self._factor.T)
 
     def log_density(self, x: Array) -> tuple[float, Array]:
         """The log posterior density up to a constant, and its gradient, in the coordinates of the model."""
         gradient = np.empty(self.dimensions)
-        return float(self._kernels.log_density(x, self._plan, gradient)), gradient
+        return float(log_density(x, self._plan, gradient)), gradient
 
     def whitened(self, y: Array) -> tuple[float, Array]:
-        """The same in the coordinates that a sampler moves in."""
+        """The log density and its gradient in the coordinates that a sampler moves in."""
         gradient = np.empty(self.dimensions)
-        plan, factor = self._plan, self._factor
-        return float(self._kernels.whitened(y, plan, self._centre, factor, self._across, gradient)), gradient
+        return float(whitened(y, self._plan, self._centre, self._factor, self._across, gradient)), gradient
 
     def parameters(self, y: Array) -> dict[str, Array]:
         """The parameters at each of many points; y: shape (..., dimensions), each parameter: shape (..., names)."""
         x = y.reshape(-1, self.dimensions) @ self._across + self._centre
         theta, effects = np.empty((len(x), self._plan.begins[-1])), np.empty(len(self._of))
         for point, out in zip(x, theta, strict=True):
-            self._kernels.parameters(point, self._plan, effects, out)
-        found = dict(zip(self._vectors, np.split(theta, self._plan.begins[1:-1], axis=1), strict=True))
+            parameters(point, self._plan, effects, out)
+        found = dict(zip(self._variant.vectors, np.split(theta, self._plan.begins[1:-1], axis=1), strict=True))
         if self._variant.dispersed:
             found["rho"] = 1 / (1 + np.exp(-x[:, -1:]))
         return {name: values.reshape(*y.shape[:-1], -1) for name, values in found.items()}
 
     def sds(self, y: Array) -> dict[str, Array]:
         """The sds of m, d, v, b and shifts at each of many points, shape (...); empty where they are given."""
-        if not self._learned:
+        if not self._variant.dispersed:
             return {}
         logs = y @ self._factor[self._sds].T + self._centre[self._sds]
-        return {name: np.exp(logs[..., number]) for number, name in enumerate(self._vectors)}
+        return {name: np.exp(logs[..., number]) for number, name in enumerate(self._variant.vectors)}
 
     def _begin(self) -> tuple[Array, Array]:
         """(centre, factor) of the Laplace approximation. Leaves the plan with coordinates that hold for every sd."""
@@ -131,7 +336,7 @@ class Density:
         values, vectors = np.linalg.eigh((curve + curve.T) / 2)
         values = np.maximum(values, _FLATTEST)
         covariance = (vectors / values) @ vectors.T
-        if self._learned:
+        if self._variant.dispersed:
             x, covariance = self._measured(x, (vectors * values) @ vectors.T, covariance)
         return x, np.linalg.cholesky(covariance)
 

@@ -10,9 +10,9 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER
+from liescope.benchmark.capability.model import SHIFTS
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
-from liescope.benchmark.capability.variants import SHIFTS
 from liescope.common.figures import Dot, dots_with_intervals, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
@@ -62,8 +62,8 @@ def effects(posterior: Posterior) -> pl.DataFrame:
 
 
 def slip_rates(posterior: Posterior) -> pl.DataFrame:
-    """How often each model votes for the judge as deceiver or discloser (slip, of its readable votes), and how often
-    the rules drew its vote (drawn), with central 95% intervals: a frame of SLIPS, empty for a model without votes.
+    """How often each model votes for the voter as deceiver or discloser (slip, of its readable votes), and how often
+    the rules drew its vote (drawn), with central 95% intervals: a frame of SLIPS, empty for a model without slips.
     """
     if posterior.slips is None:
         return pl.DataFrame(schema=SLIPS)
@@ -157,7 +157,7 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
 
 
 def _slips(table: pl.DataFrame) -> Section:
-    facets = {"slip": f"votes for the {JUDGE}, of those that could be read", "drawn": "votes that the rules drew"}
+    facets = {"slip": f"votes for the {VOTER}, of those that could be read", "drawn": "votes that the rules drew"}
     dots = [
         Dot(
             row["model"],
@@ -175,7 +175,7 @@ def _slips(table: pl.DataFrame) -> Section:
         "slips",
         "Slips and drawn votes",
         (
-            f"slip: how often the {DECEIVER} or the {DISCLOSER} votes for the {JUDGE}, of its votes that could be "
+            f"slip: how often the {DECEIVER} or the {DISCLOSER} votes for the {VOTER}, of its votes that could be "
             "read; the published model takes that for never. drawn: how often the rules drew the vote, because the "
             "reply could not be read.",
         ),

@@ -14,8 +14,9 @@ import polars as pl
 
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, stated
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
 from liescope.benchmark.capability.effects import effects, slip_rates
+from liescope.benchmark.capability.model import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import labelled, left_sentence, tidy_draws
 from liescope.benchmark.capability.sentences import (
@@ -33,8 +34,6 @@ from liescope.benchmark.capability.sentences import (
     shown_parameters,
     told,
 )
-from liescope.benchmark.capability.variants import PARAMETERS
-from liescope.benchmark.fitting import FitResult
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style, svg
 from liescope.common.report.contents import Column, Content, Report, Section, Table
@@ -43,12 +42,13 @@ from liescope.common.text import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from liescope.benchmark.fitting import FitResult
 
 TITLES = {
     "m": f"m: deceives as the {DECEIVER}",
     "d": f"d: discloses as the {DISCLOSER}",
-    "v": f"v: responds as the {JUDGE}",
-    "b": f"b: leans to the mafia as the {JUDGE}",
+    "v": f"v: responds as the {VOTER}",
+    "b": f"b: leans to the mafia as the {VOTER}",
 }
 
 
@@ -131,7 +131,7 @@ def fit_page(result: FitResult) -> Report:
         TITLE,
         result.findings,
         svg(forest(result.scores), "forest"),
-        f"Scores with 95% intervals by model: m of the {DECEIVER}, d of the {DISCLOSER}, v of the {JUDGE}.",
+        f"Scores with 95% intervals by model: m of the {DECEIVER}, d of the {DISCLOSER}, v of the {VOTER}.",
         result.notes,
         f"{counted(result.cells, result.scores)} Fitted with Liescope {version('liescope')}.",
         tuple(sections),

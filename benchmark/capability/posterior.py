@@ -11,10 +11,8 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array, Sample, Settings, choose_sampler, load_pymc, mixing, sample
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, PLAYERS, tally
-from liescope.benchmark.capability.density import Density
-from liescope.benchmark.capability.model import given_sd, logits
-from liescope.benchmark.capability.variants import PAPER, Variant, check_identified
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, tally
+from liescope.benchmark.capability.model import PAPER, PARAMETERS, ROLES, SLIPS, Variant, check_identified, logits
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
 R_HAT_MOST = 1.01
@@ -101,7 +99,7 @@ def bfmi(energy: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Slips:
-    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the judge (of deceiver and
+    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the voter (of deceiver and
     discloser); drawn: of votes that the rules drew (all three).
     """
 
@@ -110,24 +108,24 @@ class Slips:
 
 
 def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
-    """Draws of the posterior Beta(1 + events, 1 + others) of each rate; rows: of `rows_for` with votes."""
+    """Draws of the posterior Beta(1 + events, 1 + others) of each rate; rows: of `rows_for` with slips."""
     random = np.random.default_rng(seed)
     slip, drawn = {}, {}
     for role in PLAYERS:
         counts = rows.group_by(pl.col(role).alias("model")).agg(
             pl.col(f"{role}_votes").sum().alias("read"),
             pl.col(f"{role}_drawn").sum().alias("drawn"),
-            (pl.col(f"{role}_slips") if role != JUDGE else pl.lit(0)).sum().alias("slips"),
+            (pl.col(f"{role}_slips") if role != VOTER else pl.lit(0)).sum().alias("slips"),
         )
         for model, read, by_rules, slipped in counts.sort("model").iter_rows():
             drawn[role, model] = random.beta(1 + by_rules, 1 + read, draws)
-            if role != JUDGE:
+            if role != VOTER:
                 slip[role, model] = random.beta(1 + slipped, 1 + read - slipped, draws)
     return Slips(slip, drawn)
 
 
 def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array:
-    """The chance that mafia wins, shape (draws, rows), from the judge's readable votes for the discloser, same
+    """The chance that mafia wins, shape (draws, rows), from the voter's readable votes for the discloser, same
     shape.
 
     A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, one of several by
@@ -143,13 +141,13 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array
         drawn = rate(slips.drawn, role)
         return (1 - drawn) * (1 - rate(slips.slip, role)) + drawn / 2
 
-    drawn = rate(slips.drawn, JUDGE)
+    drawn = rate(slips.drawn, VOTER)
     deceiver, discloser = aims(DECEIVER), aims(DISCLOSER)
-    judge = (1 - drawn) * (1 - for_discloser) + drawn / 2  # the chance to vote for the deceiver
+    voter = (1 - drawn) * (1 - for_discloser) + drawn / 2  # the chance to vote for the deceiver
     town = (
-        deceiver * discloser * judge
-        + deceiver * (1 - discloser) * judge / 3
-        + (1 - deceiver) * discloser * (judge + (1 - judge) / 3)
+        deceiver * discloser * voter
+        + deceiver * (1 - discloser) * voter / 3
+        + (1 - deceiver) * discloser * (voter + (1 - voter) / 3)
     )
     return np.asarray(1 - town, dtype=np.float64)
 
@@ -157,8 +155,8 @@ def win_chances(rows: pl.DataFrame, for_discloser: Array, slips: Slips) -> Array
 ROLE_OF = {
     "m": f"as the {DECEIVER}",
     "d": f"as the {DISCLOSER}",
-    "v": f"as the {JUDGE}",
-    "b": f"the {JUDGE}'s offset",
+    "v": f"as the {VOTER}",
+    "b": f"the {VOTER}'s offset",
 }
 LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
 KNOWN_SD = 0.2  # a score known as well as this is reported, however little the models differ
@@ -169,8 +167,8 @@ class Posterior:
     """A sample that has converged, or has nearly (`faults`).
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, what it is a vector of, in order
-    (the models that held the role: m deceiver, d discloser, v and b judge; the levels of a shift); draws: by
-    parameter, shape (chains, draws, names). slips: of a model with the term votes. sds: draws of how far the values of
+    (the models that held the role: m deceiver, d discloser, v and b voter; the levels of a shift); draws: by
+    parameter, shape (chains, draws, names). slips: of a model with the term slips. sds: draws of how far the values of
     a parameter lie apart (the sd of their prior), by parameter, shape (chains, draws); empty where that is given.
     """
 
@@ -203,7 +201,7 @@ class Posterior:
         for name, draws in self.flat().items():
             if name not in ROLE_OF or draws.shape[1] < 2:
                 continue
-            sd = self.sds[name] if name in self.sds else np.array(given_sd(name))
+            sd = self.sds.get(name, self.variant.prior_sd(name))
             prior = float(np.square(sd).mean()) * (1 - 1 / draws.shape[1])
             apart = draws - draws.mean(axis=1, keepdims=True)
             shares[name] = np.asarray(1 - apart.var(axis=0) / prior)
@@ -251,13 +249,13 @@ class Posterior:
         return {name: draws[chosen] for name, draws in whole.items()}
 
     def logits(self, rows: pl.DataFrame, most: int | None = None) -> Array:
-        """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with the term votes, of the
-        judge's vote for the discloser. rows: those of PLAYERS, and the columns of the shifts. Raises
+        """The logit of each row in each draw, shape (draws, rows): of the mafia's win, or, with slips, of the
+        voter's vote for the discloser. rows: those of PLAYERS, and the columns of the shifts. Raises
         UnknownName for a model without a score in its role.
         """
-        for name, column in zip(("m", "d", "v"), PLAYERS, strict=True):
-            for model in set(rows[column]) - set(self.names[name]):
-                raise UnknownName(f"{column} of this fit", model, self.names[name])
+        for name in PARAMETERS:
+            for model in set(rows[ROLES[name]]) - set(self.names[name]):
+                raise UnknownName(f"{ROLES[name]} of this fit", model, self.names[name])
         return logits(rows, self.names, self.flat(most))
 
     def chances(self, rows: pl.DataFrame, most: int | None = None) -> Array:
@@ -268,7 +266,7 @@ class Posterior:
     def rho(self, most: int | None = None) -> Array:
         """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
 
-        With the term votes it is that of the judge's votes, and is taken for wins too, which scatter less where the
+        With slips it is that of the voter's votes, and is taken for wins too, which scatter less where the
         others slip: predictions are then a little too wide.
         """
         draws = self.flat(most)
@@ -282,12 +280,14 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
     load_pymc()
     choose_sampler(settings.sampler)
     begin = time.perf_counter()
+    from liescope.benchmark.capability.density import Density  # numba, which takes a second
+
     density = Density(_fitted(rows, variant), variant)
     drawn = sample(density, settings)
     kept, left_out = together(drawn)
     draws, sds = density.parameters(kept.points), density.sds(kept.points)
     diagnostics = _diagnose(kept, draws, sds, left_out, time.perf_counter() - begin)
-    slips = slips_of(rows, kept.heights.size, settings.seed) if "votes" in variant.terms else None
+    slips = slips_of(rows, kept.heights.size, settings.seed) if SLIPS in variant.terms else None
     return Posterior(rows, density.names, draws, diagnostics, settings, drawn.sampler, variant, slips, sds)
 
 
@@ -304,7 +304,7 @@ def _diagnose(
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:
     """Sample a model of the family. rows: counts (`liescope.benchmark.capability.counts.Counts`) of at least two
-    models, as `liescope.benchmark.capability.variants.rows_for` gives them for the variant.
+    models, as `liescope.benchmark.capability.model.rows_for` gives them for its terms.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics are far from what a result needs.
@@ -318,7 +318,7 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
         raise NotConverged(
             f"the sampler has not converged, so there is no result: {'; '.join(posterior.faults)}. "
             f"{sample_longer(settings)}; if that does not help, these games leave some scores open: play "
-            "more combinations (--design background or full), or fit main effects alone (--model additive+dispersion)"
+            "more combinations (--design background or full)"
         )
     return posterior
 
@@ -333,6 +333,6 @@ def sample_longer(settings: Settings) -> str:
 
 def _fitted(rows: pl.DataFrame, variant: Variant) -> pl.DataFrame:
     """The rows with the counts that the formula is fitted to in the columns mafia_wins and games."""
-    if "votes" not in variant.terms:
+    if SLIPS not in variant.terms:
         return rows
-    return rows.with_columns(mafia_wins=pl.col("votes_for_discloser"), games=pl.col(f"{JUDGE}_votes"))
+    return rows.with_columns(mafia_wins=pl.col("votes_for_discloser"), games=pl.col(f"{VOTER}_votes"))

@@ -1,19 +1,23 @@
-"""The results of a fit as tidy frames: scores, predictions with the counts, draws, and JSON."""
+"""The figures of a fit: scores, predictions, draws and JSON; how much uncertainty is left, and who may be named first;
+how well the model fits; and what one fit shows beside another.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import JUDGE, PLAYERS, tally
-from liescope.benchmark.capability.posterior import ROLE_OF, Posterior
-from liescope.benchmark.capability.variants import PARAMETERS
+from liescope.benchmark.capability.backend import Array, smoothed_weights
+from liescope.benchmark.capability.counts import DECEIVER, PLAYERS, VOTER, tally
+from liescope.benchmark.capability.model import PARAMETERS, ROLES
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.common.statistics import newcombe
 
 MUCH = 0.5  # share from which on a page warns
 
@@ -26,7 +30,7 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
     """
     left = {}
     for name, draws in posterior.flat().items():
-        if name in ROLE_OF and draws.shape[1] > 1:
+        if name in ROLES and draws.shape[1] > 1:
             apart = draws - draws.mean(axis=1, keepdims=True)
             left[name] = float(apart.var(axis=0).mean() / np.square(apart).mean())
     return left
@@ -40,7 +44,7 @@ def left_sentence(posterior: Posterior) -> str:
     shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
     scale = (
         "Scores are drawn together by about as much: players may lie further apart than their scores."
-        if posterior.variant.learned
+        if posterior.variant.dispersed
         else "The priors of this model have a fixed width. Where the design has few backgrounds, it can set the scale: "
         "players may lie less far apart than their scores."
     )
@@ -69,14 +73,14 @@ TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 def scores(posterior: Posterior) -> pl.DataFrame:
     """One row a model, highest m first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
-    judge's offset b where the model has one.
+    voter's offset b where the model has one.
 
     They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
     but games are null if a model never held the role, if the games do not tell its score (`Posterior.unidentified`), or
     the fitted model has no such parameter.
     """
     models = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
-    for name, role in {**dict(zip(PARAMETERS, PLAYERS, strict=True)), "b": JUDGE}.items():
+    for name, role in ROLES.items():
         if name not in PARAMETERS and name not in posterior.draws:
             continue
         held = posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col("games").sum().alias(f"{name}_games"))
@@ -135,10 +139,14 @@ def blocks(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Counted]]:
 def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: Array) -> Counted:
     """Wins of as many new games, shape (draws, rows). chances: same shape; rho: shape (draws, 1), 0 for binomial."""
     if rho.any():
-        p = np.clip(chances, 1e-9, 1 - 1e-9)
-        strength = (1 - rho) / np.maximum(rho, 1e-9)
-        chances = random.beta(p * strength, (1 - p) * strength)
+        chances = random.beta(*_beta(chances, rho))
     return random.binomial(games, chances)
+
+
+def _beta(chances: Array, rho: Array) -> tuple[Array, Array]:
+    """(a, b) of the Beta distribution of a combination's chance, bounded away from 0, where it is not defined."""
+    p, strength = np.clip(chances, 1e-9, 1 - 1e-9), (1 - rho) / np.maximum(rho, 1e-9)
+    return p * strength, (1 - p) * strength
 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
@@ -196,10 +204,6 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
     return {"variant": posterior.variant.name, "models": models, "left": left, "diagnostics": diagnostics}
 
 
-ROLES = dict(zip("mdvb", (*PLAYERS, PLAYERS[2]), strict=True))
-"""By parameter of a model, the role in which it has it."""
-
-
 SURE = 0.95
 _NAMED = 5  # of those in the running
 
@@ -232,3 +236,204 @@ def percent(chance: float) -> str:
     if chance > 0.99:
         return "more than 99%"
     return f"{chance:.0%}" if chance >= 0.01 else "less than 1%"
+
+
+FEW_DRAWS = 1000
+K_MOST = 0.7  # Pareto k above which an observation's leave-one-out score is not to be trusted
+MISFIT = 0.05  # posterior p below which a report warns
+
+
+@dataclass(frozen=True, slots=True)
+class Goodness:
+    """How well one fit matches its counts.
+
+    chi2: Pearson's X² of the combinations, with the variance that the fitted model gives them, mean over the posterior;
+    chi2_replicated: the same of data that the model makes; p: the posterior predictive p-value, the share of draws in
+    which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1 for
+    a model that fits. inside: share of combinations inside their 95% interval. elpd, elpd_se: the expected log
+    probability of a combination that was left out, by PSIS-LOO, and its standard error; unsure: how many have a Pareto
+    k above 0.7, so that only refitting without them would tell. combinations, games: counted. separated: sentences
+    about models that won or lost every game of a role, whose score is held by the prior alone.
+    """
+
+    chi2: float
+    chi2_replicated: float
+    p: float
+    dispersion: float
+    inside: float
+    elpd: float
+    elpd_se: float
+    unsure: int
+    combinations: int
+    games: int
+    separated: tuple[str, ...]
+
+    def sentences(self) -> tuple[str, ...]:
+        """What every report says."""
+        fits = "" if self.p >= MISFIT else ", so the model misses something and its intervals are too narrow"
+        unsure = f"; {self.unsure} of them by refitting only (Pareto k above {K_MOST})" if self.unsure else ""
+        return (
+            f"X² of the combinations is {self.chi2:.0f} where data made by the model give {self.chi2_replicated:.0f}: "
+            f"dispersion {self.dispersion:.2f}, posterior p {self.p:.3f}{fits}.",
+            f"A combination left out has an expected log probability of {self.elpd / self.combinations:.3f} (sum "
+            f"{self.elpd:.1f}, standard error {self.elpd_se:.1f}, PSIS-LOO{unsure}).",
+            *self.separated,
+        )
+
+
+def goodness(posterior: Posterior) -> Goodness:
+    """How well a fit matches the counts it was made of."""
+    random = np.random.default_rng(posterior.settings.seed)
+    rho = posterior.rho(FEW_DRAWS)
+    seen, replicated = np.zeros(len(rho)), np.zeros(len(rho))
+    for part, starts in blocks(posterior.rows):
+        chances, games, wins = (
+            posterior.chances(part, FEW_DRAWS),
+            part["games"].to_numpy(),
+            part["mafia_wins"].to_numpy(),
+        )
+        expected, spread = games * chances, games * chances * (1 - chances) * (1 + (games - 1) * rho)
+        of = np.maximum(np.add.reduceat(spread, starts, axis=1), 1e-12)
+        for total, counts in ((seen, wins), (replicated, replicate(random, games, chances, rho))):
+            total += (np.square(np.add.reduceat(counts - expected, starts, axis=1)) / of).sum(axis=1)
+    pointwise, k = left_out(posterior)
+    cells = posterior.cells
+    return Goodness(
+        float(seen.mean()),
+        float(replicated.mean()),
+        float((replicated >= seen).mean()),
+        float(seen.mean() / replicated.mean()),
+        float(predictions(posterior)["inside"].to_numpy().mean()),
+        float(pointwise.sum()),
+        float(np.sqrt(len(pointwise) * pointwise.var(ddof=1))) if len(pointwise) > 1 else float("nan"),
+        int((k > K_MOST).sum()),
+        cells.height,
+        int(cells["games"].sum()),
+        separated(cells, posterior.variant.offset),
+    )
+
+
+def left_out(posterior: Posterior) -> tuple[Array, Array]:
+    """(the log predictive probability of each combination had it been left out, by PSIS-LOO; its Pareto k), in the
+    order of `posterior.cells`.
+    """
+    rho = posterior.rho(FEW_DRAWS)
+    pointwise, k = [], []
+    for part, starts in blocks(posterior.rows):
+        wins, games = part["mafia_wins"].to_numpy(), part["games"].to_numpy()
+        each = log_probability(wins, games, posterior.chances(part, FEW_DRAWS), rho)
+        likelihood = np.add.reduceat(each, starts, axis=1).T
+        weights, found = smoothed_weights(-likelihood)
+        pointwise.append(np.logaddexp.reduce(weights + likelihood, axis=1))
+        k.append(found)
+    return np.concatenate(pointwise), np.concatenate(k)
+
+
+def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Array:
+    """The log probability of each row's wins in each draw, shape (draws, rows). rho: as for `replicate`."""
+    from scipy.stats import betabinom, binom
+
+    if rho.any():
+        return np.asarray(betabinom.logpmf(wins, games, *_beta(chances, rho)), dtype=np.float64)
+    return np.asarray(binom.logpmf(wins, games, np.clip(chances, 1e-9, 1 - 1e-9)), dtype=np.float64)
+
+
+def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
+    """A sentence for the models whose side won every game that they played in one role, and one for those who lost.
+
+    offset: whether voters have one, which such games leave open. Without it they say nothing of voters: v only
+    turns a gap that other games measure, too.
+    """
+    said = []
+    for role in PLAYERS if offset else PLAYERS[:2]:
+        sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
+        what = "offset" if role == VOTER else "score"
+        for outcome, mafia in (("won", role == DECEIVER), ("lost", role != DECEIVER)):
+            found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
+            if found.height == 1:
+                ((model, _, games),) = found.iter_rows()
+                told = f"{model} {outcome} all its {games} games as the {role}: its {what} there is"
+            elif found.height:
+                names = ", ".join(f"{model} ({games})" for model, _, games in found.iter_rows())
+                told = (
+                    f"{found.height} models {outcome} all their games as the {role}, {names}: their {what}s there are"
+                )
+            else:
+                continue
+            said.append(f"{told} bounded by the prior only (separation); more games against other players would tell.")
+    return tuple(said)
+
+
+_DIFFERENCE = dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
+DIFFERENCES = pl.Schema({**dict.fromkeys(("one", "other", "model", "parameter"), pl.String()), **_DIFFERENCE})
+WIN_RATES = pl.Schema(
+    {
+        **dict.fromkeys(("one", "other", *PLAYERS), pl.String()),
+        **{"rate_one": pl.Float64(), "games_one": pl.Int64(), "rate_other": pl.Float64(), "games_other": pl.Int64()},
+        **_DIFFERENCE,
+    }
+)
+
+
+def beside(kept: Posterior, left_out: Posterior) -> pl.DataFrame:
+    """One row for each model and parameter: model, parameter, kept, kept_lo, kept_hi, left_out, left_out_lo,
+    left_out_hi: posterior means and central 95% intervals, null if the model never held the role.
+    """
+    parts = []
+    for name in PARAMETERS:
+        one, other = (_scores(posterior, name, side) for side, posterior in (("kept", kept), ("left_out", left_out)))
+        parts.append(one.join(other, on="model", how="left").with_columns(parameter=pl.lit(name)))
+    table = pl.concat(parts).sort("model", "parameter")
+    return table.select("model", "parameter", pl.all().exclude("model", "parameter"))
+
+
+def _scores(posterior: Posterior, name: str, side: str) -> pl.DataFrame:
+    """One parameter of the models that held its role: model, and mean, lo and hi under the name of the side."""
+    ends = (pl.col(f"{name}_{end}").alias(f"{side}_{end}") for end in ("lo", "hi"))
+    return scores(posterior).drop_nulls(name).select("model", pl.col(name).alias(side), *ends)
+
+
+def against_each_other(posteriors: Mapping[str, Posterior]) -> pl.DataFrame:
+    """The differences of m, d and v between every two conditions in which the same models hold a parameter's role:
+    columns of DIFFERENCES, one minus other, posterior mean and central 95% interval of independent draws.
+
+    Every fit has its own zero and unit (mean m is 0, mean v is 1), so a difference says how a model's place among these
+    models changes; whether all of them change together is for the win rates to say.
+    """
+    rows = []
+    for (one, first), (other, second) in combinations(posteriors.items(), 2):
+        if any(first.names[name] != second.names[name] for name in ("m", "v")):
+            continue
+        for name in PARAMETERS:
+            if first.names[name] != second.names[name] or not {name} <= first.draws.keys() & second.draws.keys():
+                continue
+            draws = [posterior.draws[name].reshape(-1, len(first.names[name])) for posterior in (first, second)]
+            size = min(len(sample) for sample in draws)
+            change = draws[0][:size] - _mixed(draws[1])[:size]
+            lo, hi = np.quantile(change, TAILS, axis=0)
+            for at, model in enumerate(first.names[name]):
+                rows.append((one, other, model, name, float(change[:, at].mean()), float(lo[at]), float(hi[at])))
+    return pl.DataFrame(rows, DIFFERENCES, orient="row")
+
+
+def _mixed(draws: Array) -> Array:
+    """The draws in random order. Two samples with one seed run in parallel; paired in order, their differences would be
+    too small.
+    """
+    return draws[np.random.default_rng(0).permutation(len(draws))]
+
+
+def win_rate_differences(cells: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The mafia's win rate in one condition minus that in another, for each combination of players that both have:
+    columns of WIN_RATES, Newcombe's 95% interval.
+    """
+    rows = []
+    for (one, first), (other, second) in combinations(cells.items(), 2):
+        for row in first.join(second, on=PLAYERS, suffix="_other").sort(PLAYERS).iter_rows(named=True):
+            wins, games = row["mafia_wins"], row["games"]
+            wins_other, games_other = row["mafia_wins_other"], row["games_other"]
+            rates = wins / games, wins_other / games_other
+            bounds = newcombe(wins, games, wins_other, games_other)
+            names = (row[name] for name in PLAYERS)
+            rows.append((one, other, *names, rates[0], games, rates[1], games_other, rates[0] - rates[1], *bounds))
+    return pl.DataFrame(rows, WIN_RATES, orient="row")

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from scipy.optimize import brentq
 
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, JUDGE, add, stated
-from liescope.benchmark.capability.goodness import MISFIT
-from liescope.benchmark.capability.model import effective
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, add, stated
+from liescope.benchmark.capability.model import PAPER
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.results import (
+    MISFIT,
     SURE,
     TAILS,
     chances_of_first,
@@ -24,7 +24,6 @@ from liescope.benchmark.capability.results import (
     uncertainty_left,
     warning,
 )
-from liescope.benchmark.capability.variants import PAPER
 from liescope.common.report.contents import with_interval
 from liescope.games.record import Source
 
@@ -45,25 +44,22 @@ WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
 _CORE = (
-    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the "
-    f"{DECEIVER}, d of the {DISCLOSER}{{of}}. A higher m deceives better, a higher d makes the truth believed more "
-    "often"
-)
-_RESPONDS = (
-    f"; a higher v follows the better speaker more reliably. A {JUDGE} with v near 0 does not heed who speaks better: "
-    "{deaf}. One with a negative v follows the worse speaker."
+    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the "
+    f"{DECEIVER}, d of the {DISCLOSER}, v of the {VOTER} who votes. A higher m deceives better, a higher d makes the "
+    f"truth believed more often; a higher v follows the better speaker more reliably. A {VOTER} with v near 0 does not "
+    "heed who speaks better: {deaf}. One with a negative v follows the worse speaker."
 )
 _DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
 _SCALE = (
-    "The mean of m is 0{unit} by convention, so scores compare only within one fit: another set of models or games has "
-    "a different zero{and_unit}. Overlapping intervals do not settle an order."
+    "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
+    "models or games has a different zero and unit. Overlapping intervals do not settle an order."
 )
 _OFFSET = (
-    f"b is a {JUDGE}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
+    f"b is a {VOTER}'s offset: above 0 it leans to the {DECEIVER} whatever the two say, below 0 to the {DISCLOSER}. "
     "The mean of b is 0."
 )
 APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
-INCOMPARABLE = f"No two conditions have the same {DECEIVER}s and {JUDGE}s, so their scores cannot be compared."
+INCOMPARABLE = f"No two conditions have the same {DECEIVER}s and {VOTER}s, so their scores cannot be compared."
 NOTHING_SHARED = "No combination of players was played in two conditions."
 
 
@@ -99,7 +95,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
         )
         if part.posterior.variant == PAPER:
             words.append(
-                f"The published model has no term for {JUDGE}s who lean to one side, and counts that scatter more than "
+                f"The published model has no term for {VOTER}s who lean to one side, and counts that scatter more than "
                 "it says make its intervals too narrow: see the goodness of fit."
             )
         if part.posterior.faults:
@@ -122,10 +118,8 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
 
 def reading(scores: pl.DataFrame) -> tuple[str, ...]:
     """How to read a table of scores, in paragraphs."""
-    v, b = (name in shown_parameters(scores) for name in "vb")
-    core = _CORE.format(core="v (m - d)" if v else "m - d", of=f", v of the {JUDGE} who votes" if v else "")
-    scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
-    return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
+    offset = "b" in shown_parameters(scores)
+    return _CORE.format(deaf=_DEAF[offset]), _SCALE, *([_OFFSET] if offset else [])
 
 
 def _of(condition: str) -> str:
@@ -185,9 +179,9 @@ def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
 _LEADS = {
     "m": f"deceives best as the {DECEIVER}",
     "d": f"is believed most as the {DISCLOSER}",
-    "v": f"follows the better speaker most reliably as the {JUDGE}",
+    "v": f"follows the better speaker most reliably as the {VOTER}",
 }
-_ROLES = {"m": f"the {DECEIVER}", "d": f"the {DISCLOSER}", "v": f"the {JUDGE}"}
+_ROLES = {"m": f"the {DECEIVER}", "d": f"the {DISCLOSER}", "v": f"the {VOTER}"}
 _DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # times the games; beyond that no number is told
 
@@ -242,8 +236,12 @@ def _games(posterior: Posterior, draws: Array) -> str:
     played, rho = posterior.cells["games"].to_numpy().astype(np.float64), float(posterior.rho().mean())
     means = draws.mean(axis=0)
 
+    def independent(games: Array) -> float:
+        """How many independent games tell as much."""
+        return float((games / (1 + np.maximum(games - 1, 0) * rho)).sum())
+
     def chance(times: float) -> float:
-        worth = effective(times * played, rho).sum() / effective(played, rho).sum()
+        worth = independent(times * played) / independent(played)
         return float(chances_of_first(means + (draws - means) / np.sqrt(worth))[means.argmax()])
 
     if chance(_MOST) < SURE:

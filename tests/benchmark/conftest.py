@@ -14,8 +14,8 @@ from scipy.special import expit
 from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import SCHEMA, tally
+from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit
-from liescope.benchmark.capability.variants import DEFAULT
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord

@@ -13,10 +13,9 @@ from polars.testing import assert_frame_equal
 from liescope.benchmark.capability import results
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import SCHEMA
-from liescope.benchmark.capability.goodness import goodness
+from liescope.benchmark.capability.model import DEFAULT, undetermined
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.capability.results import predictions
-from liescope.benchmark.capability.variants import DEFAULT, undetermined
+from liescope.benchmark.capability.results import goodness, predictions
 from tests.performance.bench_calibration import KEPT, LIKELIHOOD, calibrate, cube, uniformity
 from tests.performance.bench_recovery import recover, summary
 

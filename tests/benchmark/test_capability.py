@@ -19,10 +19,9 @@ import liescope
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
-from liescope.benchmark.capability.model import logits
+from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
-from liescope.benchmark.capability.variants import check_identified, leave_out
 from liescope.common.errors import MissingExtra, UnknownName, UsageError
 
 pytestmark = pytest.mark.slow

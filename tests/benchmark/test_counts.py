@@ -15,7 +15,6 @@ import pytest
 from liescope.benchmark.capability import count_sources
 from liescope.benchmark.capability.count_sources import (
     load_conditions,
-    load_counts,
     parse_counts,
     published_counts,
     published_scores,
@@ -90,19 +89,21 @@ def test_runs_and_files_count_together(play: Play, tmp_path: Path) -> None:
         for seed in range(4):
             journal.add_record(play("a", "b", "c", "c", mafia_wins=seed == 0, seed=seed))
     pl.DataFrame([("a", "b", "c", 5, 10)], SCHEMA, orient="row").write_csv(tmp_path / "more.csv")
-    assert load_counts([tmp_path / "run", tmp_path / "more.csv"]).cells.rows() == [("a", "b", "c", 6, 14)]
+    assert load_conditions([tmp_path / "run", tmp_path / "more.csv"], pool=True)[""].cells.rows() == [
+        ("a", "b", "c", 6, 14)
+    ]
 
 
 def test_a_run_named_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="twice"):
-        load_counts([tmp_path / "run", tmp_path / "elsewhere" / ".." / "run"])
+        load_conditions([tmp_path / "run", tmp_path / "elsewhere" / ".." / "run"], pool=True)
 
 
 def test_a_run_without_a_game_to_count_says_why(play: Play, tmp_path: Path) -> None:
     with Journal.create(tmp_path / "run", {"game": "mini-mafia"}) as journal:
         journal.add_record(play("a", "b", "c", "c", mafia_wins=True, failure="the endpoint is down"))
     with pytest.raises(UsageError, match="1 because the game failed"):
-        load_counts([tmp_path / "run"])
+        load_conditions([tmp_path / "run"], pool=True)
 
 
 HEAD = "mafioso,detective,villager,mafia_wins,games\n"
@@ -166,26 +167,11 @@ def test_the_papers_tables_give_each_cell_once_and_count_mafia_wins() -> None:
     ]
 
 
-def test_tables_that_disagree_on_a_model_against_itself_are_refused_and_every_such_cell_is_named() -> None:
+def test_tables_that_disagree_on_a_model_against_itself_are_refused_with_the_lines() -> None:
     # The printed paper has these three numbers for the same hundred games.
     printed = "capability,model,GPT-5 Mini\nDeceive,GPT-5 Mini,35\nDetect,GPT-5 Mini,65\nDisclose,GPT-5 Mini,72\n"
-    with pytest.raises(BadData) as error:
+    with pytest.raises(BadData, match="line 2 has 35, line 3 has 35, line 4 has 28; correct the file"):
         parse_counts(printed, "tables.csv")
-    assert str(error.value) == (
-        "tables.csv says different things about the same 100 games; correct the file. mafioso GPT-5 Mini, detective "
-        "GPT-5 Mini, villager GPT-5 Mini: line 2 (deceive) has 35 wins of the mafia; line 3 (detect) has 65 wins of "
-        "the town, so 35 of the mafia; line 4 (disclose) has 72 wins of the town, so 28 of the mafia"
-    )
-    twice = TABLE.replace("Detect,a,70", "Detect,a,71").replace("Detect,b,80,50", "Detect,b,80,49")
-    with pytest.raises(BadData, match=r"mafioso a, .* \(detect\) has 71 .*mafioso b, .* \(detect\) has 49 wins"):
-        parse_counts(twice, "tables.csv")
-
-
-def test_a_file_full_of_contradictions_is_named_in_part() -> None:
-    rows = [f"{role},m,{','.join([count] * 30)}" for role, count in (("Deceive", "1"), ("Deceive", "2"))]
-    text = "\n".join([f"capability,model,{','.join(f'b{n}' for n in range(30))}", *rows])
-    with pytest.raises(BadData, match=r"b19, .*and 10 more$"):
-        parse_counts(text, "tables.csv")
 
 
 def test_the_bundled_figures_equal_the_published_files(shared_data: Path) -> None:

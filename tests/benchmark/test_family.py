@@ -10,11 +10,7 @@ import pytest
 from scipy.special import expit
 
 from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
-from liescope.benchmark.capability.goodness import goodness, separated
-from liescope.benchmark.capability.model import family_of
-from liescope.benchmark.capability.posterior import Posterior, Slips, fit, slips_of, win_chances
-from liescope.benchmark.capability.results import scores
-from liescope.benchmark.capability.variants import (
+from liescope.benchmark.capability.model import (
     DEFAULT,
     FALLBACK,
     PAPER,
@@ -24,26 +20,25 @@ from liescope.benchmark.capability.variants import (
     undetermined,
     variant,
 )
+from liescope.benchmark.capability.posterior import Posterior, Slips, fit, slips_of, win_chances
+from liescope.benchmark.capability.results import goodness, scores, separated
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 from tests.benchmark.conftest import SHORT, B, D, M, V, leaning
 
 pytestmark = pytest.mark.slow
 
-ALL = ("paper", "paper+dispersion", "additive", "offset+dispersion+families", "offset+dispersion+votes")
 
-
-def test_a_name_is_a_base_and_terms_in_any_order_and_prints_as_it_is_read() -> None:
-    assert variant("offset+name+dispersion") == variant("offset+dispersion+name")
-    for one in ALL:
-        assert variant(one).name == one
-    with pytest.raises(UnknownName, match="additive, offset, paper"):
-        variant("papers")
-    with pytest.raises(UnknownName, match="dispersion"):
-        variant("paper+names")
-    for wrong in ("paper+name+name", "paper+votes+last"):
-        with pytest.raises(UsageError):
-            variant(wrong)
+def test_a_model_is_chosen_by_name_and_its_terms_in_any_order() -> None:
+    assert variant("paper") == PAPER
+    assert variant("offset+dispersion", ("last", "name")) == variant("offset+dispersion", ("name", "last"))
+    assert variant("paper", ("name", "last")).name == "paper+name+last"
+    with pytest.raises(UnknownName, match=r"offset\+dispersion, paper, paper\+dispersion"):
+        variant("additive")
+    with pytest.raises(UnknownName, match="last, name, seat, slips"):
+        variant("paper", ("names",))
+    with pytest.raises(UsageError, match="slips cannot be joined with last"):
+        variant("paper", ("slips", "last"))
 
 
 def test_villagers_who_lean_to_a_side_come_back_with_their_offsets(leaning_fit: Posterior) -> None:
@@ -88,7 +83,6 @@ def test_three_symmetries_leave_an_offset_identified_where_the_cube_was_played()
     cube = leaning(10)
     assert undetermined(cube, DEFAULT) == (0, 3 + 3 + 3 + 3 - 3)
     assert undetermined(cube, PAPER) == (0, 7)
-    assert undetermined(cube, variant("additive")) == (0, 7)
     own = cube.filter((pl.col("mafioso") == pl.col("detective")) & (pl.col("detective") == pl.col("villager")))
     with pytest.raises(UsageError, match="leave 6 of 9 parameters undetermined"):
         check_identified(own, DEFAULT)
@@ -122,11 +116,6 @@ def test_models_that_won_everything_in_a_role_share_a_sentence() -> None:
     assert detective.startswith("b won all its 300 games as the detective")
 
 
-def test_models_of_one_maker_are_one_family() -> None:
-    names = ["GPT-4.1 Mini", "gpt-5", "Claude Sonnet 4", "openai/o3", "openai/gpt-5", "7B"]
-    assert [family_of(name) for name in names] == ["gpt", "gpt", "claude", "openai", "openai", "7b"]
-
-
 def test_a_win_follows_the_villager_when_nobody_slips_and_the_lot_when_votes_split() -> None:
     rows = pl.DataFrame([("a", "b", "c")], PLAYERS, orient="row")
     keys = [("mafioso", "a"), ("detective", "b"), ("villager", "c")]
@@ -158,9 +147,9 @@ def played(random: np.random.Generator, games: int) -> pl.DataFrame:
 
 def test_a_trusted_name_comes_back_from_games_and_is_refused_from_counts() -> None:
     counts = counts_of(played(np.random.default_rng(2), 1600), frozenset(), {})
-    rows = rows_for(counts, variant("paper+name"))
+    rows = rows_for(counts, ("name",))
     assert rows.height == 16
-    found = fit(rows, SHORT, variant("paper+name"))
+    found = fit(rows, SHORT, variant("paper", ("name",)))
     bias = found.flat()["name"]
     assert found.names["name"] == ("Alice", "Bob")
     lo, hi = np.quantile(bias[:, 1], [0.025, 0.975])
@@ -168,16 +157,16 @@ def test_a_trusted_name_comes_back_from_games_and_is_refused_from_counts() -> No
     assert lo > 0
     assert found.cells.height == 8
     with pytest.raises(UsageError, match="a file holds counts only"):
-        rows_for(Counts(counts.cells, counts.undrawn), variant("paper+name"))
+        rows_for(Counts(counts.cells, counts.undrawn), ("name",))
 
 
 def test_votes_are_fitted_without_those_that_the_rules_drew() -> None:
     counts = counts_of(played(np.random.default_rng(3), 800), frozenset(), {})
-    rows = rows_for(counts, variant("offset+votes"))
+    rows = rows_for(counts, ("slips",))
     assert rows["games"].sum() == 800
     assert rows["villager_votes"].sum() == 720
     assert rows["villager_drawn"].sum() == 80
-    found = fit(rows, SHORT, variant("offset+votes"))
+    found = fit(rows, SHORT, variant("offset+dispersion", ("slips",)))
     assert found.slips.drawn["villager", "a"].mean() == pytest.approx(0.1, abs=0.03)
     predicted = found.chances(rows).mean(axis=0) @ rows["games"].to_numpy() / 800
     assert predicted == pytest.approx(counts.cells["mafia_wins"].sum() / 800, abs=0.05)

@@ -12,9 +12,8 @@ import liescope
 from liescope.benchmark import fitting
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.counts import PLAYERS
-from liescope.benchmark.capability.model import code_rows
+from liescope.benchmark.capability.model import Variant, code_rows
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
-from liescope.benchmark.capability.variants import Variant
 from tests.common.browser import Seen, look
 from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus
@@ -31,7 +30,8 @@ def guessed(cells: pl.DataFrame, settings: Settings, variant: Variant) -> Poster
     draws = {name: random.normal(size=(2, 50, len(models))) for name, models in names.items()}
     draws["rho"] = np.full((2, 50, 1), 0.02)
     diagnostics = Diagnostics(1.0, 900, 900, 1.0, 0, 50, 2, 1.0)
-    return Posterior(cells, names, draws, diagnostics, settings, "nutpie", variant)
+    sds = {name: np.full((2, 50), 2.0) for name in names}
+    return Posterior(cells, names, draws, diagnostics, settings, "nutpie", variant, sds=sds)
 
 
 def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 import liescope
 from liescope.benchmark.analyses.frames import load_games
-from liescope.benchmark.capability.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.generate.corpus import check, collected
@@ -81,7 +81,12 @@ def train(folder: Path) -> None:
 
 
 READERS: tuple[Callable[[Path], object], ...] = (
-    *(read_tables, read_examples, lambda folder: load_counts([folder]), lambda folder: load_games([folder])),
+    *(
+        read_tables,
+        read_examples,
+        lambda folder: load_conditions([folder], pool=True),
+        lambda folder: load_games([folder]),
+    ),
 )
 
 

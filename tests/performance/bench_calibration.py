@@ -25,9 +25,9 @@ from scipy.stats import binom
 
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA, tally
-from liescope.benchmark.capability.goodness import log_probability
+from liescope.benchmark.capability.model import Variant, variant
 from liescope.benchmark.capability.posterior import sampled
-from liescope.benchmark.capability.variants import Variant, variant
+from liescope.benchmark.capability.results import log_probability
 
 Ranks = npt.NDArray[np.int64]
 LIKELIHOOD = "log likelihood"
@@ -47,15 +47,14 @@ def from_priors(random: np.random.Generator, variant: Variant, models: int) -> d
     """Parameters of a model of the family, drawn from the priors that its documentation states."""
 
     def zero_sum() -> Array:
-        values = random.normal(0, random.rayleigh() if variant.learned else 2, models)
+        values = random.normal(0, random.rayleigh() if variant.dispersed else 2, models)
         return np.asarray(values - values.mean())
 
-    mean = random.normal(0, 2 if variant.learned else 2 / np.sqrt(models))
+    mean = random.normal(0, 2 if variant.dispersed else 2 / np.sqrt(models))
     truth = {"m": zero_sum(), "d": mean + zero_sum()}
-    if variant.scaled:
-        truth["v"] = 1 + zero_sum()
+    truth["v"] = 1 + zero_sum()
     if variant.offset:
-        truth["b"] = zero_sum() + (random.normal(0, 0.5) * (truth["v"] - 1) if variant.scaled else 0)
+        truth["b"] = zero_sum() + random.normal(0, 0.5) * (truth["v"] - 1)
     if variant.dispersed:
         truth["rho"] = random.beta(1, 19, 1)
     return truth
@@ -65,9 +64,7 @@ def chances(rows: pl.DataFrame, parameters: Mapping[str, Array]) -> Array:
     """The formula, with the models in sorted order; parameters: shape (names), or (draws, names) for (draws, rows)."""
     order = sorted(set(rows["mafioso"]))
     i, j, k = (np.array([order.index(model) for model in rows[role]]) for role in PLAYERS)
-    logit = parameters["m"][..., i] - parameters["d"][..., j]
-    if "v" in parameters:
-        logit = parameters["v"][..., k] * logit
+    logit = parameters["v"][..., k] * (parameters["m"][..., i] - parameters["d"][..., j])
     if "b" in parameters:
         logit = logit + parameters["b"][..., k]
     return np.asarray(expit(logit))

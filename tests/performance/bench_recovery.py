@@ -25,8 +25,8 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import sampled
-from liescope.benchmark.capability.variants import DEFAULT
 from liescope.generate.runs.plan_games import designed
 from tests.performance.bench_calibration import cube, play
 

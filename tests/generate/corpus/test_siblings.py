@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liescope
-from liescope.benchmark.capability.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of
@@ -98,9 +98,9 @@ def test_a_judged_continuation_is_still_one(runs: list[Path], tmp_path: Path) ->
 
 
 def test_the_capability_model_counts_no_game_that_shares_a_beginning(runs: list[Path]) -> None:
-    counts = load_counts(runs[:2])
+    counts = load_conditions(runs[:2], pool=True)[""]
     assert int(counts.cells["games"].sum()) == 12
     assert counts.excluded == {"they go on from a recorded game or play it again": 4}
     with pytest.raises(UsageError, match="no game can be counted: 4 because they go on from a recorded game"):
-        load_counts(runs[1:2])
+        load_conditions(runs[1:2], pool=True)
     assert any("go on from recorded games or play them again" in note for note in liescope.analyse(runs[:2]).notes)

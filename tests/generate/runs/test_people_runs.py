@@ -12,7 +12,7 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.benchmark.capability.count_sources import load_counts
+from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import RunPaused, UsageError
 from liescope.common.model_names import PEOPLE, consent_hash
 from liescope.games.core import Event
@@ -95,7 +95,7 @@ def test_people_count_as_one_player_in_fits_and_train_detectors(run: Path, tmp_p
     runs = [run, *(tmp_path / f"table-{seed}" for seed in (6, 7, 8))]
     for seed, folder in zip((6, 7, 8), runs[1:], strict=True):
         play_with_people(table(seed), folder)
-    counts = load_counts(runs)
+    counts = load_conditions(runs, pool=True)[""]
     players = set(counts.cells.select("mafioso", "detective", "villager").to_numpy().ravel())
     assert PEOPLE in players
     assert not {OTTER, FOX} & players
