@@ -58,7 +58,8 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
 
     monkeypatch.setattr(detector_registry, "version", installed)
     monkeypatch.setitem(sys.modules, "pymc", None)
-    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--games", "2"]) == 0
+    monkeypatch.chdir(tmp_path)  # whose name may be of any length
+    assert cli.main(["demo", "--out", "demo", "--games", "2"]) == 0
     said = capsys.readouterr().out
     left_out = [line for line in said.splitlines() if line.startswith("Left out: ")]
     assert len(left_out) == 2
@@ -67,8 +68,6 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
     assert "[train]" in said
     assert "[bayes]" in said
     assert [line.split()[0] for line in said.splitlines()[-2:]] == ["Open", "Next"]
-    assert [
-        line for line in said.splitlines() if len(line) > 80 and " " in line.strip() and str(tmp_path) not in line
-    ] == []
+    assert [line for line in said.splitlines() if len(line) > 80] == []
     assert not (tmp_path / "demo/models/embedding").exists()
     assert (tmp_path / "demo/reports/detectors/report.md").exists()
