@@ -127,6 +127,7 @@ def test_a_checkout_on_a_system_without_links_works_and_builds_the_same_wheel(
     assert sorted(zipfile.ZipFile(made).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
 
 
+@pytest.mark.long
 def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path, beside: Path) -> None:
     script = beside / "mine.py"
     script.write_text(SCRIPT.format(site=str(site)), encoding="utf-8")
