@@ -30,7 +30,7 @@ from liescope.generate.importers.mini_mafia import MiniMafiaImporter
 from liescope.generate.importers.own_data import ChatImporter, TextImporter
 from liescope.generate.importers.quack import QuackImporter
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, with_settings
+from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged, plan_settings, with_settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -282,7 +282,7 @@ class Import:
         if problem:
             return Rejected(name, found.line, game_id, problem)
         seen[game_id] = f"line {found.line} of {name}"
-        return with_settings(found.game, {"import": self.importer.format})
+        return with_settings(found.game, plan_settings({"import": self.importer.format}))
 
 
 _Table = list[dict[str, Any]]

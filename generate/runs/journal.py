@@ -41,6 +41,7 @@ from liescope.generate.runs.journal_tables import (
 from liescope.generate.runs.run_folder import (
     FORMAT,
     PLAN_FILE,
+    Head,
     check_whole,
     connect,
     guard,
@@ -58,10 +59,10 @@ class Journal(JournalReader):
     no permission, opened for reading).
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any], base: sqlite3.Connection, lock: int | None) -> None:
+    def __init__(self, path: Path, head: Head, base: sqlite3.Connection, lock: int | None) -> None:
         super().__init__(path, head["plan"], base)
-        self.versions: dict[str, str] = head["versions"]
-        self._head = dict(head)
+        self.versions = head["versions"]
+        self._head = head
         self._lock = lock
         self._rows: dict[str, list[tuple[Any, ...]]] = {"attempts": [], "replies": [], "unanswered": [], "games": []}
         self._requests = RequestStore()
@@ -90,7 +91,7 @@ class Journal(JournalReader):
             create(base)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
-            head = {"format": FORMAT, "versions": versions(plan), "plan": dict(plan), "endpoints": ()}
+            head = Head(format=FORMAT, versions=versions(plan), plan=dict(plan), endpoints=())
             write_head(path, head)
             undo.pop_all()
         return cls(path, head, base, lock)
@@ -188,8 +189,7 @@ class Journal(JournalReader):
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
         """What the run has found out about its endpoints so far, one entry for each host and model."""
-        found: tuple[EndpointFacts, ...] = self._head["endpoints"]
-        return found
+        return self._head["endpoints"]
 
     def record_endpoint(self, facts: EndpointFacts) -> None:
         """Keep what was found out about an endpoint, replacing what was known about the same host and model."""

@@ -21,11 +21,11 @@ from liescope.generate.runs.journal_tables import RequestReader, rows
 from liescope.generate.runs.run_folder import (
     JOURNAL_FILE,
     PART,
-    given_settings,
     guard,
     numbers_of,
     plan_settings,
     run_name,
+    with_settings,
 )
 
 _LONGEST = 160  # characters of an error shown
@@ -352,7 +352,7 @@ class JournalReader:
             if (game.game_id, game.status.value) != (game_id, status):
                 says = f"the game says that it is {plain(game.game_id)}, {game.status}"
                 raise BadData(f"{self._where(game_id)}: {says}")
-            yield given_settings(game, self._settings)
+            yield with_settings(game, self._settings)
 
 
 def number_in(game_id: str) -> int | None:

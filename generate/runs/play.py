@@ -27,7 +27,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import finish
 from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
-from liescope.generate.runs.run_progress import RunProgress, RunState, live_display, state_of
+from liescope.generate.runs.run_progress import RunProgress, live_display
 from liescope.generate.runs.runner import run
 
 if TYPE_CHECKING:
@@ -143,8 +143,9 @@ def run_job(
     written = float("-inf")
     latest: RunProgress | None = None
 
-    def state(tally: RunProgress, ended: bool = False) -> RunState:
-        return state_of(tally, config.command, time.monotonic() - started, limits.currency, ended)
+    def last(tally: RunProgress) -> None:
+        tally.stand(time.monotonic() - started, ended=True)
+        tally.write(out)
 
     with live_display(config.command, progress) as show:
 
@@ -152,11 +153,12 @@ def run_job(
             nonlocal written, latest
             latest = tally
             config.write(out)
-            now = state(tally)
-            show(now)
-            if now.seconds - written >= _STATE_EVERY:
-                written = now.seconds
-                now.write(out)
+            tally.command, tally.currency = config.command, limits.currency
+            tally.stand(time.monotonic() - started)
+            show(tally)
+            if tally.seconds - written >= _STATE_EVERY:
+                written = tally.seconds
+                tally.write(out)
 
         def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
             return run(job, out, limits, settings["retry_failed"], watch, halt)
@@ -166,10 +168,10 @@ def run_job(
         except (KeyboardInterrupt, SystemExit, Interrupted) as error:
             if latest is not None:  # cut off before it could report its end
                 latest.stop = error if isinstance(error, Interrupted) else Interrupted("interrupted")
-                state(latest, ended=True).write(out)
+                last(latest)
             _say_how_to_resume(out, progress)
             raise end_by(error.number) if isinstance(error, Interrupted) else error from None
-        state(tally, ended=True).write(out)
+        last(tally)
     if isinstance(tally.stop, Interrupted):
         _say_how_to_resume(out, progress)
         raise end_by(tally.stop.number)

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -128,11 +128,23 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
     return row
 
 
-def read_head(path: Path) -> dict[str, Any]:
-    """What run.json holds: format, versions, plan. Raises BadData if the folder does not hold a complete run."""
+class Head(TypedDict):
+    """What run.json holds. endpoints: what the run has found out about them, left out if that is nothing."""
+
+    format: int
+    versions: dict[str, str]
+    plan: dict[str, Any]
+    endpoints: tuple[EndpointFacts, ...]
+
+
+_HEAD = TypeAdapter(Head)
+
+
+def read_head(path: Path) -> Head:
+    """What run.json holds. Raises BadData if the folder does not hold a complete run."""
     file = path / PLAN_FILE
     try:
-        head = json.loads(read_text(file))
+        told = json.loads(read_text(file))
     except NotADirectoryError:
         raise BadData(f"{path} is a file, and a run is a folder with {PLAN_FILE} in it; leave it out") from None
     except FileNotFoundError:
@@ -141,22 +153,38 @@ def read_head(path: Path) -> dict[str, Any]:
         raise BadData(f"{path} holds no run ({PLAN_FILE} is missing); {advice}") from None
     except (ValueError, RecursionError, OSError) as error:
         raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
-    if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
-        raise BadData(f"{file} is not the plan of a run; restore it from a copy")
+    if isinstance(told, dict) and (number := told.get("format")) != FORMAT:
+        raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")
     try:
+        head = _HEAD.validate_python({"versions": {}, "endpoints": (), **told} if isinstance(told, dict) else told)
         Part.read(head["plan"].get(PART, "1/1"))
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"])) or "its beginning"
+        raise BadData(f"{file} is damaged at {place}; restore it from a copy") from None
     except (UsageError, TypeError):
         raise BadData(f"{file} is damaged at {PART}; restore it from a copy") from None
-    number = head.get("format")
-    if number != FORMAT:
-        raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")
-    known = head.setdefault("versions", {})
-    if not (isinstance(known, dict) and all(isinstance(version, str) for version in known.values())):
-        raise BadData(f"{file} is damaged at versions; restore it from a copy")
-    check_installed((name for name in known if name != "python"), f"the run {path}")
+    check_installed((name for name in head["versions"] if name != "python"), f"the run {path}")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
-    return {**head, "endpoints": read_endpoints(head.get("endpoints", []), file)}
+    return head
+
+
+def write_head(path: Path, head: Head) -> None:
+    """Write run.json."""
+    kept = _HEAD.dump_python(head, mode="json")
+    if not kept["endpoints"]:
+        del kept["endpoints"]
+    write_whole(path / PLAN_FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file atomically: it is either complete or absent."""
+    draft = file.with_suffix(".tmp")
+    with draft.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(file)
 
 
 def numbers_of(cells: int, games: int, part: str = "", whole: bool = False) -> Sequence[int]:
@@ -178,36 +206,6 @@ def run_name(path: Path, plan: Mapping[str, Any]) -> str:
         return folder.name
     number = Part.read(plan[PART]).number
     return re.sub(rf"[\s._-]*0*{number}$", "", folder.name) or folder.parent.name
-
-
-def write_head(path: Path, head: Mapping[str, Any]) -> None:
-    """Write run.json. Facts about endpoints are left out if there are none."""
-    endpoints = [asdict(facts) for facts in head["endpoints"]]
-    kept = {name: value for name, value in head.items() if name != "endpoints"}
-    kept |= {"endpoints": endpoints} if endpoints else {}
-    write_whole(path / PLAN_FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-
-
-_FACTS = TypeAdapter(tuple[EndpointFacts, ...])
-
-
-def read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
-    """Facts about endpoints from plain JSON data. file: for errors. Raises BadData."""
-    try:
-        return _FACTS.validate_python(data)
-    except ValidationError as error:
-        place = [str(part) for part in error.errors()[0]["loc"]]
-        raise BadData(f"{file} is damaged at {'.'.join(('endpoints', *place))}; restore it from a copy") from None
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file atomically: it is either complete or absent."""
-    draft = file.with_suffix(".tmp")
-    with draft.open("w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    draft.replace(file)
 
 
 _SHOWN = 8  # differences
@@ -257,37 +255,16 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "
 
 
 def _shown(before: Any, after: Any) -> tuple[str, str]:
-    """Two values that differ, each shortened for reading, with the difference visible."""
-    if isinstance(before, list) and isinstance(after, list) and len(_json(before)) + len(_json(after)) > _LONGEST:
-        gone = [item for item in before if item not in after]
-        come = [item for item in after if item not in before]
-        if gone or come:
-            return _some(gone, len(before)), _some(come, len(after))
-        if len(before) == len(after):
-            place = next(place for place, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
-            one, other = _shown(before[place], after[place])
-            return f"{one} as number {place + 1}", other
-        return f"{len(before)} of them", f"{len(after)} of them"
-    one, other = _json(before), _json(after)
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    """Two values that differ, each cut to a window around the first difference."""
+    one, other = (plain(json.dumps(value, ensure_ascii=False)) for value in (before, after))
+    alike = len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
     skipped = max(0, alike - _AROUND) if max(len(one), len(other)) > _LONGEST else 0
     return _window(one, skipped), _window(other, skipped)
-
-
-def _some(items: list[Any], total: int) -> str:
-    """The items that only one of two long lists has."""
-    shown = ", ".join(_window(_json(item), 0) for item in items[:2])
-    more = f" and {len(items) - 2} more" if len(items) > 2 else ""
-    return f"{shown}{more} (of {total})" if items else f"none of it (of {total})"
 
 
 def _window(text: str, start: int) -> str:
     part = text[start : start + _LONGEST]
     return f"{'…' if start else ''}{part}{'…' if start + _LONGEST < len(text) else ''}"
-
-
-def _json(value: Any) -> str:
-    return plain(json.dumps(value, ensure_ascii=False))
 
 
 SPARED = "spared"  # names whom a scripted night kills last
@@ -310,15 +287,10 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
+def with_settings(record: GameRecord, settings: Mapping[str, str]) -> GameRecord:
     """The record with the settings of its run, or with its own if it has any (a judged game's are those it was played
     with; an importer may know more than the plan).
     """
-    return given_settings(record, plan_settings(plan))
-
-
-def given_settings(record: GameRecord, settings: Mapping[str, str]) -> GameRecord:
-    """`with_settings`, from the settings of the plan."""
     if SETTINGS in record.meta or not settings:
         return record
     if version := record.meta.get("prompt_version"):

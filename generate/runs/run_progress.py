@@ -12,11 +12,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, NonNegativeFloat, NonNegativeInt, ValidationError
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -33,39 +33,70 @@ from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.run_folder import write_whole
 
 STATE_FILE = "status.json"
-Counts = dict[str, NonNegativeInt]
 
 
-@dataclass(slots=True)
-class RunProgress:
-    """The state of a run. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost cover the
-    whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
-    began; from_cache: how many of the replies were in the cache; unrated: measurements that could not be obtained
-    since then; retried: failed games that were tried once more. kinds: what each kind of ask cost in the whole run;
-    endpoints: what is known about them; both are set only at the end. activity: what goes on at each host. judged:
-    whether games are asked about after they were played, so that only those replies count. stop: why the run ended
-    early.
+class HostState(BaseModel):
+    """One endpoint's host; the fields are those of `HostActivity`. waits: seconds until it is asked again."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    under_way: NonNegativeInt
+    limit: NonNegativeInt | None
+    answers: NonNegativeInt
+    per_second: NonNegativeFloat
+    tokens: NonNegativeInt
+    cached_tokens: NonNegativeInt
+    cost: NonNegativeFloat
+    limited: NonNegativeInt
+    retries: Counter[str]
+    waits: NonNegativeFloat
+    waits_because: str
+    paused: bool
+
+
+class RunProgress(BaseModel):
+    """How far a run is, as its process counts it and `status.json` holds it.
+
+    command: "play", "label" or "fork"; at: when this was written, seconds since 1970 (UTC); seconds: since the process
+    began; ended: whether it has ended; stopped: why it ended early, or "". done, failed, winners, failures (by reason),
+    fallbacks (by model), tokens and cost cover the whole run; before: the games that had ended earlier; playing: games
+    under way; calls: replies since this process began; from_cache: how many of the replies were in the cache; unrated:
+    measurements that could not be obtained since then.
+
+    Only the process itself knows the rest. retried: failed games that were tried once more; kinds: what each kind of
+    ask cost in the whole run; endpoints: what is known about them; both are set only at the end. activity: what goes on
+    at each host. judged: whether games are asked about after they were played, so that only those replies count. stop:
+    why the run ended early.
     """
 
-    planned: int
-    done: int = 0
-    failed: int = 0
-    before: int = 0
-    playing: int = 0
-    calls: int = 0
-    from_cache: int = 0
-    unrated: int = 0
-    retried: int = 0
-    tokens: int = 0
-    cost: float = 0.0
-    winners: Counter[str] = field(default_factory=Counter)
-    failures: Counter[str] = field(default_factory=Counter)
-    fallbacks: Counter[str] = field(default_factory=Counter)
-    kinds: list[KindSpent] = field(default_factory=list)
-    endpoints: tuple[EndpointFacts, ...] = ()
-    activity: Activity = field(default_factory=Activity)
-    judged: bool = False
-    stop: LiescopeError | None = None
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    command: str = ""
+    at: NonNegativeFloat = 0.0
+    seconds: NonNegativeFloat = 0.0
+    ended: bool = False
+    stopped: str = ""
+    currency: str = "USD"
+    planned: NonNegativeInt
+    done: NonNegativeInt = 0
+    failed: NonNegativeInt = 0
+    before: NonNegativeInt = 0
+    playing: NonNegativeInt = 0
+    calls: NonNegativeInt = 0
+    from_cache: NonNegativeInt = 0
+    unrated: NonNegativeInt = 0
+    tokens: NonNegativeInt = 0
+    cost: NonNegativeFloat = 0.0
+    winners: Counter[str] = Field(default_factory=Counter)
+    failures: Counter[str] = Field(default_factory=Counter)
+    fallbacks: Counter[str] = Field(default_factory=Counter)
+    hosts: dict[str, HostState] = Field(default_factory=dict)
+    retried: int = Field(default=0, exclude=True)
+    kinds: list[KindSpent] = Field(default_factory=list, exclude=True)
+    endpoints: tuple[EndpointFacts, ...] = Field(default=(), exclude=True)
+    activity: InstanceOf[Activity] = Field(default_factory=Activity, exclude=True)
+    judged: bool = Field(default=False, exclude=True)
+    stop: InstanceOf[LiescopeError] | None = Field(default=None, exclude=True)
 
     def add(self, game: GameRecord) -> None:
         """Count a game that ended."""
@@ -82,6 +113,25 @@ class RunProgress:
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
         self.fallbacks = self.fallbacks - _replaced(game, self.judged)
+
+    @property
+    def left(self) -> float | None:
+        """Estimated seconds until all games have ended, from those that did since the start; None before the first."""
+        ended = self.done + self.failed
+        if ended <= self.before or ended >= self.planned:
+            return None
+        return self.seconds / (ended - self.before) * (self.planned - ended)
+
+    def stand(self, seconds: float, ended: bool = False) -> None:
+        """Bring up to date what is told of the process and its hosts."""
+        self.at, self.seconds, self.ended = time.time(), seconds, ended
+        self.stopped = "" if self.stop is None else str(self.stop)
+        self.hosts = {name: HostState.model_validate(host) for name, host in self.activity.to_json().items()}
+
+    def write(self, folder: Path) -> None:
+        """Replace the state in a run's folder; without space for it the run goes on."""
+        with suppress(OSError):
+            write_whole(folder / STATE_FILE, self.model_dump_json(indent=1) + "\n")
 
 
 def _replaced(game: GameRecord, judged: bool) -> Counter[str]:
@@ -101,92 +151,11 @@ def _as_vote(event: Event) -> EventKind:
     return EventKind.VOTE if event.phase is Phase.VOTING and event.kind is EventKind.SILENCE else event.kind
 
 
-class _State(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-class HostState(_State):
-    """One endpoint's host; the fields are those of `HostActivity`. waits: seconds until it is asked again."""
-
-    under_way: NonNegativeInt
-    limit: NonNegativeInt | None
-    answers: NonNegativeInt
-    per_second: NonNegativeFloat
-    tokens: NonNegativeInt
-    cached_tokens: NonNegativeInt
-    cost: NonNegativeFloat
-    limited: NonNegativeInt
-    retries: Counts
-    waits: NonNegativeFloat
-    waits_because: str
-    paused: bool
-
-
-class RunState(_State):
-    """The state of a run; the counts are those of `RunProgress`.
-
-    command: "play" or "label"; at: when this was written, seconds since 1970 (UTC); seconds: since the process began;
-    ended: whether it has ended; stopped: why it ended early, or "".
-    """
-
-    command: str
-    at: NonNegativeFloat
-    seconds: NonNegativeFloat
-    ended: bool
-    stopped: str
-    currency: str
-    planned: NonNegativeInt
-    done: NonNegativeInt
-    failed: NonNegativeInt
-    before: NonNegativeInt
-    playing: NonNegativeInt
-    calls: NonNegativeInt
-    from_cache: NonNegativeInt = 0
-    unrated: NonNegativeInt
-    tokens: NonNegativeInt
-    cost: NonNegativeFloat
-    winners: Counts
-    failures: Counts
-    fallbacks: Counts
-    hosts: dict[str, HostState]
-
-    @property
-    def left(self) -> float | None:
-        """Estimated seconds until all games have ended, from those that did since the start; None before the first."""
-        ended = self.done + self.failed
-        if ended <= self.before or ended >= self.planned:
-            return None
-        return self.seconds / (ended - self.before) * (self.planned - ended)
-
-    def write(self, folder: Path) -> None:
-        """Replace the state in a run's folder; without space for it the run goes on."""
-        with suppress(OSError):
-            write_whole(folder / STATE_FILE, self.model_dump_json(indent=1) + "\n")
-
-
-def state_of(progress: RunProgress, command: str, seconds: float, currency: str, ended: bool = False) -> RunState:
-    """The state that a progress describes."""
-    counted = {name: getattr(progress, name) for name in RunProgress.__slots__ if name in RunState.model_fields}
-    counted = {name: dict(it.most_common()) if isinstance(it, Counter) else it for name, it in counted.items()}
-    return RunState.model_validate(
-        {
-            **counted,
-            "command": command,
-            "at": time.time(),
-            "seconds": seconds,
-            "ended": ended,
-            "stopped": "" if progress.stop is None else str(progress.stop),
-            "currency": currency,
-            "hosts": progress.activity.to_json(),
-        }
-    )
-
-
-def read_state(folder: Path) -> RunState | None:
+def read_state(folder: Path) -> RunProgress | None:
     """The last state written into a run's folder; None if there is none. Raises BadData for a damaged file."""
     file = folder / STATE_FILE
     try:
-        return RunState.model_validate_json(read_bytes(file))
+        return RunProgress.model_validate_json(read_bytes(file))
     except FileNotFoundError:
         return None
     except (ValidationError, OSError) as error:
@@ -198,7 +167,7 @@ PIPE_EVERY = 15.0  # seconds between two lines on a pipe
 _REASONS = 3
 _HOSTS, _NAME = 6, 28  # hosts shown, and letters of a host's name
 
-Show = Callable[[RunState], None]
+Show = Callable[[RunProgress], None]
 
 
 @contextmanager
@@ -231,7 +200,7 @@ class _Terminal:
         self._task = self._bar.add_task(doing, total=None, clock="")
         self._live = Live(self._bar, console=console, refresh_per_second=8)
 
-    def show(self, state: RunState) -> None:
+    def show(self, state: RunProgress) -> None:
         ended = state.done + state.failed
         self._bar.update(self._task, total=state.planned, completed=ended, clock=clock(state))
         lines = [Text(f"  {line}", no_wrap=True, overflow="ellipsis") for line in state_lines(state)]
@@ -250,9 +219,9 @@ class _Pipe:
     def __init__(self, doing: str) -> None:
         self._doing = doing
         self._next = PIPE_EVERY
-        self._last: RunState | None = None
+        self._last: RunProgress | None = None
 
-    def show(self, state: RunState) -> None:
+    def show(self, state: RunProgress) -> None:
         self._last = state
         if state.seconds >= self._next:
             self._next = state.seconds + PIPE_EVERY
@@ -262,20 +231,20 @@ class _Pipe:
         if self._last is not None:
             self._write(self._last)
 
-    def _write(self, state: RunState) -> None:
+    def _write(self, state: RunProgress) -> None:
         head = f"{self._doing} {state.done + state.failed}/{state.planned} games  {clock(state)}"
         for line in (head, *(f"  {line}" for line in state_lines(state))):
             sys.stderr.write(f"{cut(line)}\n")
         sys.stderr.flush()
 
 
-def clock(state: RunState) -> str:
+def clock(state: RunProgress) -> str:
     """The elapsed time, and an estimate of the time left."""
     left = "" if state.left is None else f", about {span(state.left)} left"
     return f"{span(state.seconds)}{left}"
 
 
-def state_lines(state: RunState) -> Iterator[str]:
+def state_lines(state: RunProgress) -> Iterator[str]:
     """Lines about a run that goes on: what is under way, its cost so far, each host, and what it is waiting for."""
     under_way = sum(host.under_way for host in state.hosts.values())
     parts = [f"{count(state.playing, 'game')}, {count(under_way, 'request')} under way"]
@@ -288,7 +257,7 @@ def state_lines(state: RunState) -> Iterator[str]:
     yield from _trouble(state)
 
 
-def _spent(state: RunState) -> Iterator[str]:
+def _spent(state: RunProgress) -> Iterator[str]:
     """What a run has cost besides tokens, and what it did not get for it."""
     if state.cost:
         yield f"{state.cost:,.{2 if state.cost >= 1 else 4}f} {state.currency}"
@@ -296,11 +265,11 @@ def _spent(state: RunState) -> Iterator[str]:
         yield f"{state.unrated:,} ratings missing"
 
 
-def _trouble(state: RunState) -> Iterator[str]:
-    if retries := sum((Counter(host.retries) for host in state.hosts.values()), Counter[str]()):
+def _trouble(state: RunProgress) -> Iterator[str]:
+    if retries := sum((host.retries for host in state.hosts.values()), Counter[str]()):
         yield cut(f"sent again: {_counts(retries)}", WIDTH - 2)
     if state.fallbacks:
-        yield cut(f"fallbacks: {_counts(Counter(state.fallbacks))}", WIDTH - 2)
+        yield cut(f"fallbacks: {_counts(state.fallbacks)}", WIDTH - 2)
 
 
 def _hosts(hosts: Mapping[str, HostState], live: bool) -> Iterator[str]:
@@ -368,7 +337,7 @@ class RunStatus:
     replies: int
     tokens: int | None
     imported: str
-    state: RunState | None
+    state: RunProgress | None
     age: float
 
     @property
@@ -406,7 +375,7 @@ class RunStatus:
             yield from self._at_rest()
         else:
             yield from state_lines(self.state)
-        for reason, times in list(self.state.failures.items() if self.state else ())[:3]:
+        for reason, times in self.state.failures.most_common(_REASONS) if self.state else ():
             yield f"failed {times:,} × {plain(reason)}"
 
     def _at_rest(self) -> Iterator[str]:

@@ -88,7 +88,7 @@ async def run(
     which.
     """
     limits, halt = limits or Limits(), halt or Halt()
-    progress = RunProgress(len(job), judged=isinstance(job.plan, JudgePlan))
+    progress = RunProgress(planned=len(job), judged=isinstance(job.plan, JudgePlan))
     async with AsyncExitStack() as stack:
         log = stack.enter_context(open_log(limits.log))
         progress.activity.tell = log.write

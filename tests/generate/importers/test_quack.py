@@ -19,6 +19,7 @@ from liescope.games.record_checks import check_record
 from liescope.generate.importers import Rejected, game_reader, import_games, read_games
 from liescope.generate.runs.run_folder import with_settings
 from liescope.labeling.acts import night_act_rows
+from liescope.labeling.conditions import IMPORTED
 from liescope.labeling.label import label_game
 from tests.generate.importers.quack_game import LIED, SAID, as_lines, claims, log, pack, write_folder
 
@@ -101,7 +102,7 @@ def test_claims_stand_with_their_words_and_with_whether_the_speaker_could_know(g
 
 
 def test_the_ledger_holds_the_claims_with_their_origin_and_says_what_is_not_read(game: GameRecord) -> None:
-    labels = label_game(with_settings(game, {"import": "quack"}))
+    labels = label_game(with_settings(game, {IMPORTED: "quack"}))
     assert {claim.origin for claim in labels.claims} == {"import:quack"}
     rows = {row.text: row for row in labels.statements}
     assert (rows[LIED].label_claim, rows[SAID].label_claim) == (True, None)

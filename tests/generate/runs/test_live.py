@@ -12,10 +12,10 @@ from rich.console import Console
 
 from liescope.generate.players.player_protocol import Activity
 from liescope.generate.runs import run_progress
-from liescope.generate.runs.run_progress import RunProgress, RunState, clock, live_display, state_lines, state_of
+from liescope.generate.runs.run_progress import RunProgress, clock, live_display, state_lines
 
 
-def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunState:
+def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunProgress:
     """A run with everything going on at once."""
     activity = Activity()
     near = activity.at("models.some-provider.example:8443")
@@ -27,9 +27,19 @@ def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunState:
     )
     activity.at("localhost:8000").under_way = 1
     progress = RunProgress(
-        14_000, 6_999, 1, before=2_000, playing=64, calls=123_456, tokens=98_765_432, cost=1234.5, activity=activity
+        currency=currency,
+        planned=14_000,
+        done=6_999,
+        failed=1,
+        before=2_000,
+        playing=64,
+        calls=123_456,
+        tokens=98_765_432,
+        cost=1234.5,
+        activity=activity,
     )
-    return state_of(progress, "play", seconds, currency)
+    progress.stand(seconds)
+    return progress
 
 
 def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +64,7 @@ def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_time_left_follows_from_the_games_that_ended_since_the_start() -> None:
     def after(seconds: float, **counts: int) -> str:
-        return clock(state_of(RunProgress(100, **counts), "play", seconds, "USD"))
+        return clock(RunProgress(planned=100, seconds=seconds, **counts))
 
     assert after(60.0, done=50, before=40) == "1:00, about 5:00 left"
     assert after(60.0, done=40, before=40) == "1:00"
