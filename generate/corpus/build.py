@@ -326,7 +326,7 @@ def joined(runs: Iterable[Path], partial: bool) -> list[Path | Sequence[Path]]:
     found: list[Path | Sequence[Path]] = []
     wholes: dict[str, tuple[Mapping[str, Any], dict[Part, Path]]] = {}
     for run in runs:
-        plan: Mapping[str, Any] = read_head(run)["plan"]
+        plan: Mapping[str, Any] = read_head(run).plan
         if PART not in plan:
             found.append(run)
             continue

@@ -60,8 +60,8 @@ class Journal(JournalReader):
     """
 
     def __init__(self, path: Path, head: Head, base: sqlite3.Connection, lock: int | None) -> None:
-        super().__init__(path, head["plan"], base)
-        self.versions = head["versions"]
+        super().__init__(path, head.plan, base)
+        self.versions = head.versions
         self._head = head
         self._lock = lock
         self._rows: dict[str, list[tuple[Any, ...]]] = {"attempts": [], "replies": [], "unanswered": [], "games": []}
@@ -91,7 +91,7 @@ class Journal(JournalReader):
             create(base)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
-            head = Head(format=FORMAT, versions=versions(plan), plan=dict(plan), endpoints=())
+            head = Head(FORMAT, versions(plan), dict(plan))
             write_head(path, head)
             undo.pop_all()
         return cls(path, head, base, lock)
@@ -189,7 +189,7 @@ class Journal(JournalReader):
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
         """What the run has found out about its endpoints so far, one entry for each host and model."""
-        return self._head["endpoints"]
+        return self._head.endpoints
 
     def record_endpoint(self, facts: EndpointFacts) -> None:
         """Keep what was found out about an endpoint, replacing what was known about the same host and model."""
@@ -197,7 +197,7 @@ class Journal(JournalReader):
         known = {(one.host, one.model): one for one in self.endpoint_facts()}
         if known.get((facts.host, facts.model)) != facts:
             known[facts.host, facts.model] = facts
-            self._head["endpoints"] = tuple(known.values())
+            self._head.endpoints = tuple(known.values())
             with guard(self.path):
                 write_head(self.path, self._head)
 
@@ -211,7 +211,7 @@ class Journal(JournalReader):
             self._base.execute("PRAGMA secure_delete = ON")
             with self._base:
                 change(self._base)
-            self.plan = self._head["plan"] = dict(plan)
+            self.plan = self._head.plan = dict(plan)
             write_head(self.path, self._head)
             self._base.execute("VACUUM")
             busy, *_ = one(self._base, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -128,13 +128,14 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
     return row
 
 
-class Head(TypedDict):
+@dataclass(slots=True)
+class Head:
     """What run.json holds. endpoints: what the run has found out about them, left out if that is nothing."""
 
     format: int
     versions: dict[str, str]
     plan: dict[str, Any]
-    endpoints: tuple[EndpointFacts, ...]
+    endpoints: tuple[EndpointFacts, ...] = ()
 
 
 _HEAD = TypeAdapter(Head)
@@ -156,14 +157,14 @@ def read_head(path: Path) -> Head:
     if isinstance(told, dict) and (number := told.get("format")) != FORMAT:
         raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")
     try:
-        head = _HEAD.validate_python({"versions": {}, "endpoints": (), **told} if isinstance(told, dict) else told)
-        Part.read(head["plan"].get(PART, "1/1"))
+        head = _HEAD.validate_python({"versions": {}, **told} if isinstance(told, dict) else told)
+        Part.read(head.plan.get(PART, "1/1"))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "its beginning"
         raise BadData(f"{file} is damaged at {place}; restore it from a copy") from None
     except (UsageError, TypeError):
         raise BadData(f"{file} is damaged at {PART}; restore it from a copy") from None
-    check_installed((name for name in head["versions"] if name != "python"), f"the run {path}")
+    check_installed((name for name in head.versions if name != "python"), f"the run {path}")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
     return head

@@ -300,7 +300,7 @@ def test_a_journal_that_is_cut_off_anywhere_is_bad_data_and_never_fewer_games(pa
     [
         (lambda run: (run / "run.json").unlink(), "holds no run"),
         (lambda run: (run / "run.json").write_text('{"plan": {"se'), "cannot be read"),
-        (lambda run: (run / "run.json").write_text("[]"), "not the plan of a run"),
+        (lambda run: (run / "run.json").write_text("[]"), "damaged at its beginning"),
         (lambda run: (run / "run.json").write_text('{"plan": {}, "format": 99}'), "format 99"),
         (
             lambda run: (run / "run.json").write_text('{"plan": {}, "format": 1, "endpoints": [{"host": 3}]}'),

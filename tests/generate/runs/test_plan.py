@@ -79,7 +79,7 @@ def test_of_long_values_the_part_that_differs_is_shown() -> None:
         refusal_of({"x": f"{path}0.5"}, {"x": f"{path}0.7"}) == 'x …th/v1?temperature=0.5" -> …th/v1?temperature=0.7"'
     )
     words = refusal_of({"players": one}, {"players": other})
-    assert words.startswith('players …/v1?temperature=0.0"')
+    assert words.startswith('players …th/v1?temperature=0.0"')
     assert len(words) < 200
     assert "\x1b" not in refusal_of({"x": 1}, {"x": "\x1b[2J"})
 
