@@ -18,8 +18,7 @@ from pydantic import Field
 from liescope.common.settings import OptionsModel
 from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
-from liescope.generate.exports.shown import AskShown, Message, Shown, spoken
-from liescope.generate.runs.moment import SENT, played_here
+from liescope.generate.runs.moment import SENT, AskShown, Message, Shown, played_here, spoken
 from liescope.labeling.label import known_before
 
 FROM_TRANSCRIPT = "made from the transcript"

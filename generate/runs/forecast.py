@@ -191,7 +191,8 @@ def forecast_label(
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
     job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder, own["part"])
     ended, answers, spent = _so_far(folder, job.plan.to_json())
-    prompts, script = load_prompts(job.templates, job.game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], job.game)
+    game = job.plan.game
+    prompts, script = load_prompts(job.templates, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
     games, found = [planned for (planned, *_) in job.chains(set())], Found()
     turns = _spread(len(games))
     for place in turns:
@@ -200,7 +201,7 @@ def forecast_label(
     left = len(job) - len(ended)
     shares: dict[tuple[str, Hashable], float] = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
     asks = _asks(shares, found, job.plan.files, limits_of(own), answers)
-    about = {"game": job.game, "judged": str(run), "judge": asked}
+    about = {"game": game, "judged": str(run), "judge": asked}
     return Forecast(about, len(job), left, len(turns), asks, own["currency"], spent)
 
 

@@ -45,11 +45,6 @@ class Job(ABC):
         self.plan = plan
         self.templates = templates
 
-    @property
-    def game(self) -> str:
-        """The name of the game, for its prompts."""
-        return self.plan.game
-
     def __len__(self) -> int:
         return len(self.plan)
 
@@ -73,11 +68,17 @@ class Job(ABC):
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
         """The game at the first ask that is to be answered. players: by spec."""
 
-    @abstractmethod
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         """The record of a game that ended or failed. players: by seat."""
+        who = {name: (player.model, player.source) for name, player in players.items()}
+        meta = await self.meta(planned, game, failure)
+        return record(game, outcome, who, self.plan.label(planned), failure, meta)
+
+    async def meta(self, planned: PlannedGame, game: Game, failure: str) -> dict[str, Any]:
+        """What the record of a game keeps besides its events."""
+        raise NotImplementedError
 
 
 MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
@@ -165,10 +166,6 @@ class Scheduler:
         return known.limit is None or busy < known.limit * (1 + _QUEUE) + 1
 
 
-def _who(players: Mapping[str, Player]) -> dict[str, Any]:
-    return {name: (player.model, player.source) for name, player in players.items()}
-
-
 class Playing(Job):
     """Each game is played by the players of its cell; in learning cells they know the lessons of earlier games.
 
@@ -197,9 +194,7 @@ class Playing(Job):
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
         return Session(self.plan.make(planned, lessons))
 
-    async def end(
-        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
-    ) -> GameRecord:
+    async def meta(self, planned: PlannedGame, game: Game, failure: str) -> dict[str, Any]:
         meta: dict[str, Any] = {"turn": planned.turn, "seating": self.plan.seating}
         if self._learner in self.plan.roles:
             meta["learning"] = planned.learning
@@ -214,7 +209,7 @@ class Playing(Job):
                 {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
                 for one in judged
             ]
-        return record(game, outcome, _who(players), self.plan.label(planned), failure, meta)
+        return meta
 
     def _book(self, planned: PlannedGame) -> LessonBook:
         if planned.cell not in self._books:
@@ -242,27 +237,22 @@ class Forking(Job):
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
         return self.moment.continued(planned)
 
-    async def end(
-        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
-    ) -> GameRecord:
+    async def meta(self, planned: PlannedGame, game: Game, failure: str) -> dict[str, Any]:  # noqa: ARG002
         plan = self.plan
-        label = plan.label(planned)
         fork = ForkMeta(
             run=plan.fork,
             game=plan.of,
             step=plan.step,
             root=plan.root,
             seat=plan.seat,
-            group=label,
+            group=plan.label(planned),
             number=planned.turn,
             events=self._events,
         )
         if plan.people:
             fork["people"] = plan.people
-        meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
-        if planned.learning:
-            meta["learning"] = True
-        return record(game, outcome, _who(players), label, failure, meta)
+        learning = {"learning": True} if planned.learning else {}
+        return {"turn": planned.turn, "seating": plan.seating, "fork": fork, **learning}
 
 
 class JudgingJob(Job):
@@ -351,13 +341,9 @@ class JudgingJob(Job):
             return _asked(journal, game.frozen)
 
     async def end(
-        self,
-        planned: PlannedGame,  # noqa: ARG002
-        game: Game,
-        outcome: Outcome | None,  # noqa: ARG002
-        players: Mapping[str, Player],  # noqa: ARG002
-        failure: str,
+        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
+        del planned, outcome, players  # a judged game keeps those that it was played with
         assert isinstance(game, Judging)
         record = game.record()
         return replace(record, status=Status.FAILED, failure=failure) if failure else record

@@ -310,7 +310,7 @@ def label(
     folder, asked, spec = judging_of(source, judge, claims_by, out, own)
     job = JudgingJob.of(source, asked, spec, own["prompts"], folder, own["part"])
     options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
-    about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
+    about = {"run": str(folder), "game": job.plan.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, own, about, RunConfig("label", options), progress)
 
 

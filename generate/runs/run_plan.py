@@ -152,6 +152,10 @@ class RunPlan(BaseModel):
         """The players that a game needs."""
         return self.specs
 
+    def label(self, planned: PlannedGame) -> str:  # noqa: ARG002
+        """The name of a game's cell or group."""
+        return ""
+
     def game_id(self, number: int) -> str:
         return f"{self.hash[:8]}-{number:06d}"
 
@@ -257,7 +261,6 @@ class Plan(RunPlan):
         return {name: cell[role] for name, role in roles.items()}
 
     def label(self, planned: PlannedGame) -> str:
-        """The name of a game's cell."""
         if self.held:
             return TABLE
         cell = " | ".join(planned.cell)

@@ -112,7 +112,7 @@ async def run(
         context = PlayerContext(
             limits=limits,
             log=keep,
-            game=job.game,
+            game=job.plan.game,
             prompts=job.templates,
             spent_tokens=progress.tokens,
             spent_cost=progress.cost,
@@ -144,7 +144,7 @@ async def run(
             journal.keep_templates(digest, texts)
         if retry_failed:
             journal.forget_failed()
-        log.write("begin", run=str(out), game=job.game, planned=progress.planned)
+        log.write("begin", run=str(out), game=job.plan.game, planned=progress.planned)
         show = (lambda: None) if watch is None else partial(watch, progress)
         await _Run(job, journal, players, progress, halt, show, log, limits.concurrency).run()
         stop = None if progress.stop is None else str(progress.stop)

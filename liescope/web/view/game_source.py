@@ -18,9 +18,9 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.read import corpus_folder, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, records
-from liescope.generate.exports.shown import Shown, steps
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import find_game_id, number_in
+from liescope.generate.runs.moment import Shown, steps
 from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms, stated_terms
 from liescope.labeling.label import LabelledGame, label_game
 
