@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -38,11 +38,6 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
         )
     },
 )
-
-
-def find_exporter(format: str) -> type[Exporter]:
-    """The exporter for a format. Raises UnknownName with the available formats."""
-    return EXPORTERS[format]
 
 
 CARD_FILE = "README.md"
@@ -107,25 +102,16 @@ class ExportResult:
     format: str
     source: str
     games: int
-    models: tuple[str, ...]
+    models: list[str]
     rows: Mapping[str, int]
     left_out: Mapping[str, int]
-    licences: tuple[Mapping[str, Any], ...]
+    licences: list[Mapping[str, Any]]
     options: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain JSON data, as `--json` prints it and export.json keeps it."""
-        return {
-            "export": str(self.folder),
-            "format": self.format,
-            "source": self.source,
-            "games": self.games,
-            "models": list(self.models),
-            "rows": dict(self.rows),
-            "left_out": dict(self.left_out),
-            "licences": [dict(one) for one in self.licences],
-            "options": dict(self.options),
-        }
+        facts = asdict(self)
+        return {"export": str(facts.pop("folder")), **facts}
 
     def __repr__(self) -> str:
         return (
@@ -153,7 +139,7 @@ def export(
     secret (see `common.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
     corpus where the format needs a run.
     """
-    kind = find_exporter(to)
+    kind = EXPORTERS[to]
     chosen = kind.Options.of(to, options)
     folder, tally = Path(out), Tally()
     with open_source(source) as games:
@@ -173,10 +159,10 @@ def export(
                     to,
                     games.name,
                     tally.games,
-                    tuple(sorted(tally.models)),
+                    sorted(tally.models),
                     dict(tally.rows),
                     dict(tally.left_out.most_common()),
-                    tuple(games.licences),
+                    games.licences,
                     chosen.model_dump(mode="json"),
                 )
                 facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, ClassVar
@@ -67,16 +68,16 @@ class InspectExporter(Exporter):
         with ZipFile(folder / f"{name}.eval", "w") as log, TemporaryFile() as summaries:
             for game in games:
                 sample = sample_of(game, journal, shown, began)
-                _add(log, f"samples/{sample['id']}_epoch_1.json", json_line(sample))
+                _add(log, f"samples/{sample['id']}_epoch_1.json", BytesIO(json_line(sample)))
                 summaries.write(b",\n" if tally.rows[name] else b"[")
                 summaries.write(json_line(_summary(sample)))
                 sums.add(sample)
                 tally.rows[name] += 1
             summaries.write(b"]" if tally.rows[name] else b"[]")
             head = _head(source, began, tally.rows[name])
-            _add(log, "_journal/start.json", json_line(head))
-            _copy(log, "summaries.json", summaries)
-            _add(log, "header.json", json_line(_header(head, began, sums)))
+            _add(log, "_journal/start.json", BytesIO(json_line(head)))
+            _add(log, "summaries.json", summaries)
+            _add(log, "header.json", BytesIO(json_line(_header(head, began, sums))))
 
 
 class _Sums:
@@ -153,16 +154,11 @@ def _head(source: GamesSource, began: datetime, samples: int) -> dict[str, Any]:
 
 
 def _header(head: Mapping[str, Any], began: datetime, sums: _Sums) -> dict[str, Any]:
+    scores = sums.scores()
     return {
-        "version": head["version"],
+        **head,
         "status": "success",
-        "eval": head["eval"],
-        "plan": head["plan"],
-        "results": {
-            "total_samples": sums.samples,
-            "completed_samples": sums.completed,
-            "scores": sums.scores(),
-        },
+        "results": {"total_samples": sums.samples, "completed_samples": sums.completed, "scores": scores},
         "stats": {
             "started_at": began.isoformat(timespec="seconds"),
             "completed_at": datetime.fromtimestamp(began.timestamp() + sums.seconds, UTC).isoformat(),
@@ -187,38 +183,23 @@ def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _add(log: ZipFile, name: str, content: bytes) -> None:
-    with _member(log, name) as file:
-        file.write(content)
-
-
-def _copy(log: ZipFile, name: str, content: IO[bytes]) -> None:
-    content.seek(0)
-    with _member(log, name) as file:
-        shutil.copyfileobj(content, file)
-
-
-def _member(log: ZipFile, name: str) -> IO[bytes]:
-    """A file in the ZIP, of no date, so that the same run gives the same bytes."""
+def _add(log: ZipFile, name: str, content: IO[bytes]) -> None:
+    """Add a file to the ZIP, of no date, so that the same run gives the same bytes."""
     info = ZipInfo(name)
     info.compress_type = ZIP_DEFLATED
-    return log.open(info, "w", force_zip64=True)
+    content.seek(0)
+    with log.open(info, "w", force_zip64=True) as file:
+        shutil.copyfileobj(content, file)
 
 
 # One game
 
 # Parameters of a request that inspect_ai has a place for, under its own name.
-_OWN = (
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "seed",
-    "frequency_penalty",
-    "presence_penalty",
-    "logprobs",
-    "top_logprobs",
-)
-_CONFIG = {"max_completion_tokens": "max_tokens", **{name: name for name in _OWN}}
+_CONFIG = {
+    **{name: name for name in ("temperature", "top_p", "seed", "frequency_penalty", "presence_penalty")},
+    **{name: name for name in ("logprobs", "top_logprobs", "max_tokens")},
+    "max_completion_tokens": "max_tokens",
+}
 _HIDDEN = frozenset({EventKind.ROLE, EventKind.BID, EventKind.SELF_REPORT, EventKind.RATING, EventKind.SUSPICION})
 
 
@@ -282,7 +263,7 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     return {
         "id": quote(record.game_id, safe="", errors="replace"),
         "epoch": 1,
-        "input": _table(row),
+        "input": _players(row),
         "target": [seat.name for seat in row.seats if seat.deceives],
         "messages": [message for event in record.events for message in _message(event, clock)],
         "output": {"model": row.model, "choices": [], "completion": ended},
@@ -302,7 +283,7 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     }
 
 
-def _table(row: GameRow) -> str:
+def _players(row: GameRow) -> str:
     seats = "\n".join(
         f"- {seat.name}: {seat.role or 'role not known'}, played by {seat.model} ({seat.source})" for seat in row.seats
     )
@@ -316,23 +297,13 @@ def _ending(row: GameRow) -> str:
 
 
 def _metadata(game: SourceGame) -> dict[str, Any]:
-    row, record = game.row, game.record
-    facts = {
-        name: getattr(row, name)
-        for name in ("game_id", "run", "origin", "game", "cell", "condition", "seed", "seating", "turn", "source")
-    }
-    return facts | {
-        "status": row.status,
-        "split": game.split,
-        "prompt_version": row.prompt_version,
-        "judge": row.judge,
-        "days": row.days,
-        "statements": row.statements,
-        "silences": row.silences,
-        "fallbacks": row.fallbacks,
-        "settings": settings_of(record),
-        "seats": [asdict(seat) for seat in row.seats],
-    }
+    own = (
+        *("game_id", "run", "origin", "game", "cell", "condition", "seed", "seating", "turn", "source", "status"),
+        *("prompt_version", "judge", "days", "statements", "silences", "fallbacks"),
+    )
+    facts = {name: getattr(game.row, name) for name in own}
+    seats = [asdict(seat) for seat in game.row.seats]
+    return {**facts, "split": game.split, "settings": settings_of(game.record), "seats": seats}
 
 
 def _scores(row: GameRow, statements: Sequence[StatementRow]) -> Iterator[tuple[str, dict[str, Any]]]:

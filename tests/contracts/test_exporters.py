@@ -13,7 +13,6 @@ from liescope.common.errors import BadData, UsageError
 from liescope.generate.corpus.build import build
 from liescope.generate.exports import EXPORTERS, Exporter, export
 from liescope.generate.exports.commands import app
-from liescope.generate.exports.exporting import find_exporter
 from liescope.generate.runs.play import play
 
 every_exporter = pytest.mark.parametrize("exporter", EXPORTERS.values(), ids=EXPORTERS.keys())
@@ -28,7 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @every_exporter
 def test_an_exporter_says_what_it_writes_and_what_that_does_not_say(exporter: type[Exporter]) -> None:
-    assert find_exporter(exporter.format) is exporter
+    assert EXPORTERS[exporter.format] is exporter
     assert exporter.format == exporter.format.lower()
     assert exporter.__doc__
     assert exporter.writes.strip()
