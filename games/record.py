@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, cast
@@ -152,30 +152,17 @@ def record_to_json(game: GameRecord) -> dict[str, Any]:
         "game": game.game,
         "seed": game.seed,
         "cell": game.cell,
-        "seats": [
-            {
-                "name": s.name,
-                "role": s.role,
-                "team": s.team,
-                "deceives": s.deceives,
-                "model": s.model,
-                "source": s.source.value,
-            }
-            for s in game.seats
-        ],
+        "seats": [asdict(seat) | {"source": seat.source.value} for seat in game.seats],
         "events": [event_to_json(event) for event in game.events],
         "status": game.status.value,
-        "outcome": None
-        if game.outcome is None
-        else {
-            "winner": game.outcome.winner,
-            "winners": list(game.outcome.winners),
-            "reason": game.outcome.reason,
-            "days": game.outcome.days,
-        },
+        "outcome": game.outcome and {**asdict(game.outcome), "winners": list(game.outcome.winners)},
         "failure": game.failure,
         "meta": dict(game.meta),
     }
+
+
+def seat_from_json(seat: Mapping[str, Any]) -> Seat:
+    return Seat(seat["name"], seat["role"], seat["team"], seat["deceives"], seat["model"], Source(seat["source"]))
 
 
 def record_from_json(data: Mapping[str, Any]) -> GameRecord:
@@ -186,9 +173,7 @@ def record_from_json(data: Mapping[str, Any]) -> GameRecord:
         data["game"],
         data["seed"],
         data["cell"],
-        tuple(
-            Seat(s["name"], s["role"], s["team"], s["deceives"], s["model"], Source(s["source"])) for s in data["seats"]
-        ),
+        tuple(seat_from_json(seat) for seat in data["seats"]),
         tuple(event_from_json(event) for event in data["events"]),
         Status(data["status"]),
         None
@@ -252,19 +237,10 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
     """A reply as plain data, without its raw response (the journal keeps that in a column of its own)."""
-    a = reply.assessment
     return {
         "choice": reply.choice,
         "text": reply.text,
-        "assessment": None
-        if a is None
-        else {
-            "deceptive": a.deceptive,
-            "type": a.type,
-            "confidence": a.confidence,
-            "suspicion": a.suspicion,
-            "reason": a.reason,
-        },
+        "assessment": reply.assessment and asdict(reply.assessment),
         **({} if reply.form is None else {"form": {name: list(values) for name, values in reply.form.items()}}),
         "problem": reply.problem,
         "notes": list(reply.notes),

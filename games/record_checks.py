@@ -43,49 +43,33 @@ class _Types:
             self._right.add(types)
 
 
+_TEXT_OR_NONE, _COUNT_OR_NONE = (str, _NONE), (int, _NONE)
 _RECORD_TYPES = _Types(
-    {
-        "game_id": (str,),
-        "game": (str,),
-        "seed": (int, _NONE),
-        "cell": (str,),
-        "failure": (str,),
-        "meta": (Mapping,),
-    }
+    {**dict.fromkeys(("game_id", "game", "cell", "failure"), (str,)), "seed": _COUNT_OR_NONE, "meta": (Mapping,)}
 )
-_SEAT_TYPES = _Types(
-    {
-        "name": (str,),
-        "role": (str,),
-        "team": (str,),
-        "deceives": (bool, _NONE),
-        "model": (str,),
-    }
-)
+_SEAT_TYPES = _Types({**dict.fromkeys(("name", "role", "team", "model"), (str,)), "deceives": (bool, _NONE)})
 _OUTCOME_TYPES = _Types({"winner": (str,), "reason": (str,), "days": (int,)})
 _EVENT_TYPES = _Types(
     {
-        "index": (int,),
-        "day": (int,),
-        "round": (int,),
-        "actor": (str, _NONE),
-        "target": (str, _NONE),
-        "text": (str,),
-        "about": (int, _NONE),
-        "fallback": (str,),
+        **dict.fromkeys(("index", "day", "round"), (int,)),
+        **dict.fromkeys(("actor", "target"), _TEXT_OR_NONE),
+        **dict.fromkeys(("text", "fallback"), (str,)),
+        "about": _COUNT_OR_NONE,
         "data": (Mapping,),
     }
 )
 _REPLY_TYPES = _Types(
     {
-        "choice": (str, _NONE),
-        "text": (str, _NONE),
-        "problem": (str,),
-        "raw": (str,),
+        **dict.fromkeys(("choice", "text"), _TEXT_OR_NONE),
+        **dict.fromkeys(("problem", "raw"), (str,)),
         "private": (Mapping,),
     }
 )
 _INT64 = range(-(2**63), 2**63)
+
+
+Check = Callable[[Any, frozenset[str]], bool]
+"""Whether a value can be right in a game with seats of these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +82,30 @@ class _Kind:
     actor: bool = False
     target: bool = False
     about: EventKind | None = None
-    facts: Mapping[str, Callable[[Any, frozenset[str]], bool]] = field(default_factory=dict)
+    facts: Mapping[str, Check] = field(default_factory=dict)
 
 
-def _is_text(value: Any, _names: frozenset[str]) -> bool:
-    return isinstance(value, str)
+def _is(*types: type) -> Check:
+    return lambda value, _: isinstance(value, types)
+
+
+def _each(check: Check) -> Check:
+    """A list whose values pass the check."""
+    return lambda value, names: isinstance(value, list | tuple) and all(check(one, names) for one in value)
+
+
+def _values(check: Check) -> Check:
+    """A mapping whose values pass the check."""
+    return lambda value, names: isinstance(value, Mapping) and all(check(one, names) for one in value.values())
+
+
+def _by_name(check: Check) -> Check:
+    """A mapping from seats to values that pass the check."""
+    return lambda value, names: _values(check)(value, names) and names.issuperset(value)
 
 
 def _is_number(value: Any) -> bool:
+    # True and False are whole numbers to Python
     return isinstance(value, int | float) and not isinstance(value, bool) and -MOST <= value <= MOST
 
 
@@ -113,72 +113,31 @@ def _is_count(value: Any, _names: frozenset[str]) -> bool:
     return type(value) is int and 0 <= value <= MOST
 
 
-def _is_names(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(name, str) and name in names for name in value)
-
-
-def _are_texts(value: Any, _names: frozenset[str]) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
-
-
-def _is_list(value: Any, _names: frozenset[str]) -> bool:
-    return isinstance(value, list | tuple)
-
-
-def _is_mapping(value: Any, _names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _are_meanings(value: Any, _names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("planted_type", ""), str | None)
-
-
-def _are_counts(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping) and all(_is_count(count, names) for count in value.values())
-
-
-def _are_people(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping) and names.issuperset(value) and _are_texts([*value.values()], names)
-
-
 def _is_bid(value: Any, names: frozenset[str]) -> bool:
     return _is_count(value, names) and value <= 10
-
-
-def _are_shares(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping) and all(name in names and is_share(share) for name, share in value.items())
 
 
 def _is_lesson_kind(value: Any, _names: frozenset[str]) -> bool:
     return isinstance(value, str) and value in set(LessonKind)
 
 
-def _are_lessons(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, list | tuple) and all(
-        _are_texts(lesson, names) and len(lesson) == 2 and _is_lesson_kind(lesson[0], names) for lesson in value
-    )
+def _is_lesson(value: Any, names: frozenset[str]) -> bool:
+    return _are_texts(value, names) and len(value) == 2 and _is_lesson_kind(value[0], names)
 
 
-def _is_form(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, Mapping) and all(_are_texts(values, names) for values in value.values())
+def _are_meanings(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("planted_type", ""), str | None)
 
 
-def _are_roles(value: Any, names: frozenset[str]) -> bool:
-    return _is_form(value, names) and all(name in names for name in value)
+_is_text, _is_flag = _is(str), _is(bool)
+_are_texts = _each(_is_text)
+_are_names = _each(lambda value, names: isinstance(value, str) and value in names)
+_is_form = _values(_are_texts)
 
 
 def _is_assessment(value: Any, _names: frozenset[str]) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and assessment_fault(
-            value.get("deceptive"),
-            value.get("type"),
-            value.get("confidence"),
-            value.get("suspicion"),
-            value.get("reason"),
-        )
-        == ""
-    )
+    fields = ("deceptive", "type", "confidence", "suspicion", "reason")
+    return isinstance(value, Mapping) and not assessment_fault(*map(value.get, fields))
 
 
 _POLARITIES = frozenset({"affirmed", "denied", None})
@@ -194,21 +153,19 @@ def _is_claim(claim: Any, names: frozenset[str]) -> bool:
         and claim.get("verdict") in _VERDICTS
         and isinstance(claim.get("known"), bool | None)
         and all(claim.get(name) is None or _is_count(claim[name], names) for name in ("start", "end"))
-        and isinstance(claim.get("evidence", ()), list | tuple)
-        and all(_is_count(index, names) for index in claim.get("evidence", ()))
+        and _each(_is_count)(claim.get("evidence", ()), names)
     )
 
 
-def _are_claims(value: Any, names: frozenset[str]) -> bool:
-    return isinstance(value, list | tuple) and all(_is_claim(claim, names) for claim in value)
+_are_claims = _each(_is_claim)
 
 
 # Lists every kind of event; a test checks this.
 KINDS: dict[EventKind, _Kind] = {
-    EventKind.SETUP: _Kind(facts={"names": _is_names, "composition": _are_counts}),
+    EventKind.SETUP: _Kind(facts={"names": _are_names, "composition": _values(_is_count)}),
     EventKind.ROLE: _Kind(actor=True, facts={"role": _is_text}),
-    EventKind.PARTNERS: _Kind(facts={"names": _is_names}),
-    EventKind.LESSONS: _Kind(actor=True, facts={"lessons": _are_lessons}),
+    EventKind.PARTNERS: _Kind(facts={"names": _are_names}),
+    EventKind.LESSONS: _Kind(actor=True, facts={"lessons": _each(_is_lesson)}),
     EventKind.NIGHT: _Kind(),
     EventKind.KILLER: _Kind(actor=True),
     EventKind.PROPOSAL: _Kind(actor=True, target=True),
@@ -222,7 +179,7 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.BID: _Kind(actor=True, facts={"bid": _is_bid}),
     EventKind.STATEMENT: _Kind(actor=True),
     EventKind.SILENCE: _Kind(actor=True),
-    EventKind.SUSPICION: _Kind(actor=True, facts={"suspicion": _are_shares}),
+    EventKind.SUSPICION: _Kind(actor=True, facts={"suspicion": _by_name(lambda value, _: is_share(value))}),
     EventKind.VOTE: _Kind(actor=True, target=True),
     EventKind.ARREST: _Kind(target=True),
     EventKind.EXILE: _Kind(target=True, facts={"votes": _is_count, "needed": _is_count}),
@@ -233,44 +190,41 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.END: _Kind(facts={"winner": _is_text}),
     EventKind.REFLECTION: _Kind(actor=True, facts={"lessons": _is_count}),
     EventKind.LESSON: _Kind(actor=True, facts={"kind": _is_lesson_kind}),
-    EventKind.ROLES_NAMED: _Kind(actor=True, facts={"roles": _are_roles}),
+    EventKind.ROLES_NAMED: _Kind(actor=True, facts={"roles": _by_name(_are_texts)}),
     EventKind.CLAIMS_FOUND: _Kind(actor=True, about=EventKind.STATEMENT, facts={"claims": _are_claims}),
     EventKind.BELIEFS: _Kind(actor=True, about=EventKind.STATEMENT, facts={"beliefs": _is_form}),
     EventKind.LESSON_TAGS: _Kind(actor=True, about=EventKind.LESSON, facts={"tags": _is_form}),
 }
-_ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that several kinds may have
+_ALSO: dict[str, Check] = {  # facts that several kinds may have
     "notes": _are_texts,
     "private": _are_meanings,
     "claims": _are_claims,
-    "gold": lambda value, _: isinstance(value, bool),
+    "gold": _is_flag,
     "role": _is_text,
-    "drawn": lambda value, _: isinstance(value, bool),
+    "drawn": _is_flag,
     "seen": _is_text,
-    "reveal_dead": lambda value, _: isinstance(value, bool),
-    "mutual_discovery": lambda value, _: isinstance(value, bool),
+    "reveal_dead": _is_flag,
+    "mutual_discovery": _is_flag,
     "centre": _is_count,
     "judge": _is_text,
-    "tied": _is_names,
+    "tied": _are_names,
     "cut": _is_count,
-    "proposals": _is_list,
-    "rounds": _is_count,
-    "days": _is_count,
-    "debate_turns": _is_count,
-    "defence_turns": _is_count,
+    "proposals": _is(list, tuple),
+    **dict.fromkeys(("rounds", "days", "debate_turns", "defence_turns"), _is_count),
 }
-_META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
+_META: dict[str, Check] = {
     "turn": _is_count,
-    "learning": lambda value, _: isinstance(value, bool),
+    "learning": _is_flag,
     "judge": _is_text,
     "seating": _is_text,
-    "withdrawn": lambda value, names: _are_counts(value, names) and names.issuperset(value),
+    "withdrawn": _by_name(_is_count),
     "split": lambda value, _: value in ("train", "validation", "test"),
     "fork": lambda value, names: (
         isinstance(value, Mapping)
         and all(isinstance(value.get(name), str) and value[name] for name in ("run", "game", "root", "seat", "group"))
         and all(_is_count(value.get(name), names) for name in ("step", "number", "events"))
         and value["seat"] in names
-        and _are_people(value.get("people", {}), names)
+        and _by_name(_is_text)(value.get("people", {}), names)
     ),
     "lessons": lambda value, names: (
         isinstance(value, list | tuple)
@@ -330,7 +284,7 @@ def _check_outcome(game: GameRecord, names: frozenset[str]) -> None:
             raise NotARecord("it is done and has no outcome")
         return
     _OUTCOME_TYPES.check(outcome, "outcome.")
-    if not _is_names(outcome.winners, names) or not _is_count(outcome.days, names):
+    if not _are_names(outcome.winners, names) or not _is_count(outcome.days, names):
         raise NotARecord("its outcome names a winner without a seat, or an impossible day")
 
 

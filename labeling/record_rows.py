@@ -10,7 +10,7 @@ from typing import Any
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.tables import EventRow, GameRow, SeatRow
 from liescope.games.core import Event, EventKind, Outcome, Phase, reasoning_in
-from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.games.record import GameRecord, Source, Status, seat_from_json
 from liescope.games.record_checks import NotARecord, check_record
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import (
@@ -119,10 +119,7 @@ def record_of(game: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> G
             game["game"],
             game["seed"],
             game["cell"],
-            tuple(
-                Seat(seat["name"], seat["role"], seat["team"], seat["deceives"], seat["model"], Source(seat["source"]))
-                for seat in game["seats"]
-            ),
+            tuple(seat_from_json(seat) for seat in game["seats"]),
             tuple(map(_event, events)),
             Status(game["status"]),
             None if game["reason"] is None else outcome,

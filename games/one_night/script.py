@@ -12,8 +12,8 @@ from liescope.games.core import Ask, AskKind, Assessment
 from liescope.games.one_night.rules import SEER, VILLAGER, WEREWOLF, OneNightWerewolf
 from liescope.games.script.grammar import JOINS, SPREAD, Intent, Phrasebook
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
-from liescope.games.script.persona import SURE, Skills, chance, favourite, templates
-from liescope.games.script.player import NEAR, OTHERS, Dealing, Leaning, Mind, suspected_kind
+from liescope.games.script.persona import SURE, Skills, chance, draw, favourite, templates
+from liescope.games.script.player import Dealing, Leaning, Mind, rated, suspected_kind
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.vocabulary import FoundClaim
 
@@ -144,7 +144,7 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: L
         options |= {"claim_villager": 0.0, "centre": 0.0}
         if random.random() < chance((1.5 if last else 0.5) + skills.d):
             suspect, options = name, {"report/guilty" if role == WEREWOLF else "report/clean": 1.0}
-    first = random.choices(list(options), list(options.values()))[0]
+    first = draw(options, random)
     moves = (first, "vote_promise") if last and first == "accuse" else (first,)
     trusted = min(seen.others(), key=lambda name: believe(seen)[name])
     about = {"deny": hostile[-1] if hostile else suspect, "defend": trusted}
@@ -177,14 +177,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
         name in seen.results and guilty != (seen.results[name] == WEREWOLF) for name, guilty in reports(seen, said)
     )
     odds = -0.9 + max(skills.v, 0.0) * belief + 2.0 * contradicted + skills.b
-    probability = chance(odds)
-    flag = random.random() < probability
-    kind = suspected_kind(said.reading) if flag else Kind.NONE
-    if flag and random.random() < 0.3:
-        kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
-    confidence = round(min(0.99, max(0.3, random.gauss(0.45 + 0.5 * abs(2 * probability - 1), 0.07))), 2)
-    suspicion = round(min(1.0, max(0.0, random.gauss(chance(belief), 0.05))), 2)
-    return Assessment(flag, kind.value, confidence, suspicion, random.choice(OTHERS[flag]).format(x=said.actor))
+    return rated(said.actor, chance(odds), suspected_kind(said.reading), 0.3, lambda _: belief, random)
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Random) -> dict[str, tuple[str, ...]]:

@@ -86,7 +86,7 @@ _PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|fr
 class MessageContent:
     """strength: within ±MOST. role: "detective", "villager" or "" (the role that the speaker claims). accused: each
     name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: the speaker reports its own
-    investigation. vote: the player the speaker says it votes for, or "". pleads: an appeal to feelings.
+    investigation. pleads: an appeal to feelings.
     """
 
     strength: float
@@ -94,7 +94,6 @@ class MessageContent:
     accused: tuple[tuple[str, float], ...]
     cleared: tuple[str, ...]
     report: bool
-    vote: str
     pleads: bool
 
 
@@ -118,12 +117,12 @@ def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
 def read(text: str, names: tuple[str, ...]) -> MessageContent:
     """Read a statement made at a table of these names."""
     lower = text.lower().replace("’", "'")
-    firmness, vote, last = 0, "", ""
+    firmness, last = 0, ""
     accused: dict[str, float] = {}
     cleared: dict[str, None] = {}
     for clause in _CLAUSE.split(lower):
         part = (_cached if len(clause) <= _CACHED_LENGTH else _clause)(clause, names, last)
-        firmness, vote, last = firmness + part.tone, part.vote or vote, part.last
+        firmness, last = firmness + part.tone, part.last
         for name, weight in part.judged:
             if weight:
                 accused[name] = max(accused.get(name, 0.0), weight)
@@ -137,7 +136,6 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
         tuple(accused.items()),
         tuple(name for name in cleared if name not in accused),
         _LOOKED.search(lower) is not None,
-        vote,
         _PLEAD.search(lower) is not None,
     )
 
@@ -150,7 +148,6 @@ class _Clause:
 
     tone: int
     judged: tuple[tuple[str, float], ...]
-    vote: str
     last: str
 
 
@@ -158,10 +155,9 @@ def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
     """Read a clause. last: the player named last before it, or "" """
     find, known = _names(names)
     judged: list[tuple[str, float]] = []
-    vote = ""
     places = [match.span() for match in find.finditer(clause)]
     if not places and last and _PRONOUN.search(clause):
-        weight, _ = _judge("", clause)
+        weight = _judge("", clause)
         if weight is not None:
             judged.append((last, weight))
     for number, (begin, end) in enumerate(places):
@@ -170,27 +166,23 @@ def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
         if number and _RETOLD.match(before):
             continue  # what someone else said about this player
         last = known[clause[begin:end]]
-        weight, voted = _judge(before, after)
-        vote = last if voted else vote
+        weight = _judge(before, after)
         if weight is not None:
             judged.append((last, weight))
-    return _Clause(_tone(clause), tuple(judged), vote, last)
+    return _Clause(_tone(clause), tuple(judged), last)
 
 
 _cached = lru_cache(maxsize=8192)(_clause)  # scripted players often repeat a clause
 
 
-def _judge(before: str, after: str) -> tuple[float | None, bool]:
-    """What the words around a name say about it (the weight of an accusation, 0 if it is cleared, None for nothing),
-    and whether they name it as the speaker's vote.
-    """
+def _judge(before: str, after: str) -> float | None:
+    """The weight of an accusation in the words around a name, 0 if they clear it, None if they say nothing about it."""
     if against := _AGAINST.search(before):
-        voted = against[0].startswith("vot")
-        return (1.0 if voted else 0.5), voted
+        return 1.0 if against[0].startswith("vot") else 0.5
     if _FOR.search(before):
-        return 0.0, False
+        return 0.0
     if _CLEAN.search(after):
-        return (0.5 if _DISBELIEF.search(after) else 0.0), False
+        return 0.5 if _DISBELIEF.search(after) else 0.0
     if _GUILTY.search(after):
-        return (1.0 if _STRONG.search(after) else 0.5), False
-    return None, False
+        return 1.0 if _STRONG.search(after) else 0.5
+    return None

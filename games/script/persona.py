@@ -144,6 +144,14 @@ def favourite(
     return max(options, key=lambda name: sensitivity * scores.get(name, 0.0) + leaning.get(name, 0.0))
 
 
+Weights = dict[str, float]
+
+
+def draw(options: Mapping[str, float], random: Random) -> str:
+    """An option drawn by its weight."""
+    return random.choices(list(options), list(options.values()))[0]
+
+
 def pick(scores: Mapping[str, float], options: Sequence[str], sensitivity: float, random: Random) -> str:
     """An option drawn with these weights."""
     return random.choices(options, weights(scores, options, sensitivity))[0]

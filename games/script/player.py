@@ -161,6 +161,22 @@ def suspected_kind(reading: MessageContent) -> Kind:
     return Kind.OMISSION
 
 
+def rated(
+    speaker: str, probability: float, kind: Kind, slip: float, odds: Callable[[bool], float], random: Random
+) -> Assessment:
+    """What an observer says of a statement. probability: of flagging it; kind: what it deceives by, if it does; slip:
+    how often the observer names a kind near that; odds: that the speaker is up to no good, by whether it was flagged.
+    """
+    flag = random.random() < probability
+    if not flag:
+        kind = Kind.NONE
+    elif random.random() < slip:
+        kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
+    confidence = round(min(0.99, max(0.3, random.gauss(0.45 + 0.5 * abs(2 * probability - 1), 0.07))), 2)
+    suspicion = round(min(1.0, max(0.0, random.gauss(chance(odds(flag)), 0.05))), 2)
+    return Assessment(flag, kind.value, confidence, suspicion, random.choice(_OTHERS[flag]).format(x=speaker))
+
+
 _OWN = {
     False: ("I meant what I said.", "It is what I know.", "That is my honest view.", "I said it as I see it."),
     True: (
@@ -170,7 +186,7 @@ _OWN = {
         "It was not quite what I know.",
     ),
 }
-OTHERS = {
+_OTHERS = {
     False: (
         "{x} sounds open to me.",
         "It fits what I know of {x}.",

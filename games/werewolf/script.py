@@ -15,10 +15,20 @@ from liescope.games.script.grammar import JOINS, Phrasebook
 from liescope.games.script.hearing import MessageContent
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
 from liescope.games.script.persona import SURE, Skills, chance, templates
-from liescope.games.script.player import NEAR, OTHERS, Dealing, Mind, suspected_kind
+from liescope.games.script.player import Dealing, Mind, rated, suspected_kind
 from liescope.games.taxonomy import DeceptionType as Kind
-from liescope.games.werewolf.beliefs import believe, bid, investigate, jesterish, kill, protect, public_suspicion, vote
-from liescope.games.werewolf.intents import explain, intend
+from liescope.games.werewolf.beliefs import (
+    believe,
+    bid,
+    explain,
+    intend,
+    investigate,
+    jesterish,
+    kill,
+    protect,
+    public_suspicion,
+    vote,
+)
 from liescope.games.werewolf.rules import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
 
 _PARTS = templates(
@@ -214,20 +224,16 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
         odds = _BASE + _FELT * sensitivity * felt + _WRONGED * wronged + strange
         odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
     probability = chance(odds + skills.b)
-    flag = random.random() < probability
-    kind = Kind.NONE
-    if flag:
-        kind = Kind.STRATEGIC_DECEPTION if said.odd else suspected_kind(said.reading)
-        if random.random() < 0.15 + 0.25 * chance(-skills.v):
-            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
-    sure = 0.5 + 0.5 * abs(2 * probability - 1)
-    confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
     if seen.evil:  # a player who knows the wolves can still judge who seems to be one
         belief = public_suspicion(seen.table).get(said.actor, 0.0)
-    seeming = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
-    suspicion = round(min(1.0, max(0.0, random.gauss(seeming, 0.05))), 2)
-    reason = random.choice(OTHERS[flag]).format(x=said.actor)
-    return Assessment(flag, kind.value, confidence, suspicion, reason)
+    return rated(
+        said.actor,
+        probability,
+        Kind.STRATEGIC_DECEPTION if said.odd else suspected_kind(said.reading),
+        0.15 + 0.25 * chance(-skills.v),
+        lambda flag: belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8,
+        random,
+    )
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from liescope.games.core import EventKind
-from liescope.games.mafia.phrases import WORDS
+from liescope.games.mafia.script import WORDS
 from liescope.games.script.grammar import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS, compose
 from liescope.games.script.hearing import read, tone
 from liescope.games.script.persona import PROFILES
