@@ -18,7 +18,7 @@ from liescope.detectors.detector_settings import (
     TrainSettings,
     TransferSettings,
 )
-from liescope.games.game_registry import table_options
+from liescope.games.game_registry import game_options
 from liescope.generate.corpus.build import BuildSettings
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.fork import ContinuationSettings
@@ -30,7 +30,7 @@ from liescope.web.web_settings import ServeSettings, ViewSettings
 FILE = Path(__file__).with_name("settings.md")
 TABLES = {
     "play": PlanSettings,
-    "play: options of games": table_options(),
+    "play: options of games": game_options(),
     "play, fork, label: limits, which may differ each time a run is resumed": RunSettings,
     "fork": ContinuationSettings,
     "label": RatingSettings,

@@ -13,6 +13,7 @@ from liescope.games.core import (
     Phase,
     Reply,
 )
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import GAMES, find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
@@ -20,14 +21,13 @@ from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.playable import PlayableGame
 from liescope.games.record import GameRecord, Seat, Source, Status, record
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.table_options import TableSpec
-from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.games.werewolf import DYADIC, TRIADIC, DyadicWerewolf, Werewolf, WerewolfSpec
 
 __all__ = [
-    "DYADIC_TABLE",
+    "DYADIC",
     "GAMES",
     "MINI_MAFIA",
-    "WEREWOLF_TABLE",
+    "TRIADIC",
     "Ask",
     "AskKind",
     "Assessment",
@@ -36,6 +36,7 @@ __all__ = [
     "EventKind",
     "Game",
     "GameRecord",
+    "GameSpec",
     "JudgeSpec",
     "Judging",
     "Lesson",
@@ -53,7 +54,6 @@ __all__ = [
     "Session",
     "Source",
     "Status",
-    "TableSpec",
     "Werewolf",
     "WerewolfSpec",
     "drive",

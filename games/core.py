@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, ClassVar, cast
 
 from liescope.games.facts import EventData
-from liescope.games.table_options import TableSpec
+from liescope.games.game_options import GameSpec
 
 
 class AskKind(StrEnum):
@@ -50,7 +50,7 @@ BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
 class EventKind(StrEnum):
     """What happened. STATEMENT, LESSON and ACT hold words in `text`; all other events are described by their fields."""
 
-    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what everybody knows about the table
+    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what everybody knows of the options
     ROLE = "role"  # the seat itself; data: role
     PARTNERS = "partners"  # those who know each other, data: names, and in some games seen (a card that nobody holds)
     LESSONS = "lessons"  # the actor, which begins with them; data: lessons [[kind, text]]
@@ -228,10 +228,10 @@ class Game(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, spec: TableSpec, seed: int, game_id: str) -> None:
+    def __init__(self, spec: GameSpec, seed: int, game_id: str) -> None:
         """Deals the roles. Raises UsageError if no game can be played with this spec."""
         spec.check()
-        self.table = spec
+        self.options = spec
         self.seed = seed
         self.game_id = game_id
         self.names = spec.seats()
@@ -258,7 +258,7 @@ class Game(ABC):
 
     @abstractmethod
     def deceives(self, role: str) -> bool:
-        """Whether the role aims to deceive the table (`label_role`)."""
+        """Whether the role aims to deceive the others (`label_role`)."""
 
     def view(self, seat: str) -> tuple[Event, ...]:
         """The events that a seat has seen, in order, without the private data that no seat may see."""

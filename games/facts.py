@@ -44,7 +44,7 @@ class EventData(TypedDict, total=False):
     """The facts of an event.
 
     names: players, in seating order; composition: the number of cards of each role; rounds, debate_turns,
-    defence_turns, days, centre, reveal_dead, mutual_discovery: options of the table; role: a role, or "not ROLE"; seen:
+    defence_turns, days, centre, reveal_dead, mutual_discovery: options of the game; role: a role, or "not ROLE"; seen:
     a card in the centre; lessons: pairs of kind and text, or how many there are; drawn: the rules drew it; proposals:
     all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker meant, and claims:
     those that a source found in a statement, both hidden from all seats; gold: a source's own label of a statement;

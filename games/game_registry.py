@@ -17,7 +17,7 @@ from liescope.games.playable import PlayableGame
 
 T = TypeVar("T")
 
-SHARED = "The table"  # the heading of options shared by different kinds of games
+SHARED = "Any game"  # the heading of options shared by different kinds of games
 GAMES: Registry[PlayableGame] = Registry(
     "game", "liescope.games", {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
 )
@@ -63,7 +63,7 @@ def find_game(name: str) -> PlayableGame:
 
 
 def game_lines() -> dict[str, str]:
-    """A line about each game: who sits at its table."""
+    """A line about each game: who plays it."""
     lines = {}
     for name, game in GAMES.items():
         dealt = {role: count for role, count in game.spec.composition().items() if count}
@@ -78,7 +78,7 @@ def roles_of(which: Callable[[PlayableGame], frozenset[str]]) -> frozenset[str]:
     return frozenset().union(*(which(game) for game in GAMES.values()))
 
 
-def table_options() -> list[Setting]:
+def game_options() -> list[Setting]:
     """The options of all games, each once, with each game's defaults."""
     names = dict.fromkeys(option.name for game in GAMES.values() for option in game.options)
     return [_merged(name) for name in names]

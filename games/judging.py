@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord
-from liescope.games.table_options import TableSpec
-from liescope.games.table_rules import assessment, assessment_asks, notes, sampled
+from liescope.games.shared_rules import assessment, assessment_asks, notes, sampled
 
 LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
@@ -41,7 +41,7 @@ class JudgeSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class _Frozen(TableSpec):
+class _Frozen(GameSpec):
     def composition(self) -> dict[str, int]:
         return {role: self.roles.count(role) for role in dict.fromkeys(self.roles)}
 

@@ -11,10 +11,10 @@ from typing import Any
 from liescope.common.errors import UnknownName
 from liescope.common.settings import Setting
 from liescope.games.core import Game
+from liescope.games.game_options import GameSpec, options_of
 from liescope.games.narration import PromptFamily
 from liescope.games.script.persona import Script
-from liescope.games.table_options import TableSpec, options_of
-from liescope.games.table_rules import Tally
+from liescope.games.shared_rules import Tally
 from liescope.games.vocabulary import Vocabulary
 
 
@@ -52,7 +52,7 @@ class PlayableGame:
 
     name: str
     title: str
-    spec: TableSpec
+    spec: GameSpec
     make: Callable[[Any, int, str], Game]
     design: str = "background"
     fixed: frozenset[str] = frozenset()
@@ -86,7 +86,7 @@ class PlayableGame:
         game = self.make(self.spec, 0, self.name)
         return {role: game.team(role) for role in self.roles}
 
-    def resolve(self, options: Mapping[str, Any]) -> TableSpec:
+    def resolve(self, options: Mapping[str, Any]) -> GameSpec:
         """The spec with these options. Names may be one comma-separated string; a message limit of 0 means no limit.
 
         Raises UnknownName for an unknown option, UsageError for options that make the game impossible.
@@ -110,7 +110,7 @@ class PlayableGame:
         spec.check()
         return spec
 
-    def restore(self, options: Mapping[str, Any]) -> TableSpec:
+    def restore(self, options: Mapping[str, Any]) -> GameSpec:
         """The spec recorded in a plan as JSON data. Raises TypeError for unknown options."""
         plain: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
@@ -118,6 +118,6 @@ class PlayableGame:
         return replace(self.spec, **plain)
 
 
-def roles_in_play(spec: TableSpec) -> tuple[str, ...]:
+def roles_in_play(spec: GameSpec) -> tuple[str, ...]:
     """The roles with at least one card, in the game's order."""
     return tuple(role for role, count in spec.composition().items() if count)

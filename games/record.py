@@ -84,7 +84,7 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Seat:
     """One player of a recorded game. role, team: "" where a source does not say; deceives: the role aims to deceive the
-    table, None where that is not known; model: the name shown in tables.
+    others, None where that is not known; model: the name shown in tables.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What is left of a game when somebody at its table withdraws their words: who did what, and nothing that they wrote.
+"""What is left of a game when one of its players withdraws their words: who did what, and nothing that they wrote.
 
 Roles, votes and other choices, numbers of forms, and what others said stay, also where others repeat the words.
 """

@@ -9,7 +9,7 @@ from liescope.data_cards.tables import BidRow, LessonRow, LessonTagRow, NightAct
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord, not_chosen
-from liescope.games.table_rules import START
+from liescope.games.shared_rules import START
 from liescope.labeling.lesson_tags import tag
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}

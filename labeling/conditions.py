@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from liescope.common.leaks import all_without_addresses, without_addresses
 from liescope.data_cards.licences import OURS
+from liescope.games.game_options import NAMES
 from liescope.games.game_registry import GAMES
 from liescope.games.record import GameRecord
-from liescope.games.table_options import NAMES
 
 SETTINGS: Final = "settings"
 """Where a record's `meta` keeps its settings, a mapping of texts; reading a run fills it in from the run's plan."""

@@ -20,7 +20,7 @@ from liescope.data_cards.licences import OURS
 from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow, VoteRow
 from liescope.games.core import Event, EventKind, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source
-from liescope.games.table_rules import START, smooth
+from liescope.games.shared_rules import START, smooth
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, vote_rows

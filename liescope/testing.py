@@ -20,6 +20,7 @@ from typing import Any
 
 from liescope.data_cards.tables import StatementRow
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, Reply
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import CARDS, PAGES, PROMPTS, SIDES, WORDS, find_game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.playable import PlayableGame
@@ -27,7 +28,6 @@ from liescope.games.record import GameRecord, Source, record, record_from_json, 
 from liescope.games.record_checks import check_record
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import GameMaker, Session, drive, fork, replay, start
-from liescope.games.table_options import TableSpec
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
 
@@ -182,7 +182,7 @@ PART_CHECKS: tuple[GameCheck, ...] = (check_words, check_prompts, check_script, 
 """Of what a game brings besides."""
 
 
-def _table(game: PlayableGame) -> TableSpec:
+def _table(game: PlayableGame) -> GameSpec:
     """The game's own table, assessed, with short talk."""
     known = {option.name for option in game.options}
     return game.resolve({"assess": True, **{name: value for name, value in _SHORT.items() if name in known}})

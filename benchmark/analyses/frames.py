@@ -23,7 +23,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
 from liescope.games.record import GameRecord, Source, Status, person_of, player_of
-from liescope.games.table_rules import BIDS
+from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf import JESTER
 from liescope.generate.corpus.open import OpenedGames, open_games, tables_of
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES

@@ -16,7 +16,7 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
-from liescope.games.table_rules import START
+from liescope.games.shared_rules import START
 from liescope.games.taxonomy import DeceptionType
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from liescope.games.mafia.rules import (
 from liescope.games.mafia.script import answer
 from liescope.games.mafia.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
-from liescope.games.table_rules import one_of_most
+from liescope.games.shared_rules import one_of_most
 
 __all__ = [
     "DETECTIVE",

@@ -16,7 +16,7 @@ from random import Random
 
 from liescope.games.core import Ask
 from liescope.games.mafia.rules import DETECTIVE, MAFIOSO
-from liescope.games.script.knowledge import Knowledge, TableKnowledge
+from liescope.games.script.knowledge import Knowledge, PublicKnowledge
 from liescope.games.script.persona import SURE, Skills, favourite, pick, weights
 
 POINTED = 0.3  # for being accused at all, whatever the strength
@@ -29,8 +29,8 @@ LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
 @lru_cache(maxsize=64)
-def suspicion(seen: TableKnowledge, observer: str | None, sure: bool) -> Mapping[str, float]:
-    """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets. sure: it is the
+def suspicion(seen: PublicKnowledge, observer: str | None, sure: bool) -> Mapping[str, float]:
+    """How suspect each player is, to `observer` or (None) to a bystander without secrets. sure: it is the
     only detective, so that anyone else who claims to be one is lying.
 
     Only an observer on the town's side reasons from its own innocence.
@@ -81,26 +81,26 @@ def suspicion(seen: TableKnowledge, observer: str | None, sure: bool) -> Mapping
     return scores
 
 
-def town(table: TableKnowledge) -> set[str]:
+def town(public: PublicKnowledge) -> set[str]:
     """Names that, by the rules, cannot be in the mafia: those killed at night, and those arrested if there is only one
     mafioso and the game went on.
     """
-    return {*table.killed, *(table.exiled if table.counts.get(MAFIOSO) == 1 else ())}
+    return {*public.killed, *(public.exiled if public.counts.get(MAFIOSO) == 1 else ())}
 
 
 def suspect(seen: Knowledge, knows: bool = True) -> Mapping[str, float]:
-    """How suspect each player is to the seat; knows False: to the table as a whole."""
+    """How suspect each player is to the seat; knows False: to all players together."""
     observer = seen.me if knows and not seen.evil else None
-    return suspicion(seen.table, observer, seen.role == DETECTIVE and seen.table.counts.get(DETECTIVE) == 1)
+    return suspicion(seen.public, observer, seen.role == DETECTIVE and seen.public.counts.get(DETECTIVE) == 1)
 
 
 def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
     """The seat's own belief about every other living player. A mafioso's is certain: it knows its partners.
 
-    observer_knows False: what the table as a whole may think, which a deceiver takes into account.
+    observer_knows False: what all players together may think, which a deceiver takes into account.
     """
     scores = dict(suspect(seen, observer_knows))
-    for name in town(seen.table):
+    for name in town(seen.public):
         scores[name] = -SURE
     if observer_knows:
         if seen.evil:
@@ -125,11 +125,11 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Map
 def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """A mafioso kills those who seem to be detectives or who speak against the mafia."""
     danger = {name: 3.0 if name in seen.exposed else 0.0 for name in ask.options}
-    for said in seen.table.said:
+    for said in seen.public.said:
         if said.actor in danger:
             danger[said.actor] += 1.5 if said.reading.role == DETECTIVE or said.reading.report else 0.0
     for name in (seen.me, *seen.partners):
-        for accuser in seen.table.accusers.get(name, ()):
+        for accuser in seen.public.accusers.get(name, ()):
             if accuser in danger:
                 danger[accuser] += 0.7
     return pick(danger, ask.options, 1.0 + max(skills.m, -0.5), random)
@@ -137,7 +137,7 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 
 def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """A detective investigates the most suspect of the players it does not know yet."""
-    safe = town(seen.table)
+    safe = town(seen.public)
     unknown = [name for name in ask.options if name not in seen.results and name not in safe]
     return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
 
@@ -151,11 +151,13 @@ def _with_the_crowd(seen: Knowledge, ask: Ask, random: Random) -> str:
         if other in seen.partners:
             continue
         last = seen.last_by(other)
-        named = [name for name, _ in last.reading.accused if name in seen.table.alive and name != other] if last else []
-        rest = [name for name in seen.table.alive if name != other]
+        named = (
+            [name for name, _ in last.reading.accused if name in seen.public.alive and name != other] if last else []
+        )
+        rest = [name for name in seen.public.alive if name != other]
         for name, share in zip(rest, weights(public, rest, 1.0), strict=True):
             aim = LIKELY / len(named) if name in named else 0.0
             if name in expected:
                 expected[name] += aim + (1.0 - (LIKELY if named else 0.0)) * share
-    claimed = seen.exposed | {said.actor for said in seen.table.said if said.reading.role == DETECTIVE}
+    claimed = seen.exposed | {said.actor for said in seen.public.said if said.reading.role == DETECTIVE}
     return max(prey, key=lambda name: expected[name] + (0.3 if name in claimed else 0.0) + 0.1 * random.random())

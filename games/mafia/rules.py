@@ -14,16 +14,16 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.table_options import NAMES, TableSpec, option
-from liescope.games.table_rules import ballot, discuss, legal_choice, plurality
+from liescope.games.game_options import NAMES, GameSpec, option
+from liescope.games.shared_rules import ballot, discuss, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"
 
 
 @dataclass(frozen=True, slots=True)
-class MafiaSpec(TableSpec):
-    """The table; more options in `TableSpec`.
+class MafiaSpec(GameSpec):
+    """The options; more in `GameSpec`.
 
     rounds: discussion rounds a day. scripted_night: the rules draw the night's targets and ask nobody: a random
     villager dies (any town member once no villager is left), each detective learns of a mafioso. days: voting days
@@ -54,11 +54,11 @@ class MafiaSpec(TableSpec):
             raise UsageError("Mafia needs at least one mafioso and one round; no count may be negative")
         if self.detectives + self.villagers < 1:
             raise UsageError("Mafia needs at least one player who is not a mafioso")
-        TableSpec.check(self)
+        GameSpec.check(self)
         if self.spared and not self.scripted_night:
             raise UsageError("only a scripted night can spare somebody: in any other, a mafioso chooses")
         if strangers := sorted(set(self.spared) - set(self.seats())):
-            raise UsageError(f"nobody at this table is called {strangers[0]!r}, so the night cannot spare them")
+            raise UsageError(f"nobody in this game is called {strangers[0]!r}, so the night cannot spare them")
 
 
 MINI_MAFIA = MafiaSpec(1, 1, 2, rounds=2, scripted_night=True, days=1, names=NAMES[:4])

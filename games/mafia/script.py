@@ -155,7 +155,7 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: M
         return _intent(seen, skills, ("small_talk",), "", "", random)
     if seen.evil:
         return _mafioso(seen, skills, last, random)
-    if seen.role == DETECTIVE and any(name in seen.table.alive for name in seen.results):
+    if seen.role == DETECTIVE and any(name in seen.public.alive for name in seen.results):
         return _detective(seen, skills, last, random, leaning)
     return _villager(seen, skills, last, random, leaning)
 
@@ -166,8 +166,8 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: M
 def _villager(seen: Knowledge, skills: Skills, last: bool, random: Random, leaning: Mapping[str, float]) -> Intent:
     beliefs = believe(seen)
     suspect = favourite(beliefs, list(beliefs), skills.v, leaning)
-    options = _table(seen, last)
-    if seen.table.accusers.get(seen.me):
+    options = _moves_of_all(seen, last)
+    if seen.public.accusers.get(seen.me):
         options |= {"deny": 3.0, "claim_villager": 2.0}
     options["claim_detective"] = 0.05
     if seen.role == DETECTIVE:
@@ -184,18 +184,18 @@ def _detective(seen: Knowledge, skills: Skills, last: bool, random: Random, lean
         tells = chance((2.2 if last else 0.8) + 1.2 * skills.d + openly)
     else:
         suspect = favourite(believe(seen), seen.others(), skills.v, leaning)
-        tells = chance(-1.5 + skills.d + (2.0 if seen.table.accusers.get(seen.me) else 0.0))
+        tells = chance(-1.5 + skills.d + (2.0 if seen.public.accusers.get(seen.me) else 0.0))
     friend = _friend(seen, believe(seen), suspect)
     if told:
-        options = _table(seen, last) | {"claim_villager": 0.0, "small_talk": 0.1, "claim_detective": 0.6}
+        options = _moves_of_all(seen, last) | {"claim_villager": 0.0, "small_talk": 0.1, "claim_detective": 0.6}
         options["report_investigation"] = 2.5
         options["accuse"] += 1.0
-        if seen.table.accusers.get(seen.me):
+        if seen.public.accusers.get(seen.me):
             options |= {"deny": 1.5}
         return _compound(seen, skills, options, suspect, friend, random)
     if random.random() < tells:
         return _compound(seen, skills, {"report_investigation": 1.0}, suspect, friend, random)
-    options = _table(seen, last) | {"defend": 0.3}
+    options = _moves_of_all(seen, last) | {"defend": 0.3}
     options["claim_villager"] *= 0.4
     return _compound(seen, skills, options, suspect, friend, random, hides=True)
 
@@ -204,36 +204,38 @@ def _mafioso(seen: Knowledge, skills: Skills, last: bool, random: Random) -> Int
     hostile = seen.accusers(seen.me)
     public = believe(seen, observer_knows=False)
     prey = seen.prey()
-    claimants = [name for name in prey if any(s.actor == name and s.reading.role == DETECTIVE for s in seen.table.said)]
+    claimants = [
+        name for name in prey if any(s.actor == name and s.reading.role == DETECTIVE for s in seen.public.said)
+    ]
     claimants = claimants or [name for name in prey if name in seen.exposed]
     rivals = [name for name in claimants if name in hostile] or claimants or [n for n in hostile if n in prey]
     target = rivals[-1] if rivals else pick(public, prey, 1.0, random)
     told = any(said.reading.role == DETECTIVE or said.reading.report for said in seen.mine)
-    options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _table(seen, last).items()}
+    options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _moves_of_all(seen, last).items()}
     friend = _friend(seen, public, target)
     if told:
         options |= {"claim_villager": 0.0, "small_talk": 0.1, "report_investigation": 2.5, "claim_detective": 0.6}
         options["accuse"] += 1.0
     elif rivals:
-        counter = 2.5 if seen.table.counts.get(DETECTIVE) else 0.0
+        counter = 2.5 if seen.public.counts.get(DETECTIVE) else 0.0
         options |= {"deny": 1.5, "report_investigation": counter, "claim_detective": 0.3}
         options["doubt"] += 1.0
     else:
-        options |= {"report_investigation": 1.2 if seen.table.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
+        options |= {"report_investigation": 1.2 if seen.public.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
     return _compound(seen, skills, options, target, friend, random)
 
 
-def _table(seen: Knowledge, last: bool) -> Weights:
-    """How likely any player at the table is to make each move at this point."""
-    begun = 1.0 if seen.table.said else 0.25
+def _moves_of_all(seen: Knowledge, last: bool) -> Weights:
+    """How likely any player is to make each move at this point."""
+    begun = 1.0 if seen.public.said else 0.25
     return {
         "accuse": 2.0 * begun,
         "doubt": 1.5 * begun,
         "defend": 0.7 * begun,
         "question": 0.8 if last else 1.8,
-        "agree": 1.3 if seen.table.said else 0.0,
+        "agree": 1.3 if seen.public.said else 0.0,
         "vote_promise": 2.5 if last else 0.5,
-        "observe": 1.3 if seen.table.said else 0.0,
+        "observe": 1.3 if seen.public.said else 0.0,
         "claim_villager": 1.2,
         "appeal": 0.7,
         "small_talk": 0.5 if last else 2.5,
@@ -267,14 +269,14 @@ def _compound(
     first = draw(options, random)
     moves = [first]
     if random.random() < SECOND:
-        rest = _table_second(first)
+        rest = _second(first)
         if hides or "claim_villager" not in options or not options["claim_villager"]:
             rest.pop("claim_villager", None)
         moves.append(draw(rest, random))
     return _intent(seen, skills, tuple(moves), suspect, friend, random, hides)
 
 
-def _table_second(first: str) -> Weights:
+def _second(first: str) -> Weights:
     rest: Weights = {"accuse": 1.0, "vote_promise": 1.2, "question": 1.0, "small_talk": 0.8, "claim_villager": 1.0}
     rest |= {"doubt": 1.0, "appeal": 0.6}
     rest.pop(first, None)
@@ -294,7 +296,7 @@ def _intent(
     random: Random,
     hides: bool = False,
 ) -> Intent:
-    dead = (seen.table.killed or ["one of us"])[-1]
+    dead = (seen.public.killed or ["one of us"])[-1]
     keys, names, planted = [], [], Kind.NONE
     for move in moves:
         x, y = (friend, suspect) if move in ("defend", "agree") else (suspect, friend)
@@ -318,7 +320,7 @@ def _report(seen: Knowledge, suspect: str) -> tuple[str, str]:
     """What a detective found, or what a mafioso makes up."""
     if seen.evil or suspect in seen.culprits():
         return "report_investigation/guilty", suspect
-    cleared = [name for name in seen.results if name in seen.table.alive]
+    cleared = [name for name in seen.results if name in seen.public.alive]
     return "report_investigation/clean", cleared[-1] if cleared else suspect
 
 
@@ -350,9 +352,9 @@ def _facts(seen: Knowledge) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     roles: dict[str, str] = {}
     spoke: set[str] = set()
-    for said in seen.table.said:
+    for said in seen.public.said:
         spoke.add(said.actor)
-        if said.actor not in seen.table.alive or said.actor == seen.me:
+        if said.actor not in seen.public.alive or said.actor == seen.me:
             continue
         found += [("observe/accused", said.actor, name) for name, _ in said.reading.accused if name != said.actor]
         role = said.reading.role
@@ -395,18 +397,18 @@ def _harmless(reading: MessageContent) -> bool:
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
-    """As many mafiosos and detectives as the table has, without the seat's own role: what the seat knows, then the most
+    """As many mafiosos and detectives as were dealt, without the seat's own role: what the seat knows, then the most
     suspect as mafiosos (drawn with sensitivity v) and those who claimed to be detectives; all others are villagers.
     """
-    deal = Dealing(seen.table.counts, seen.role, options)
+    deal = Dealing(seen.public.counts, seen.role, options)
     for name, role in (*dict.fromkeys(seen.partners, MAFIOSO).items(), *seen.results.items()):
         deal.give(role, [name])
     scores = suspect(seen)
-    cleared = town(seen.table) | {name for name, role in seen.results.items() if role != MAFIOSO}
+    cleared = town(seen.public) | {name for name, role in seen.results.items() if role != MAFIOSO}
     doubt = {name: scores[name] - SURE * (name in cleared) for name in options}
     noise = {name: random.gauss(0.0, 1.0) for name in options}
     suspects = sorted(options, key=lambda name: -(max(skills.v, 0.0) * doubt[name] + noise[name]))
-    claimants = [said.actor for said in seen.table.said if said.reading.role == DETECTIVE]
+    claimants = [said.actor for said in seen.public.said if said.reading.role == DETECTIVE]
     deal.give(MAFIOSO, suspects)
     deal.give(DETECTIVE, [*claimants, *reversed(suspects)])
     return deal.form(VILLAGER)

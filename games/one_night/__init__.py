@@ -20,7 +20,7 @@ from liescope.games.one_night.rules import (
 from liescope.games.one_night.script import answer
 from liescope.games.one_night.words import PROMPTS, WORDS
 from liescope.games.playable import PlayableGame, Sides
-from liescope.games.table_rules import all_with_most
+from liescope.games.shared_rules import all_with_most
 
 __all__ = [
     "GAMES",

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.table_options import TableSpec, option
-from liescope.games.table_rules import ballot, discuss, legal_choice
+from liescope.games.game_options import GameSpec, option
+from liescope.games.shared_rules import ballot, discuss, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
 WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"
@@ -28,8 +28,8 @@ NEEDED = 2  # votes needed to be exiled
 
 
 @dataclass(frozen=True, slots=True)
-class OneNightSpec(TableSpec):
-    """The cards; more options in `TableSpec`. centre: how many of the cards no player holds; rounds: of discussion."""
+class OneNightSpec(GameSpec):
+    """The cards; more options in `GameSpec`. centre: how many of the cards no player holds; rounds: of discussion."""
 
     werewolves: int = option(2, "Number of werewolves.")
     seers: int = option(1, "Number of seers.")
@@ -49,7 +49,7 @@ class OneNightSpec(TableSpec):
             raise UsageError("One-night werewolf needs a werewolf and a round of discussion; no count may be negative")
         if sum(self.composition().values()) - self.centre < 3:
             raise UsageError("One-night werewolf needs at least three players besides the cards in the centre")
-        TableSpec.check(self)
+        GameSpec.check(self)
 
 
 TABLE = OneNightSpec(message_limit=300)

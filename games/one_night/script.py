@@ -76,13 +76,13 @@ def claims_seer(seen: Knowledge, said: Heard) -> bool:
 
 
 def _claims(seen: Knowledge, said: Heard) -> tuple[FoundClaim, ...]:
-    return seen.find_claims(said.text, said.actor, seen.table.names, OneNightWerewolf.name)
+    return seen.find_claims(said.text, said.actor, seen.public.names, OneNightWerewolf.name)
 
 
 def public_suspicion(seen: Knowledge) -> dict[str, float]:
     """How suspect each player seems to someone who knows no card, on the scale of log-odds."""
-    scores = dict.fromkeys(seen.table.names, 0.0)
-    for said in seen.table.said:
+    scores = dict.fromkeys(seen.public.names, 0.0)
+    for said in seen.public.said:
         scores[said.actor] -= 0.5 * said.reading.strength
         for name, weight in said.reading.accused:
             if name != said.actor:
@@ -95,11 +95,11 @@ def public_suspicion(seen: Knowledge) -> dict[str, float]:
 def believe(seen: Knowledge) -> dict[str, float]:
     """How suspect each other player is to this seat, from what was said and what it saw at night."""
     scores = public_suspicion(seen)
-    only_seer = seen.role == SEER and seen.table.counts.get(SEER) == 1
-    for said in seen.table.said:
+    only_seer = seen.role == SEER and seen.public.counts.get(SEER) == 1
+    for said in seen.public.said:
         if only_seer and said.actor != seen.me and claims_seer(seen, said):
             scores[said.actor] += RIVAL
-    others = [name for name in seen.table.names if name != seen.me]  # also those who were exiled
+    others = [name for name in seen.public.names if name != seen.me]  # also those who were exiled
     for name in others:
         if seen.evil:
             scores[name] = SURE if name in seen.partners else -SURE
@@ -128,9 +128,9 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: L
     suspect = _suspect(seen, skills, leaning)
     options = {
         "claim_villager": 1.5,
-        "accuse": 1.5 if seen.table.said else 0.3,
-        "doubt": 1.0 if seen.table.said else 0.2,
-        "defend": 0.5 if seen.table.said else 0.0,
+        "accuse": 1.5 if seen.public.said else 0.3,
+        "doubt": 1.0 if seen.public.said else 0.2,
+        "defend": 0.5 if seen.public.said else 0.0,
         "deny": 3.0 if hostile else 0.0,
         "question": 0.7 if last else 1.8,
         "vote_promise": 2.0 if last else 0.4,
@@ -182,12 +182,13 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Random) -> dict[str, tuple[str, ...]]:
     """What it saw, then anyone who claims to be the seer, and the most suspect as werewolves."""
-    deal = Dealing(seen.table.counts, seen.role, options)
+    deal = Dealing(seen.public.counts, seen.role, options)
     for name, role in (*dict.fromkeys(seen.partners, WEREWOLF).items(), *seen.results.items()):
         deal.give(role, [name])
     beliefs = believe(seen)
     deal.give(
-        SEER, [said.actor for said in seen.table.said if claims_seer(seen, said) and beliefs.get(said.actor, 0.0) < 1.0]
+        SEER,
+        [said.actor for said in seen.public.said if claims_seer(seen, said) and beliefs.get(said.actor, 0.0) < 1.0],
     )
     if not seen.evil:
         suspects = [name for name in options if seen.results.get(name, WEREWOLF) == WEREWOLF]
@@ -197,7 +198,7 @@ def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Ran
 
 def _accusers(seen: Knowledge) -> list[str]:
     """Players who have spoken against this seat, each once, the earliest first."""
-    named = (said for said in seen.table.said if any(name == seen.me for name, _ in said.reading.accused))
+    named = (said for said in seen.public.said if any(name == seen.me for name, _ in said.reading.accused))
     return list(dict.fromkeys(said.actor for said in named if said.actor != seen.me))
 
 

@@ -1,4 +1,4 @@
-"""What a seat knows: the public table, which all seats share, and the seat's own secrets.
+"""What a seat knows: what is public, which all seats share, and the seat's own secrets.
 
 Both are gathered on from what was known before the latest events. Nothing depends on what is kept: it is used only for
 a log that begins with exactly the same events.
@@ -49,10 +49,10 @@ class VoteSeen:
 
 
 @dataclass(slots=True, eq=False)
-class TableKnowledge:
+class PublicKnowledge:
     """What every player knows; one object per log, not to be changed once it is gathered.
 
-    alive: in the order of the table; killed: at night; exiled: by vote; revealed: announced roles of the dead;
+    alive: in the order of seats; killed: at night; exiled: by vote; revealed: announced roles of the dead;
     accusers: by player, those who have accused it, the latest last; winner: once the game has ended.
     """
 
@@ -98,12 +98,12 @@ class _Secrets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """The table as one seat knows it. killer: the role of those who kill; partners: who hold it too; results: what the
+    """The game as one seat knows it. killer: the role of those who kill; partners: who hold it too; results: what the
     seat's own investigations showed; exposed: with whom it has found each other out; proposals: victims proposed in the
     latest night with any, by proposer; find_claims: how it reads claims.
     """
 
-    table: TableKnowledge
+    public: PublicKnowledge
     killer: str
     me: str
     role: str
@@ -119,10 +119,10 @@ class Knowledge:
 
     @property
     def mine(self) -> list[Heard]:
-        return [said for said in self.table.said if said.actor == self.me]
+        return [said for said in self.public.said if said.actor == self.me]
 
     def others(self) -> list[str]:
-        return [name for name in self.table.alive if name != self.me]
+        return [name for name in self.public.alive if name != self.me]
 
     def prey(self) -> list[str]:
         """The others without partners, or all where there is nobody else."""
@@ -130,18 +130,18 @@ class Knowledge:
 
     def culprits(self) -> list[str]:
         """Living players that this seat has found to be of those who kill."""
-        return [name for name in self.table.alive if self.results.get(name) == self.killer]
+        return [name for name in self.public.alive if self.results.get(name) == self.killer]
 
     def last_by(self, name: str) -> Heard | None:
-        return next((said for said in reversed(self.table.said) if said.actor == name), None)
+        return next((said for said in reversed(self.public.said) if said.actor == name), None)
 
     def accusers(self, name: str) -> list[str]:
         """Living players that have accused someone, each once, the latest last."""
-        return [accuser for accuser in self.table.accusers.get(name, ()) if accuser in self.table.alive]
+        return [accuser for accuser in self.public.accusers.get(name, ()) if accuser in self.public.alive]
 
 
 Hear = Callable[[Event, MessageContent, tuple[str, ...]], Heard]
-"""From a statement, what everybody reads in it and the names at the table to what players of a game hear."""
+"""From a statement, what everybody reads in it and the names of the players to what players of a game hear."""
 
 
 def hear_plainly(event: Event, reading: MessageContent, _names: tuple[str, ...]) -> Heard:
@@ -156,18 +156,18 @@ class Follower:
         self._killer = killer
         self._hear = hear
         self._seats = Following(_Secrets, _learn)
-        self._tables = Following(lambda _: TableKnowledge(), self._gather)
+        self._public = Following(lambda _: PublicKnowledge(), self._gather)
 
     def look(self, me: str, game: str, view: Sequence[Event], find_claims: ClaimFinder) -> Knowledge:
         """What `me` learns from the events it saw."""
         own = self._seats.after(game, me, tuple(view))
-        table = self._tables.after(game, "", own.public)
+        public = self._public.after(game, "", own.public)
         secrets = own.role, own.partners, own.results, own.exposed, own.proposals
-        return Knowledge(table, self._killer, me, *secrets, find_claims)
+        return Knowledge(public, self._killer, me, *secrets, find_claims)
 
-    def _gather(self, known: TableKnowledge, events: Sequence[Event]) -> TableKnowledge:
-        """The table after some more public events."""
-        table = replace(
+    def _gather(self, known: PublicKnowledge, events: Sequence[Event]) -> PublicKnowledge:
+        """What is public after some more events."""
+        public = replace(
             known,
             alive=[*known.alive],
             killed=[*known.killed],
@@ -181,29 +181,29 @@ class Follower:
         for event in events:
             kind, actor, target = event.kind, event.actor or "", event.target or ""
             if kind is EventKind.STATEMENT:
-                heard = self._hear(event, read(event.text, table.names), table.names)
-                table.said.append(heard)
+                heard = self._hear(event, read(event.text, public.names), public.names)
+                public.said.append(heard)
                 for name, _ in heard.reading.accused:
                     if name != actor:
-                        earlier = (accuser for accuser in table.accusers.get(name, ()) if accuser != actor)
-                        table.accusers[name] = (*earlier, actor)
+                        earlier = (accuser for accuser in public.accusers.get(name, ()) if accuser != actor)
+                        public.accusers[name] = (*earlier, actor)
             elif kind is EventKind.SILENCE:
-                table.silent.append(actor)
+                public.silent.append(actor)
             elif kind is EventKind.VOTE:
-                table.votes.append(VoteSeen(event.day, event.phase, actor, target))
+                public.votes.append(VoteSeen(event.day, event.phase, actor, target))
             elif kind is EventKind.SETUP:
-                table.names = tuple(event.data["names"])
-                table.counts = dict(event.data.get("composition", {}))
-                table.rounds = event.data.get("rounds", 0)
-                table.alive = list(table.names)
-            elif kind in _LEAVING and target in table.alive:
-                table.alive.remove(target)
-                (table.killed if kind is EventKind.DEATH else table.exiled).append(target)
+                public.names = tuple(event.data["names"])
+                public.counts = dict(event.data.get("composition", {}))
+                public.rounds = event.data.get("rounds", 0)
+                public.alive = list(public.names)
+            elif kind in _LEAVING and target in public.alive:
+                public.alive.remove(target)
+                (public.killed if kind is EventKind.DEATH else public.exiled).append(target)
                 if role := event.data.get("role"):
-                    table.revealed[target] = role
+                    public.revealed[target] = role
             elif kind is EventKind.END:
-                table.winner = event.data["winner"]
-        return table
+                public.winner = event.data["winner"]
+        return public
 
 
 _LEAVING = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})

@@ -36,7 +36,7 @@ class Skills:
 
 
 ClaimFinder = Callable[[str, str, Sequence[str], str], tuple[FoundClaim, ...]]
-"""From a text, its speaker, the names at the table and the name of the rules to the claims in it."""
+"""From a text, its speaker, the players' names and the name of the rules to the claims in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Mind:
             said = self._said(who, ask, seen, view)
             return Reply(choice=said.choice, text=said.words.text(ask.limit), private=said.intent.private)
         if kind is AskKind.VOTE:
-            leaning = lean(seen.table.names, who.name, *self.leaning(ask))
+            leaning = lean(seen.public.names, who.name, *self.leaning(ask))
             return Reply(choice=self.vote(seen, who.skills, ask, self._random(who, ask), leaning))
         if kind in self.acts:
             return Reply(choice=self.acts[kind](seen, who.skills, ask, self._random(who, ask)))
@@ -61,7 +61,7 @@ class Mind:
             return Reply(form=self.name_roles(seen, ask.options, who.skills, self._random(who, ask)))
         if kind not in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
             return Reply(problem=f"a scripted player of this game has no answer to {kind.value}")
-        heard = next((said for said in reversed(seen.table.said) if said.about == ask.about), None)
+        heard = next((said for said in reversed(seen.public.said) if said.about == ask.about), None)
         if heard is None:
             return _NOTHING
         random = self._random(who, ask, heard.actor)
@@ -77,7 +77,7 @@ class Mind:
 
     def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Spoken:
         """What the player says, or said, at this place of a game, however long."""
-        return _speak(self, who, replace(ask, rounds=seen.table.rounds, limit=None), Log(ask.game, tuple(view)))
+        return _speak(self, who, replace(ask, rounds=seen.public.rounds, limit=None), Log(ask.game, tuple(view)))
 
     def _report(
         self, who: Persona, ask: Ask, seen: Knowledge, heard: Heard, view: Sequence[Event], random: Random
@@ -92,7 +92,7 @@ class Mind:
         before = [event for event in view if event.index < begin]
         if explained:
             gone = {event.target for event in before if event.kind in (EventKind.DEATH, EventKind.EXILE)}
-            others = tuple(name for name in seen.table.names if name != seen.me and name not in gone)
+            others = tuple(name for name in seen.public.names if name != seen.me and name not in gone)
             spoke = replace(spoke, kind=AskKind.EXPLAINED_VOTE, options=others)
         said = self._said(who, spoke, seen, before)
         words = set(heard.text.rstrip("…").split())
@@ -115,7 +115,7 @@ class _Spoken:
 def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Spoken:
     """What the player answers to an ask for words; its report on it needs it again."""
     seen, random = mind._look(who, ask, log.events), mind._random(who, ask)
-    leaning, choice = lean(seen.table.names, who.name, *mind.leaning(ask)), None
+    leaning, choice = lean(seen.public.names, who.name, *mind.leaning(ask)), None
     if ask.kind is AskKind.EXPLAINED_VOTE and mind.explain:
         choice = mind.vote(seen, who.skills, ask, random, leaning)
         intent = mind.explain(seen, who.skills, choice, random)
@@ -204,7 +204,7 @@ _OTHERS = {
 
 class Dealing:
     """The roles a player names when asked for every player's role: given to names one after the other, no more of each
-    than the table holds. counts: how many of each role are left to give.
+    than the game deals. counts: how many of each role are left to give.
     """
 
     def __init__(self, counts: Mapping[str, int], own: str, names: Sequence[str]) -> None:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from liescope.common.colours import COLOURS
 from liescope.games.playable import PlayableGame, Sides
-from liescope.games.table_rules import more_than_half
+from liescope.games.shared_rules import more_than_half
 from liescope.games.werewolf.rules import (
     DOCTOR,
-    DYADIC_TABLE,
+    DYADIC,
     JESTER,
     NOBODY,
     SEER,
+    TRIADIC,
     VILLAGER,
     VILLAGERS,
     WEREWOLF,
-    WEREWOLF_TABLE,
     WEREWOLVES,
     DyadicWerewolf,
     Werewolf,
@@ -28,15 +28,15 @@ from liescope.games.werewolf.words import PROMPTS, WORDS
 
 __all__ = [
     "DOCTOR",
-    "DYADIC_TABLE",
+    "DYADIC",
     "GAMES",
     "JESTER",
     "NOBODY",
     "SEER",
+    "TRIADIC",
     "VILLAGER",
     "VILLAGERS",
     "WEREWOLF",
-    "WEREWOLF_TABLE",
     "WEREWOLVES",
     "DyadicWerewolf",
     "Werewolf",
@@ -50,7 +50,7 @@ _DEBATE = (
 _WEREWOLF = PlayableGame(
     Werewolf.name,
     "Werewolf",
-    WEREWOLF_TABLE,
+    TRIADIC,
     Werewolf,
     "self",
     learner=JESTER,
@@ -82,7 +82,7 @@ _WEREWOLF = PlayableGame(
 _DYADIC = replace(
     _WEREWOLF,
     name=DyadicWerewolf.name,
-    spec=DYADIC_TABLE,
+    spec=DYADIC,
     make=DyadicWerewolf,
     learner="",
     end_when_exiled=frozenset(),

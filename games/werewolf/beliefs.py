@@ -17,7 +17,7 @@ from random import Random
 
 from liescope.games.core import Ask, Phase
 from liescope.games.script.grammar import SECOND, SPREAD, Intent
-from liescope.games.script.knowledge import Knowledge, TableKnowledge
+from liescope.games.script.knowledge import Knowledge, PublicKnowledge
 from liescope.games.script.persona import SURE, Skills, Weights, chance, draw, favourite, pick, weights
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.werewolf.rules import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
@@ -34,21 +34,21 @@ CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts
 
 
 @lru_cache(maxsize=64)
-def public_suspicion(table: TableKnowledge) -> Mapping[str, float]:
+def public_suspicion(public: PublicKnowledge) -> Mapping[str, float]:
     """How suspect each player is to a bystander without secrets."""
-    spoken = Counter(said.actor for said in table.said)
+    spoken = Counter(said.actor for said in public.said)
     credit: dict[str, float] = defaultdict(float)
-    scores = dict.fromkeys(table.names, 0.0)
+    scores = dict.fromkeys(public.names, 0.0)
     pointed: dict[tuple[str, str], float] = {}
     cleared: dict[tuple[str, str], None] = {}
-    for said in table.said:
+    for said in public.said:
         share = 1.0 / spoken[said.actor]
         credit[said.actor] += share * said.reading.strength
         if said.odd:
             scores[said.actor] += share * ODD
         for name, weight in said.reading.accused:
             pair = said.actor, name
-            pointed[pair] = max(pointed.get(pair, 0.0), REPORTED if _reports(table, said.role) else weight * POINTED)
+            pointed[pair] = max(pointed.get(pair, 0.0), REPORTED if _reports(public, said.role) else weight * POINTED)
         cleared |= dict.fromkeys((said.actor, name) for name in said.reading.cleared)
     for name, strength in credit.items():
         scores[name] -= CREDIT * strength
@@ -58,58 +58,58 @@ def public_suspicion(table: TableKnowledge) -> Mapping[str, float]:
     for friend, name in cleared:
         if friend != name:
             scores[name] -= TRUSTED * (0.5 + credit[friend])
-    for name in table.silent:
+    for name in public.silent:
         scores[name] += QUIET
-    for vote in table.votes:
-        if vote.target in table.killed:
+    for vote in public.votes:
+        if vote.target in public.killed:
             scores[vote.voter] += HUNTED
     for role in (SEER, DOCTOR):
-        claimants = table.claiming(role)
-        if len(claimants) > table.counts.get(role, 0):
+        claimants = public.claiming(role)
+        if len(claimants) > public.counts.get(role, 0):
             for name in claimants:
                 scores[name] += 2 * POINTED
     return scores
 
 
-def _reports(table: TableKnowledge, role: str) -> bool:
-    return role == SEER and table.counts.get(SEER, 0) > 0
+def _reports(public: PublicKnowledge, role: str) -> bool:
+    return role == SEER and public.counts.get(SEER, 0) > 0
 
 
 @lru_cache(maxsize=64)
-def jesterish(table: TableKnowledge) -> Mapping[str, float]:
-    """How much like a jester each player behaves, from 0 to about 1; no one does at a table without a jester."""
-    if not table.counts.get(JESTER):
-        return dict.fromkeys(table.names, 0.0)
-    spoken = Counter(said.actor for said in table.said)
-    odd = Counter(said.actor for said in table.said if said.odd)
-    named = Counter(name for said in table.said for name in said.jesters if name != said.actor)
-    return {name: odd[name] / (spoken[name] or 1) + 0.02 * min(named[name], 5) for name in table.names}
+def jesterish(public: PublicKnowledge) -> Mapping[str, float]:
+    """How much like a jester each player behaves, from 0 to about 1; no one does in a game without a jester."""
+    if not public.counts.get(JESTER):
+        return dict.fromkeys(public.names, 0.0)
+    spoken = Counter(said.actor for said in public.said)
+    odd = Counter(said.actor for said in public.said if said.odd)
+    named = Counter(name for said in public.said for name in said.jesters if name != said.actor)
+    return {name: odd[name] / (spoken[name] or 1) + 0.02 * min(named[name], 5) for name in public.names}
 
 
 def believe(seen: Knowledge) -> dict[str, float]:
     """The seat's own belief that each other living player is a werewolf."""
-    scores = dict(public_suspicion(seen.table))
+    scores = dict(public_suspicion(seen.public))
     if seen.evil:
         scores = {name: SURE if name in seen.partners else -SURE for name in scores}
         return {name: scores[name] for name in seen.others()}
     for name in seen.accusers(seen.me):
         scores[name] += WRONGED
-    if seen.role in (SEER, DOCTOR) and seen.table.counts.get(seen.role) == 1:
-        for name in seen.table.claiming(seen.role):
+    if seen.role in (SEER, DOCTOR) and seen.public.counts.get(seen.role) == 1:
+        for name in seen.public.claiming(seen.role):
             scores[name] += SURE / 2
     for name, role in seen.results.items():
         scores[name] = SURE if role == WEREWOLF else -SURE
     return {name: scores[name] for name in seen.others()}
 
 
-def wary(scores: Mapping[str, float], table: TableKnowledge) -> dict[str, float]:
+def wary(scores: Mapping[str, float], public: PublicKnowledge) -> dict[str, float]:
     """Beliefs of a player who would rather not exile a jester."""
-    jesters = jesterish(table)
+    jesters = jesterish(public)
     return {name: score - CAREFUL * jesters[name] for name, score in scores.items()}
 
 
 MOMENTUM = 0.6  # what each vote of the first ballot adds to a revote for the same player
-FOLLOWS = 0.9  # how often a werewolf adopts the proposal of the one before it at the table
+FOLLOWS = 0.9  # how often a werewolf adopts the proposal of the one seated before it
 LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
@@ -117,15 +117,15 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Map
     """Villagers vote by belief with sensitivity v, werewolves with the others, a jester with sensitivity 1 − j."""
     momentum: Counter[str] = Counter()
     if ask.phase is Phase.REVOTE:
-        momentum.update(ballot.target for ballot in seen.table.today)
+        momentum.update(ballot.target for ballot in seen.public.today)
     if seen.evil:
         return _with_the_crowd(seen, skills, ask, random, momentum)
     found = [name for name in ask.options if name in seen.culprits()]
     if found:
         return random.choice(found)
     if seen.role == JESTER:
-        return favourite(public_suspicion(seen.table), ask.options, 1.0 - skills.j, leaning)
-    beliefs = wary(believe(seen), seen.table)
+        return favourite(public_suspicion(seen.public), ask.options, 1.0 - skills.j, leaning)
+    beliefs = wary(believe(seen), seen.public)
     open_ones = [name for name in ask.options if beliefs.get(name, 0.0) > -SURE / 2] or list(ask.options)
     pulled = {name: leaning.get(name, 0.0) + MOMENTUM * momentum[name] for name in open_ones}
     return favourite(beliefs, open_ones, max(skills.v, 0.0), pulled)
@@ -136,7 +136,7 @@ def _with_the_crowd(seen: Knowledge, skills: Skills, ask: Ask, random: Random, m
     Partners are spared; so is anyone who looks like a jester, the more so the better the werewolf.
     """
     prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)
-    public = public_suspicion(seen.table)
+    public = public_suspicion(seen.public)
     expected = {name: 2.0 * momentum[name] for name in prey}
     if ask.phase is not Phase.REVOTE:
         for other in seen.others():
@@ -146,23 +146,23 @@ def _with_the_crowd(seen: Knowledge, skills: Skills, ask: Ask, random: Random, m
                 expected[name] += LIKELY / len(named)
     for name, share in zip(prey, weights(public, prey, 1.0), strict=True):
         expected[name] += 2.0 * share
-    jesters = jesterish(seen.table)
+    jesters = jesterish(seen.public)
     shy = 6.0 * CAREFUL * (0.5 + chance(skills.m))
     return max(prey, key=lambda name: expected[name] - shy * jesters[name] + 0.3 * random.random())
 
 
 def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """Targets are the trusted, those who claim to be the doctor or the seer, and those who speak against werewolves,
-    not a jester. In the second round the werewolf first at the table usually gets its way.
+    not a jester. In the second round the werewolf seated first usually gets its way.
     """
     if ask.round > 1 and seen.proposals:
-        first = next(name for name in seen.table.names if name in seen.proposals)
+        first = next(name for name in seen.public.names if name in seen.proposals)
         if first != seen.me and seen.proposals[first] in ask.options and random.random() < FOLLOWS:
             return seen.proposals[first]
         if seen.proposals.get(seen.me) in ask.options:
             return seen.proposals[seen.me]
-    public, jesters = public_suspicion(seen.table), jesterish(seen.table)
-    special = seen.table.claiming(SEER) | seen.table.claiming(DOCTOR)
+    public, jesters = public_suspicion(seen.public), jesterish(seen.public)
+    special = seen.public.claiming(SEER) | seen.public.claiming(DOCTOR)
     danger = {name: -0.5 * public[name] + 1.5 * (name in special) - 3.0 * jesters[name] for name in ask.options}
     for name in (seen.me, *seen.partners):
         for accuser in seen.accusers(name):
@@ -173,8 +173,8 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 
 def protect(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """The players who seem most worth killing; itself once it has revealed its role."""
-    public = public_suspicion(seen.table)
-    special = seen.table.claiming(SEER) | seen.table.claiming(DOCTOR)
+    public = public_suspicion(seen.public)
+    special = seen.public.claiming(SEER) | seen.public.claiming(DOCTOR)
     worth = {name: -0.5 * public[name] + 1.5 * (name in special) for name in ask.options}
     worth[seen.me] += 0.5
     return pick(worth, ask.options, max(skills.v, 0.0), random)
@@ -190,7 +190,7 @@ def bid(seen: Knowledge, skills: Skills, _ask: Ask, random: Random) -> str:
     """0 to 10: more for those who were accused since they last spoke, or know a werewolf, or are a jester on show; less
     for those who have just spoken.
     """
-    recent = seen.table.said[-8:]
+    recent = seen.public.said[-8:]
     mine = max((place for place, said in enumerate(recent) if said.actor == seen.me), default=-1)
     accused = sum(any(name == seen.me for name, _ in said.reading.accused) for said in recent[mine + 1 :])
     wish = 3.0 + random.gauss(0.0, 1.5) + 1.5 * min(accused, 3)
@@ -267,7 +267,7 @@ def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: M
         rest.pop(moves[0], None)
         moves.append(draw(rest, random))
     if "suspect_jester" in moves:
-        suspect = max(others, key=lambda name: jesterish(seen.table)[name])
+        suspect = max(others, key=lambda name: jesterish(seen.public)[name])
     return _intent(seen, skills, tuple(moves[:1] if "suspect_jester" in moves else moves), suspect, friend, random)
 
 
@@ -278,7 +278,7 @@ def explain(seen: Knowledge, skills: Skills, target: str, random: Random) -> Int
     options = {"vote/suspect": 2.0, "vote/follow": 1.0 if allies else 0.0, "vote/odd": _oddity(seen, skills)}
     options["vote/accuser"] = 1.5 if target in seen.accusers(seen.me) else 0.0
     if target in seen.culprits() or (
-        seen.evil and seen.table.counts.get(SEER) and seen.me in seen.table.claiming(SEER)
+        seen.evil and seen.public.counts.get(SEER) and seen.me in seen.public.claiming(SEER)
     ):
         options = {"vote/found": 1.0}
     friend = allies[-1] if allies else target
@@ -289,14 +289,14 @@ def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random:
     """Who to speak against, and who to side with."""
     others = seen.others()
     if seen.evil:
-        public = public_suspicion(seen.table)
+        public = public_suspicion(seen.public)
         prey = seen.prey()
         back = [name for name in seen.accusers(seen.me) if name in prey]
-        scores = wary({name: public[name] for name in others}, seen.table)
+        scores = wary({name: public[name] for name in others}, seen.public)
         suspect = back[-1] if back and random.random() < 0.5 else pick(scores, prey, 1.0, random)
         suspected = min(others, key=lambda name: scores[name])
     else:
-        scores = wary(believe(seen), seen.table)
+        scores = wary(believe(seen), seen.public)
         culprits = seen.culprits()
         suspect = culprits[-1] if culprits else favourite(scores, others, max(skills.v, 0.0), leaning)
         suspected = min([name for name in others if name != suspect] or others, key=lambda name: scores[name])
@@ -306,15 +306,15 @@ def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random:
 
 def _options(seen: Knowledge, skills: Skills, ask: Ask, suspect: str) -> Weights:
     """How likely the seat is to make each move now."""
-    begun = 1.0 if seen.table.said else 0.25
+    begun = 1.0 if seen.public.said else 0.25
     defence = ask.phase is Phase.DEFENCE
-    accused = bool(seen.accusers(seen.me)) or (defence and any(v.target == seen.me for v in seen.table.today))
+    accused = bool(seen.accusers(seen.me)) or (defence and any(v.target == seen.me for v in seen.public.today))
     options: Weights = {
         "accuse": 2.0 * begun,
         "doubt": 1.5 * begun,
         "defend": 0.6 * begun,
         "question": 0.5 if defence else 1.6,
-        "agree": 1.2 if seen.table.said else 0.0,
+        "agree": 1.2 if seen.public.said else 0.0,
         "vote_promise": 1.5 if defence else 0.6,
         "observe/accused": 0.0,
         "observe/quiet": 0.0,
@@ -328,10 +328,10 @@ def _options(seen: Knowledge, skills: Skills, ask: Ask, suspect: str) -> Weights
         "deny": 3.0 if accused else 0.2,
         "odd": _oddity(seen, skills),
         "appeal": 1.0 if defence else 0.4,
-        "small_talk": 0.3 if seen.table.said else 3.0,
+        "small_talk": 0.3 if seen.public.said else 3.0,
     }
     options |= {f"observe/{key}": 0.6 for key in _facts(seen, suspect)}
-    jesters = jesterish(seen.table)
+    jesters = jesterish(seen.public)
     if max((jesters[name] for name in seen.others()), default=0.0) > 0.1 and seen.role != JESTER:
         options["suspect_jester"] = 1.0
     if seen.role == DOCTOR:
@@ -340,19 +340,19 @@ def _options(seen: Knowledge, skills: Skills, ask: Ask, suspect: str) -> Weights
         _seer(seen, skills, options)
     elif seen.role == JESTER:
         options["claim_doctor"] = 0.15
-    elif seen.evil and seen.table.counts.get(SEER):
+    elif seen.evil and seen.public.counts.get(SEER):
         options |= {"report/guilty": 0.6 if accused else 0.1}
     return options
 
 
 def _seer(seen: Knowledge, skills: Skills, options: Weights) -> None:
     """A seer who has found a werewolf comes forward, the sooner the larger d."""
-    known = [name for name in seen.results if name in seen.table.alive]
+    known = [name for name in seen.results if name in seen.public.alive]
     if seen.culprits():
         options["report/guilty"] = 6.0 * chance(skills.d)
     elif known:
         options["report/clean"] = 0.5 * chance(skills.d)
-    if seen.me in seen.table.claiming(SEER):
+    if seen.me in seen.public.claiming(SEER):
         options |= {"claim_villager": 0.0, "claim_seer": 0.5}
 
 
@@ -363,12 +363,12 @@ def _oddity(seen: Knowledge, skills: Skills) -> float:
 def _intent(
     seen: Knowledge, skills: Skills, moves: tuple[str, ...], suspect: str, friend: str, random: Random
 ) -> Intent:
-    dead = seen.table.killed[-1] if seen.table.killed else "one of us"
+    dead = seen.public.killed[-1] if seen.public.killed else "one of us"
     names, planted = [], Kind.NONE
     for move in moves:
         x, y = (friend, suspect) if move in ("defend", "agree") else (suspect, friend)
         if move == "report/clean":
-            x = next((name for name in reversed(seen.results) if name in seen.table.alive), x)
+            x = next((name for name in reversed(seen.results) if name in seen.public.alive), x)
         elif move in ("observe/accused", "observe/voted"):
             y = _facts(seen, suspect).get(move.removeprefix("observe/"), friend)
         names.append({"x": x, "y": y, "dead": dead})
@@ -399,12 +399,12 @@ def _facts(seen: Knowledge, about: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     last = seen.last_by(about)
-    if last is None and seen.table.said:
+    if last is None and seen.public.said:
         found["quiet"] = ""
     accused = [name for name, _ in last.reading.accused if name not in (about, seen.me)] if last else []
     if accused:
         found["accused"] = accused[0]
-    votes = [vote.target for vote in seen.table.votes if vote.voter == about and vote.target != seen.me]
+    votes = [vote.target for vote in seen.public.votes if vote.voter == about and vote.target != seen.me]
     if votes:
         found["voted"] = votes[-1]
     return found

@@ -38,8 +38,8 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
-from liescope.games.table_options import TableSpec, option, per_game
-from liescope.games.table_rules import (
+from liescope.games.game_options import GameSpec, option, per_game
+from liescope.games.shared_rules import (
     assess,
     ballot,
     legal_choice,
@@ -57,8 +57,8 @@ _TEAMS = {WEREWOLF: WEREWOLVES, JESTER: JESTER}
 
 
 @dataclass(frozen=True, slots=True)
-class WerewolfSpec(TableSpec):
-    """The table; more options in `TableSpec`.
+class WerewolfSpec(GameSpec):
+    """The options; more in `GameSpec`.
 
     debate_turns, defence_turns: the most speaking turns a day, before the first vote and between the votes. days: the
     day after which the game ends without a winner. lessons: what the jester knows from earlier games; learning: the
@@ -87,7 +87,7 @@ class WerewolfSpec(TableSpec):
 
     def check(self) -> None:
         """Raises UsageError if no game can be played with these options."""
-        TableSpec.check(self)
+        GameSpec.check(self)
         town = self.villagers + self.doctors + self.seers
         if self.werewolves < 1 or town <= self.werewolves:
             raise UsageError(
@@ -96,11 +96,11 @@ class WerewolfSpec(TableSpec):
         if min(self.debate_turns, self.defence_turns) < 0 or self.days < 1:
             raise UsageError("debate_turns and defence_turns may not be negative, and there must be at least one day")
         if (self.learning or self.lessons) and not self.jesters:
-            raise UsageError("lessons are the jester's; this table has none")
+            raise UsageError("lessons are the jester's; this game has none")
 
 
-WEREWOLF_TABLE = WerewolfSpec(message_limit=500)
-DYADIC_TABLE = WerewolfSpec(villagers=7, jesters=0, message_limit=500)
+TRIADIC = WerewolfSpec(message_limit=500)
+DYADIC = WerewolfSpec(villagers=7, jesters=0, message_limit=500)
 
 
 class Werewolf(Game):
@@ -108,7 +108,7 @@ class Werewolf(Game):
 
     name: ClassVar[str] = "werewolf"
 
-    def __init__(self, spec: WerewolfSpec = WEREWOLF_TABLE, seed: int = 0, game_id: str = "werewolf") -> None:
+    def __init__(self, spec: WerewolfSpec = TRIADIC, seed: int = 0, game_id: str = "werewolf") -> None:
         super().__init__(spec, seed, game_id)
         self.spec = spec
 
@@ -273,5 +273,5 @@ class DyadicWerewolf(Werewolf):
 
     name: ClassVar[str] = "dyadic-werewolf"
 
-    def __init__(self, spec: WerewolfSpec = DYADIC_TABLE, seed: int = 0, game_id: str = "dyadic-werewolf") -> None:
+    def __init__(self, spec: WerewolfSpec = DYADIC, seed: int = 0, game_id: str = "dyadic-werewolf") -> None:
         super().__init__(spec, seed, game_id)

@@ -169,13 +169,13 @@ def reflect(seen: Knowledge, skills: Skills, random: Random) -> dict[str, tuple[
     """Lessons by list, each from this game; sometimes none. A bolder jester writes down more."""
     if random.random() < _NONE:
         return {}
-    table, won = seen.table, seen.table.winner == JESTER
-    talk = [said.actor for said in table.said if said.actor != seen.me]
+    public, won = seen.public, seen.public.winner == JESTER
+    talk = [said.actor for said in public.said if said.actor != seen.me]
     loud = max(dict.fromkeys(talk), key=talk.count, default="the loudest")
     facts = {
-        "day": max((vote.day for vote in table.votes), default=1),
+        "day": max((vote.day for vote in public.votes), default=1),
         "loud": loud,
-        "votes": sum(vote.target == seen.me for vote in table.today),
+        "votes": sum(vote.target == seen.me for vote in public.today),
     }
     lessons: dict[str, tuple[str, ...]] = {}
     for kind in LessonKind:
@@ -225,7 +225,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
         odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
     probability = chance(odds + skills.b)
     if seen.evil:  # a player who knows the wolves can still judge who seems to be one
-        belief = public_suspicion(seen.table).get(said.actor, 0.0)
+        belief = public_suspicion(seen.public).get(said.actor, 0.0)
     return rated(
         said.actor,
         probability,
@@ -237,20 +237,20 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
-    """The role of each player, as the composition of the table allows: the most suspect are named as werewolves, the
+    """The role of each player, as the composition allows: the most suspect are named as werewolves, the
     oddest as the jester, those who claim to be doctor or seer are believed; all others are villagers.
     """
-    table = seen.table
-    deal = Dealing(table.counts, seen.role, options)
-    beliefs, jesters = believe(seen), jesterish(table)
+    public = seen.public
+    deal = Dealing(public.counts, seen.role, options)
+    beliefs, jesters = believe(seen), jesterish(public)
     noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
     deal.give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
-    if table.winner == JESTER:
-        deal.give(JESTER, table.exiled[-1:])
+    if public.winner == JESTER:
+        deal.give(JESTER, public.exiled[-1:])
     deal.give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
     for role in (SEER, DOCTOR):
-        deal.give(role, [name for name in options if name in table.claiming(role)])
-    cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(table.killed)
+        deal.give(role, [name for name in options if name in public.claiming(role)])
+    cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(public.killed)
     suspects = [name for name in options if name not in cleared]
     deal.give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
     for role in (SEER, DOCTOR):  # whoever it is has not said so

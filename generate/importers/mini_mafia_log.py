@@ -15,7 +15,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Ask, AskKind, EventKind, Outcome, Phase, Reply
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MiniMafia
 from liescope.games.record import GameRecord, Source, record
-from liescope.games.table_rules import speech
+from liescope.games.shared_rules import speech
 from liescope.generate.importers.game_reader import PERSON, UNFINISHED
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 

@@ -25,9 +25,9 @@ from liescope.common.parts import Part
 from liescope.common.reading import read_text
 from liescope.common.settings import Setting
 from liescope.common.text import plain
+from liescope.games.game_options import planned_options
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
-from liescope.games.table_options import planned_options
 from liescope.generate.players.player_registry import files_of, player_names
 from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.prompts.render import OWN
@@ -304,7 +304,7 @@ def make_plan(
     if seed not in SEEDS:
         raise UsageError(f"--seed must be {SEEDS[0]} to {SEEDS[-1]}, got {seed}")
     if any(learning) and played.learner not in roles_in_play(spec):
-        who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
+        who = f"only the {played.learner} learns, and this game has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
     resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
     specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])

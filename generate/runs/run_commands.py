@@ -16,7 +16,7 @@ from liescope.common.command_options import Given, each_with_a_line, with_settin
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
-from liescope.games.game_registry import GAMES, game_lines, table_options
+from liescope.games.game_registry import GAMES, game_lines, game_options
 from liescope.generate.players.player_registry import player_names
 from liescope.generate.players.run_limits import RunSettings
 from liescope.generate.runs.forecast import CHARACTERS_A_TOKEN, Forecast, forecast, forecast_label
@@ -196,7 +196,7 @@ Summary = Annotated[bool, typer.Option("--json", help="Print the summary as one 
 
 
 @app.command()
-@with_settings(PlanSettings, table_options(), RunSettings, run_file=PLAN_FILE)
+@with_settings(PlanSettings, game_options(), RunSettings, run_file=PLAN_FILE)
 def play(
     *,
     game: Annotated[

@@ -23,10 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec
 from liescope.games.playable import roles_in_play
-from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.run_folder import PART, PLAN_FILE, numbers_of
@@ -235,7 +235,7 @@ class Plan(RunPlan):
         raise BadData(f"{where} holds a plan {fault}; restore {PLAN_FILE} from a copy")
 
     @cached_property
-    def spec(self) -> TableSpec:
+    def spec(self) -> GameSpec:
         """The table before roles are dealt."""
         return find_game(self.game).restore(self.options)
 
@@ -338,7 +338,7 @@ class Plan(RunPlan):
 
 
 @lru_cache(maxsize=4096)
-def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _block(spec: GameSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
 
 

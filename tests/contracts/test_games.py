@@ -33,6 +33,7 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
+from liescope.games.game_options import GameSpec
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec
 from liescope.games.playable import PlayableGame
@@ -47,8 +48,7 @@ from liescope.games.record import (
     reply_to_json,
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.table_options import TableSpec
-from liescope.games.table_rules import BIDS
+from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf import WerewolfSpec
 
 Maker = Callable[[int], Game]
@@ -57,7 +57,7 @@ Answer = Callable[[Ask, Sequence[Event]], Reply]
 NAMES = ("Zoë", "Ann Lee", "明", "O'Hara", "a")
 SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
 LESSONS = (Lesson(LessonKind.TO_DO, "Vote late."), Lesson(LessonKind.TO_AVOID, "Do not plead."))
-TABLES: dict[str, TableSpec] = {  # each begins with the name of its game
+TABLES: dict[str, GameSpec] = {  # each begins with the name of its game
     "mafia without a detective": MafiaSpec(2, 0, 4),
     "mafia of two": MafiaSpec(1, 0, 1),
     "mafia without villagers, scripted": MafiaSpec(1, 2, 0, scripted_night=True),
@@ -117,11 +117,11 @@ def variants(game: PlayableGame) -> dict[str, Maker]:
     return {f"{game.name}{words}": table(game, short(spec)) for words, spec in specs.items()}
 
 
-def table(game: PlayableGame, spec: TableSpec) -> Maker:
+def table(game: PlayableGame, spec: GameSpec) -> Maker:
     return lambda seed: game.make(spec, seed, f"{game.name}-{seed}")
 
 
-def short(spec: TableSpec) -> TableSpec:
+def short(spec: GameSpec) -> GameSpec:
     """The same table with less talk, where it has a limit of turns."""
     turns: dict[str, Any] = {"debate_turns": 3, "defence_turns": 2}
     return replace(spec, **{name: most for name, most in turns.items() if hasattr(spec, name)})

@@ -138,6 +138,6 @@ def test_the_drawn_night_spares_whom_it_is_told_to_while_there_is_another_villag
 def test_nobody_can_be_spared_by_a_mafioso_who_chooses_nor_who_is_not_there() -> None:
     with pytest.raises(UsageError, match="a mafioso chooses"):
         Mafia(MafiaSpec(spared=("Alice",)), 0, "m")
-    with pytest.raises(UsageError, match="nobody at this table is called 'Zoe'"):
+    with pytest.raises(UsageError, match="nobody in this game is called 'Zoe'"):
         find_game("mini-mafia").resolve({"spared": "Alice, Zoe"})
     assert find_game("mini-mafia").resolve({"spared": "Alice, Bob"}).spared == ("Alice", "Bob")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
-from liescope.games.table_rules import legal_choice, plurality, speech
+from liescope.games.shared_rules import legal_choice, plurality, speech
 
 
 def speak(limit: int | None) -> Ask:

@@ -27,8 +27,8 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.session import Session, drive, start
-from liescope.games.table_rules import mentioned, strict_majority
-from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, Werewolf, WerewolfSpec
+from liescope.games.shared_rules import mentioned, strict_majority
+from liescope.games.werewolf import DYADIC, TRIADIC, Werewolf, WerewolfSpec
 from tests.golden.by_hand import SEVEN, TEN, VILLAGERS_SAVED
 
 
@@ -66,7 +66,7 @@ def test_of_two_jesters_the_exiled_one_has_won() -> None:
     assert (outcome.winner, outcome.winners, outcome.days) == ("jester", ("Ivy",), 1)
 
 
-@pytest.mark.parametrize("table", [WEREWOLF_TABLE, DYADIC_TABLE], ids=["triadic", "dyadic"])
+@pytest.mark.parametrize("table", [TRIADIC, DYADIC], ids=["triadic", "dyadic"])
 def test_every_ending_follows_from_who_is_left(table: WerewolfSpec) -> None:
     for seed in range(30):
         session = play(replace(table, debate_turns=1, defence_turns=1), seed)
@@ -83,7 +83,7 @@ def test_every_ending_follows_from_who_is_left(table: WerewolfSpec) -> None:
 
 
 def test_villagers_doctor_and_seer_win_together_and_only_werewolves_and_jester_deceive() -> None:
-    assert DYADIC_TABLE.composition() == WEREWOLF_TABLE.composition() | {"villager": 7, "jester": 0}
+    assert DYADIC.composition() == TRIADIC.composition() | {"villager": 7, "jester": 0}
     game = Werewolf()
     roles = ("villager", "doctor", "seer", "werewolf", "jester")
     assert [game.team(role) for role in roles] == ["villagers"] * 3 + ["werewolves", "jester"]
@@ -106,7 +106,7 @@ def test_of_two_werewolves_who_never_agree_each_gets_its_way_as_often() -> None:
 def test_a_seer_learns_whether_a_player_is_a_werewolf_and_no_more() -> None:
     learned = set()
     for seed in range(20):
-        session = play(replace(WEREWOLF_TABLE, seers=1, debate_turns=0, defence_turns=0), seed)
+        session = play(replace(TRIADIC, seers=1, debate_turns=0, defence_turns=0), seed)
         for event in of(session, EventKind.INVESTIGATION):
             role = session.game.roles[event.target or ""]
             assert event.data["role"] == ("werewolf" if role == "werewolf" else "not werewolf")
@@ -187,7 +187,7 @@ def test_assessing_all_or_some_statements_or_a_jester_who_learns_changes_nothing
     games, assessed = [], []
     lessons = {"learning": True, "lessons": (Lesson(LessonKind.TO_DO, "Vote late."),)}
     for table in ({}, lessons, {"assess": True}, {"assess": True, "assess_share": 0.4}):
-        session = start(lambda table=table: Werewolf(replace(WEREWOLF_TABLE, debate_turns=4, **table), 6, "g"))
+        session = start(lambda table=table: Werewolf(replace(TRIADIC, debate_turns=4, **table), 6, "g"))
         drive(session, plain)
         games.append([(e.kind, e.actor, e.target, e.text) for e in session.events if e.audience is None])
         assessed.append(len(of(session, EventKind.SELF_REPORT)) / len(of(session, EventKind.STATEMENT)))

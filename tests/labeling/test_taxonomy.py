@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.games.table_rules import START, smooth
+from liescope.games.shared_rules import START, smooth
 from liescope.games.taxonomy import DeceptionType, parse_type
 
 

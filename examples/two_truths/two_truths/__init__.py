@@ -4,7 +4,7 @@ from pathlib import Path
 
 from liescope.common.colours import COLOURS
 from liescope.games.playable import PlayableGame, Sides
-from liescope.games.table_rules import one_of_most
+from liescope.games.shared_rules import one_of_most
 from two_truths.narration import PROMPTS
 from two_truths.rules import PLAYER, PLAYERS, TwoTruths, TwoTruthsSpec
 from two_truths.script import answer

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
-from liescope.games.table_options import TableSpec, option
-from liescope.games.table_rules import assess, legal_choice, speech
+from liescope.games.game_options import GameSpec, option
+from liescope.games.shared_rules import assess, legal_choice, speech
 
 PLAYER, PLAYERS = "player", "players"
 TOPICS = {
@@ -26,7 +26,7 @@ FACTS = {"pet": "You keep a {}.", "city": "You live in {}.", "month": "You were 
 
 
 @dataclass(frozen=True, slots=True)
-class TwoTruthsSpec(TableSpec):
+class TwoTruthsSpec(GameSpec):
     """Three players of one role. turns: how often each of them tells."""
 
     turns: int = option(1, "How often each player tells.", minimum=1)
@@ -38,7 +38,7 @@ class TwoTruthsSpec(TableSpec):
         """Raises UsageError if no game can be played with these options."""
         if self.turns < 1:
             raise UsageError("two truths and a lie needs at least one turn for each player")
-        TableSpec.check(self)
+        GameSpec.check(self)
 
 
 class TwoTruths(Game):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.games.core import Ask, Event, public
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
-from liescope.games.table_options import TableSpec
 from liescope.generate.players.human import AskDesk, pseudonym
 from liescope.generate.players.player_protocol import Halt, Player, Shared
 from liescope.generate.players.run_limits import Limits
@@ -96,7 +96,7 @@ class PeopleTable:
         return folder_of(self._store.folder, self.id, self.round)
 
     @property
-    def spec(self) -> TableSpec:
+    def spec(self) -> GameSpec:
         """The options of the table's game, which everybody at it may know."""
         return find_game(self.setup.game).resolve(self.setup.options)
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
 from liescope.games.narration import counted, listing
 from liescope.games.session import Session
-from liescope.games.table_options import TableSpec
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.choice import storable
 from liescope.web.event_words import check_told_to_players, shares
@@ -42,7 +42,7 @@ class SeatLine:
     who: str = ""
 
 
-def check_words(game: str, spec: TableSpec) -> None:
+def check_words(game: str, spec: GameSpec) -> None:
     """Find out, before people sit down, whether the lines tell all that a game says: games are played in which nobody
     answers, and the rules choose.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from liescope.data_cards.tables import RatingRow
-from liescope.games.table_rules import START
+from liescope.games.shared_rules import START
 
 WIDE, HIGH = 360, 250  # the box of arrows
 _ACROSS, _DOWN, _NODE, _HEAD, _BEND = 105.0, 92.0, 9.0, 9.0, 0.14

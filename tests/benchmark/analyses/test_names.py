@@ -14,7 +14,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.names import ANY, gender_effect, name_effect
-from liescope.games.table_options import NAMES
+from liescope.games.game_options import NAMES
 from tests.benchmark.analyses.made import made, table_of
 
 gender_wins = table_of("gender_wins")

@@ -23,7 +23,7 @@ from liescope.common.statistics import newcombe
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
-from liescope.games.table_rules import START, running_suspicion
+from liescope.games.shared_rules import START, running_suspicion
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
 from tests.benchmark.analyses.made import made, table_of

@@ -14,7 +14,7 @@ from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
+from liescope.games.werewolf import TRIADIC, Werewolf
 
 TEXTS = (
     "I investigated Bob and he is the mafioso.",
@@ -77,7 +77,7 @@ def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said:
 @cache
 def wolves(number: int, models: Sequence[str] = MODELS, judged: bool = False) -> GameRecord:
     """One finished game of Werewolf, fully assessed, by a jester that learns. judged: and rated again by a judge."""
-    spec = replace(WEREWOLF_TABLE, assess=True, learning=True, days=3)
+    spec = replace(TRIADIC, assess=True, learning=True, days=3)
     session = start(lambda: Werewolf(spec, number, f"wolves-{number:05}"))
     drive(session, _answer)
     drawn = {role: models[(number + place) % len(models)] for place, role in enumerate(spec.composition())}

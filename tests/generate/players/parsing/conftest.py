@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from liescope.games.core import CHOICES, Ask, AskKind, Phase
-from liescope.games.table_rules import BIDS
+from liescope.games.shared_rules import BIDS
 
 MakeAsk = Callable[[AskKind], Ask]
 

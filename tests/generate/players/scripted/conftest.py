@@ -12,7 +12,7 @@ from liescope.games.core import Ask, Event, Game, Replies, Reply
 from liescope.games.mafia import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, record
 from liescope.games.session import drive, start
-from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf, WerewolfSpec
+from liescope.games.werewolf import TRIADIC, Werewolf, WerewolfSpec
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 
@@ -95,7 +95,7 @@ def wins(play: Play) -> Callable[..., Counter[str]]:
     """wins(games, jester=…, …): how often each faction wins Werewolf; roles that are left out play steady."""
 
     def count(games: int, **players: str) -> Counter[str]:
-        records = (play(seed, spec=WEREWOLF_TABLE, **players).record for seed in range(games))
+        records = (play(seed, spec=TRIADIC, **players).record for seed in range(games))
         return Counter(record.outcome.winner for record in records if record.outcome)
 
     return count

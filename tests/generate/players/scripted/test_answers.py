@@ -16,7 +16,7 @@ from liescope.games.script.hearing import read
 from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
+from liescope.games.werewolf import DYADIC, TRIADIC, WerewolfSpec
 from liescope.generate.players.scripted import ScriptedPlayer
 
 Play = Callable[..., Any]
@@ -26,7 +26,7 @@ Player = Callable[[str], ScriptedPlayer]
 
 MAFIA = {"mafioso": "bold", "detective": "steady", "villager": "novice"}
 WOLVES = {"werewolf": "bold", "villager": "steady", "doctor": "novice", "jester": "steady?j=2", "seer": "bold"}
-SEERS = replace(WEREWOLF_TABLE, seers=1, villagers=5)
+SEERS = replace(TRIADIC, seers=1, villagers=5)
 TABLES: dict[str, MafiaSpec | WerewolfSpec] = {
     "mini": MINI_MAFIA,
     "two mafiosos": MafiaSpec(2, 1, 4),
@@ -39,13 +39,13 @@ TABLES: dict[str, MafiaSpec | WerewolfSpec] = {
     "short messages": replace(MINI_MAFIA, message_limit=40),
     "strange names": replace(MINI_MAFIA, names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
     "names that are words": replace(MINI_MAFIA, names=("Mafia", "The", "I", "{x}")),
-    "triadic": WEREWOLF_TABLE,
-    "dyadic": DYADIC_TABLE,
+    "triadic": TRIADIC,
+    "dyadic": DYADIC,
     "a seer": SEERS,
     "three wolves, two of each other": WerewolfSpec(2, 2, 3, 2, 2, debate_turns=4),
     "three players": WerewolfSpec(2, 0, 1, 0),
-    "no talk": replace(WEREWOLF_TABLE, debate_turns=0, defence_turns=0),
-    "wolves of few words": replace(WEREWOLF_TABLE, message_limit=30),
+    "no talk": replace(TRIADIC, debate_turns=0, defence_turns=0),
+    "wolves of few words": replace(TRIADIC, message_limit=30),
     "wolves with names that are words": WerewolfSpec(2, 1, 1, 1, names=("Werewolf", "The", "I", "{x}", "李明")),
 }
 

@@ -14,7 +14,7 @@ from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec
 from liescope.games.session import drive, start
-from liescope.games.werewolf import WEREWOLF_TABLE
+from liescope.games.werewolf import TRIADIC
 from liescope.labeling.lesson_tags import CATEGORIES
 
 JUDGED = {EventKind.SELF_REPORT, EventKind.RATING, EventKind.ROLES_NAMED}
@@ -26,7 +26,7 @@ JUDGED = {EventKind.SELF_REPORT, EventKind.RATING, EventKind.ROLES_NAMED}
         (MINI_MAFIA, 25),
         (MafiaSpec(2, 1, 4), 25),
         (MafiaSpec(1, 2, 3), 25),
-        (replace(WEREWOLF_TABLE, learning=True), 8),
+        (replace(TRIADIC, learning=True), 8),
     ],
     ids=["mini", "two mafiosos", "two detectives", "werewolf"],
 )

@@ -13,7 +13,7 @@ import pytest
 from liescope.games.core import AskKind, EventKind, Lesson, LessonKind
 from liescope.games.script.hearing import read
 from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf import WEREWOLF_TABLE
+from liescope.games.werewolf import TRIADIC
 
 Play = Callable[..., Any]
 Wins = Callable[..., Counter[str]]
@@ -22,21 +22,21 @@ Wins = Callable[..., Counter[str]]
 @pytest.fixture(scope="module")
 def assessed(play: Play) -> list[Any]:
     """Eight triadic games with every statement assessed."""
-    spec = replace(WEREWOLF_TABLE, learning=True)
+    spec = replace(TRIADIC, learning=True)
     return [play(seed, spec=spec, assess=True) for seed in range(8)]
 
 
 @pytest.fixture(scope="module")
 def plain(play: Play) -> list[Any]:
     """Twenty-five triadic games between steady players, without assessments."""
-    return [play(seed, spec=WEREWOLF_TABLE) for seed in range(25)]
+    return [play(seed, spec=TRIADIC) for seed in range(25)]
 
 
 def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
     """The same statements and votes with and without: learning is lost on a player that ignores lessons."""
-    table = replace(WEREWOLF_TABLE, lessons=(Lesson(LessonKind.TO_DO, "Vote like a werewolf."),), learning=True)
+    table = replace(TRIADIC, lessons=(Lesson(LessonKind.TO_DO, "Vote like a werewolf."),), learning=True)
     for seed in range(2):
-        games = play(seed, spec=WEREWOLF_TABLE).game, play(seed, spec=table, assess=True).game
+        games = play(seed, spec=TRIADIC).game, play(seed, spec=table, assess=True).game
         one, other = ([replace(e, index=0, about=None) for e in game.events if e.audience is None] for game in games)
         assert one == other
 
@@ -135,7 +135,7 @@ def test_suspicion_is_how_a_speaker_seems_even_to_werewolves_who_know_better(ass
 def test_a_planted_bias_opens_a_gap_between_observers_and_speakers(play: Play) -> None:
     def gap(b: float) -> float:
         players = dict.fromkeys(("villager", "werewolf", "doctor", "jester"), f"steady?b={b}")
-        games = [play(seed, spec=WEREWOLF_TABLE, assess=True, **players) for seed in range(4)]
+        games = [play(seed, spec=TRIADIC, assess=True, **players) for seed in range(4)]
         return flagged(games, EventKind.RATING) - flagged(games, EventKind.SELF_REPORT)
 
     low, none, high = gap(-1.5), gap(0), gap(1.5)
@@ -155,7 +155,7 @@ def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
 def test_a_jester_writes_lessons_of_its_game_or_none(play: Play) -> None:
     drawn = []
     for seed in range(20):
-        played = play(seed, spec=replace(WEREWOLF_TABLE, learning=True, debate_turns=2))
+        played = play(seed, spec=replace(TRIADIC, learning=True, debate_turns=2))
         form = played.views[-1][2].form
         assert set(form) <= {kind.value for kind in LessonKind}
         texts = [text for texts in form.values() for text in texts]

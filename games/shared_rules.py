@@ -28,9 +28,9 @@ def assess(game: Game, event: Event) -> Generator[Asks, Replies, None]:
 
     An unusable reply is logged with `fallback` set and no assessment; it never counts as "honest".
     """
-    if not game.table.assess or event.kind is not EventKind.STATEMENT:
+    if not game.options.assess or event.kind is not EventKind.STATEMENT:
         return
-    if not sampled(game.game_id, event.index, game.table.assess_share):
+    if not sampled(game.game_id, event.index, game.options.assess_share):
         return
     asks = assessment_asks(game, event, game.others(event.actor or ""))
     replies = yield game.batch(asks)
@@ -71,7 +71,7 @@ def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
 
 def remind(game: Game, phase: Phase) -> None:
     """Show every living player its running suspicion of each other living player, if the options say so."""
-    if not game.table.show_suspicion:
+    if not game.options.show_suspicion:
         return
     running = running_suspicion(game.events)
     for name in game.alive:
@@ -111,7 +111,7 @@ def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
     """Rounds of discussion: in each, all living players speak once, in a fresh random order."""
     for number in range(1, rounds + 1):
         for speaker in game.random.sample(game.alive, len(game.alive)):
-            limit = game.table.message_limit
+            limit = game.options.message_limit
             ask = game.ask(speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=rounds, limit=limit)
             (reply,) = yield game.batch([ask])
             event = game.log(**speech(ask, reply))
@@ -162,7 +162,7 @@ def mentioned(text: str, names: Sequence[str]) -> set[str]:
 
 
 def _turn(game: Game, speaker: str, phase: Phase, turn: int, turns: int) -> Generator[Asks, Replies, Event]:
-    ask = game.ask(speaker, AskKind.SPEAK, phase, turn, rounds=turns, limit=game.table.message_limit)
+    ask = game.ask(speaker, AskKind.SPEAK, phase, turn, rounds=turns, limit=game.options.message_limit)
     (reply,) = yield game.batch([ask])
     event = game.log(**speech(ask, reply))
     yield from assess(game, event)

@@ -31,7 +31,7 @@ def per_game(default: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableSpec(ABC):
+class GameSpec(ABC):
     """names: one for each player; empty uses the first of the stock names. roles: fixed roles in the order of names;
     empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
     statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
@@ -76,7 +76,7 @@ class TableSpec(ABC):
         if len({name.casefold() for name in names}) != players or not all(name.strip() for name in names):
             raise UsageError("player names must be unique (upper and lower case count as the same)")
         if self.roles and sorted(self.roles) != sorted(self.deck()):
-            raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the table {counts}")
+            raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the cards {counts}")
         if self.message_limit is not None and self.message_limit < 1:
             raise UsageError("message_limit must be at least 1 character, or None for no limit")
         if not 0 < self.assess_share <= 1:
@@ -85,7 +85,7 @@ class TableSpec(ABC):
             raise UsageError("--assess-share and --show-suspicion need assessments; add --assess")
 
 
-def options_of(spec: TableSpec) -> Iterator[Setting]:
+def options_of(spec: GameSpec) -> Iterator[Setting]:
     """The options declared by a spec, in the order of its fields."""
     types = get_type_hints(type(spec))
     for field in dataclasses.fields(spec):
@@ -94,7 +94,7 @@ def options_of(spec: TableSpec) -> Iterator[Setting]:
             yield Setting(field.metadata["help"], at_least=least, name=field.name, type=given)
 
 
-def planned_options(spec: TableSpec) -> dict[str, Any]:
+def planned_options(spec: GameSpec) -> dict[str, Any]:
     """What a plan records of a spec: everything except per-game fields and later options at their default."""
     return {
         field.name: getattr(spec, field.name)
