@@ -13,7 +13,6 @@ from an endpoint is safe before anything else happens, and players that answer a
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ from liescope.generate.runs.journal_tables import (
     INSERT_REQUEST,
     RequestStore,
     create,
+    dumped,
     escaped,
     insertion,
     signed,
@@ -66,7 +66,7 @@ class Journal(JournalReader):
         self._lock = lock
         self._rows: dict[str, list[tuple[Any, ...]]] = {"attempts": [], "replies": [], "unanswered": [], "games": []}
         self._requests = RequestStore()
-        self._next: dict[str, int] = {}  # the next free place in games and attempts
+        self._last: dict[str, int] = {}  # the last place that is taken in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
 
@@ -141,18 +141,19 @@ class Journal(JournalReader):
         self._check_writable()
         a = attempt
         sent = None if a.request is None else self._requests.keep(a.game, a.seat, a.request)
-        money = (_real(a.cost), _real(a.latency_ms))
+        # SQLite returns floats from a REAL column, and the checksum covers types.
+        money = [None if value is None else float(value) for value in (a.cost, a.latency_ms)]
         said = [None if text is None else escaped(text) for text in (a.response_id, a.served_model)]
         tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
         kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, sent, *said, a.via)
-        self._add("attempts", kept)
+        self._add("attempts", (self._place("attempts", "place"), *kept))
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
         """Keep the reply to an ask. position: the ask's place in its batch, since replies may arrive in a different
         order.
         """
         self._check_writable()
-        kept = (_dump(reply_to_json(reply)), escaped(reply.raw))
+        kept = (dumped(reply_to_json(reply)), escaped(reply.raw))
         self._add("replies", (ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
 
     def log_failure(self, ask: Ask, model: str) -> None:
@@ -164,7 +165,8 @@ class Journal(JournalReader):
         """Keep a game that ended. number: its place in the run, by default after the last one."""
         self._check_writable()
         self._requests.forget(record.game_id)
-        self._add("games", (number, record.game_id, record.status.value, _dump(record_to_json(record))))
+        number = self._place("games", "number") if number is None else number
+        self._add("games", (number, record.game_id, record.status.value, dumped(record_to_json(record))))
 
     def keep_templates(self, digest: str, sources: Mapping[str, str]) -> None:
         """Keep complete prompt templates, by file name, under the hash that the plan names; once is enough."""
@@ -229,7 +231,6 @@ class Journal(JournalReader):
                     self._write()
             except UsageError as error:
                 self._broken = error
-                self._next.clear()
             for waiting in self._rows.values():
                 waiting.clear()
             self._requests.rows.clear()
@@ -238,30 +239,16 @@ class Journal(JournalReader):
 
     def _write(self) -> None:
         self._base.executemany(INSERT_REQUEST, self._requests.rows)
-        attempts = [(self._place("attempts", "place"), *row) for row in self._rows["attempts"]]
-        games = [
-            (self._place("games", "number") if number is None else number, *row) for number, *row in self._rows["games"]
-        ]
-        self._insert("attempts", attempts)
-        self._insert("replies", self._rows["replies"])
-        self._insert("unanswered", self._rows["unanswered"], "INSERT OR REPLACE")
-        self._insert("games", games)
-
-    def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
-        statement = insertion(table).replace("INSERT", how)
-        self._base.executemany(statement, (signed(row) for row in rows))
+        for table, rows in self._rows.items():
+            self._base.executemany(insertion(table), map(signed, rows))
 
     def _place(self, table: str, column: str) -> int:
         """The place of a new row: after the last one of the table."""
-        if table not in self._next:
-            (last,) = one(self._base, f"SELECT max({column}) FROM {table}")
-            self._next[table] = (last or 0) + 1
-        self._next[table] += 1
-        return self._next[table] - 1
-
-    def _add(self, table: str, row: tuple[Any, ...]) -> None:
-        self._rows[table].append(row)
-        self._changed()
+        if table not in self._last:
+            with guard(self.path):
+                (self._last[table],) = one(self._base, f"SELECT coalesce(max({column}), 0) FROM {table}")
+        self._last[table] += 1
+        return self._last[table]
 
     def _check_writable(self) -> None:
         if self._lock is None:
@@ -269,8 +256,9 @@ class Journal(JournalReader):
         if self._broken is not None:
             raise self._broken
 
-    def _changed(self) -> None:
-        """Commit at the end of this turn of the event loop; at once if there is no event loop."""
+    def _add(self, table: str, row: tuple[Any, ...]) -> None:
+        """Take in a row. It is committed at the end of this turn of the event loop; at once if there is none."""
+        self._rows[table].append(row)
         if self._waiting:
             return
         try:
@@ -300,16 +288,3 @@ def read_runs(runs: Iterable[Path | Sequence[Path]]) -> Iterator[tuple[str, Game
             with Journal.open(path, checked=True) as journal:
                 for record in journal.records_at(number for number, _ in games):
                     yield journal.name, record, journal.calls(record.game_id)
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-
-
-def _dump(data: dict[str, Any]) -> str:
-    """JSON in plain ASCII, which can hold any text that a model may send, lone surrogates included."""
-    return _encode(data)
-
-
-def _real(value: float | None) -> float | None:
-    """A number as SQLite returns it from a REAL column."""
-    return None if value is None else float(value)

@@ -100,9 +100,9 @@ _ANSWERS = """
 SELECT kind, avg(completion_tokens) FROM attempts JOIN replies USING (game_id, step, seat)
 WHERE attempts.problem = '' AND completion_tokens IS NOT NULL GROUP BY kind
 """
-_TOKENS = f"""
+_SPENT = f"""
 SELECT sum(CASE via WHEN '{VIA_CACHE}' THEN 0 ELSE coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) END)
-FROM attempts WHERE prompt_tokens IS NOT NULL OR completion_tokens IS NOT NULL
+    FILTER (WHERE prompt_tokens IS NOT NULL OR completion_tokens IS NOT NULL), total(cost) FROM attempts
 """
 
 
@@ -225,47 +225,28 @@ class JournalReader:
         answered: dict[tuple[int, str], tuple[str | None, str | None, str]] = {}
         made: dict[tuple[int, str], list[dict[str, Any]]] = {}
         where = "WHERE game_id = ?"
-        for step, seat, *facts in self._read("attempts", f"step, seat, {_FACTS}", f"{where} ORDER BY place", game_id):
-            made.setdefault((step, seat), []).append(dict(zip(_FACTS.split(", "), facts, strict=True)))
+        names = _FACTS.split(", ")
+        for step, seat, *values in self._read("attempts", f"step, seat, {_FACTS}", f"{where} ORDER BY place", game_id):
+            made.setdefault((step, seat), []).append(dict(zip(names, values, strict=True)))
         for step, seat, kind, model in self._read("unanswered", "step, seat, kind, model", where, game_id):
             answered[step, seat] = kind, model, ""
         for step, seat, kind, model, text, raw in self._read(
             "replies", "step, seat, kind, model, reply, raw", where, game_id
         ):
             answered[step, seat] = kind, model, text
-            made.setdefault((step, seat), [{**dict.fromkeys(_FACTS.split(", ")), "problem": "", "raw": raw}])
-        return [
-            self._call(game_id, step, seat, number, answered.get((step, seat), (None, None, "")), facts)
-            for (step, seat), attempts in sorted(made.items())
-            for number, facts in enumerate(attempts, 1)
-        ]
-
-    def _call(
-        self,
-        game_id: str,
-        step: int,
-        seat: str,
-        attempt: int,
-        answer: tuple[str | None, str | None, str],
-        facts: dict[str, Any],
-    ) -> dict[str, Any]:
-        kind, model, text = answer
-        where = self._where(game_id, step, seat)
-        if kind is not None and kind not in _KINDS:
-            raise BadData(f"{where}: there is no ask of the kind {plain(kind)!r}")
-        reply = read_kept_reply(text, facts["raw"], where) if text and not facts["problem"] else Reply()
-        return {
-            "game_id": game_id,
-            "step": step,
-            "seat": seat,
-            "attempt": attempt,
-            "kind": kind,
-            "model": model,
-            "problem": facts.pop("problem") or reply.problem,
-            "notes": list(reply.notes),
-            **facts,
-            "reasoning": reasoning_in(reply.private),
-        }
+            made.setdefault((step, seat), [{**dict.fromkeys(names), "problem": "", "raw": raw}])
+        calls = []
+        for (step, seat), attempts in sorted(made.items()):
+            kind, model, text = answered.get((step, seat), (None, None, ""))
+            at = self._where(game_id, step, seat)
+            if kind is not None and kind not in _KINDS:
+                raise BadData(f"{at}: there is no ask of the kind {plain(kind)!r}")
+            for number, facts in enumerate(attempts, 1):
+                reply = read_kept_reply(text, facts["raw"], at) if text and not facts["problem"] else Reply()
+                call = {"game_id": game_id, "step": step, "seat": seat, "attempt": number, "kind": kind, "model": model}
+                told = {"problem": facts.pop("problem") or reply.problem, "notes": list(reply.notes)}
+                calls.append({**call, **told, **facts, "reasoning": reasoning_in(reply.private)})
+        return calls
 
     def requests(self, game_id: str, step: int, seat: str) -> list[KeptRequest]:
         """The requests that were made for one ask, in order; none for players that ask no endpoint."""
@@ -312,19 +293,15 @@ class JournalReader:
 
     def spent(self) -> tuple[int, float]:
         """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
-        tokens, cost = 0, 0.0
-        for prompt, completion, money, via in self._read("attempts", "prompt_tokens, completion_tokens, cost, via"):
-            tokens += 0 if via == VIA_CACHE else (prompt or 0) + (completion or 0)
-            cost += money or 0.0
-        return tokens, cost
+        tokens, cost = self._sql(_SPENT)[0]
+        return tokens or 0, cost
 
     def totals(self) -> tuple[int, int | None]:
         """The replies of the whole run, and the tokens that were spent on them as `spent` counts them; None where
         nothing counted any.
         """
-        (replies,) = self._sql("SELECT count(*) FROM replies")[0]
-        (tokens,) = self._sql(_TOKENS)[0]
-        return int(replies), None if tokens is None else int(tokens)
+        (replies,), (tokens, _) = *self._sql("SELECT count(*) FROM replies"), *self._sql(_SPENT)
+        return replies, tokens
 
     def _read(self, table: str, columns: str, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
         self.commit()

@@ -60,7 +60,12 @@ INSERT_REQUEST = "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?)"
 def insertion(table: str) -> str:
     """The statement that adds a row with its checksum."""
     names = (*NAMES[table], "checksum")
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    how = "INSERT OR REPLACE" if table == "unanswered" else "INSERT"
+    return f"{how} INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+dumped = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+"""JSON in plain ASCII, which can hold any text that a model may send, lone surrogates included."""
 
 
 def checksum(row: Sequence[Any]) -> int:
@@ -153,12 +158,9 @@ class RequestStore:
 def _shared(one: str, other: str) -> int:
     """The number of characters that two texts share at the beginning."""
     low, high = 0, min(len(one), len(other))
-    while low < high:
+    while low < high:  # slices are compared in C, characters one by one would not be
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low
 
 
@@ -185,17 +187,14 @@ class RequestReader:
             at = row[0]
         for one, (parent, shared, packed) in reversed(rest.items()):
             before = "" if parent is None else self._texts[parent]
-            self._remember(one, before[:shared] + _unpacked(packed, before))
+            if len(self._texts) >= _READ:
+                self._texts.pop(next(iter(self._texts)))
+            self._texts[one] = before[:shared] + _unpacked(packed, before)
         text = self._texts[name]
         if name_of(text) != name:
             raise ValueError("a request is not what was written")
         body: dict[str, Any] = json.loads(text)
         return body
-
-    def _remember(self, name: int, text: str) -> None:
-        if len(self._texts) >= _READ:
-            self._texts.pop(next(iter(self._texts)))
-        self._texts[name] = text
 
 
 def _unpacked(packed: bytes, before: str) -> str:

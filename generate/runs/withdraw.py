@@ -17,7 +17,7 @@ from liescope.games.record import GameRecord, person_of, record_to_json, reply_t
 from liescope.games.withdrawal import NAME, withdrawn_from, without_words, wordless
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import read_kept_reply
-from liescope.generate.runs.journal_tables import NAMES, insertion, rows, signed
+from liescope.generate.runs.journal_tables import NAMES, dumped, insertion, rows, signed
 from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.run_plan import JudgePlan, Plan
 
@@ -58,7 +58,7 @@ def _rewrite(base: sqlite3.Connection, folder: Path, table: str, game_id: str, c
 
 
 def _record(_: _Row, game: GameRecord) -> _Row:
-    return {"record": json.dumps(record_to_json(game), separators=(",", ":"))}
+    return {"record": dumped(record_to_json(game))}
 
 
 def _reply(row: _Row, seats: Collection[str], names: Mapping[str, str], folder: Path) -> _Row:
@@ -67,7 +67,7 @@ def _reply(row: _Row, seats: Collection[str], names: Mapping[str, str], folder: 
     where = f"{folder}, game {row['game_id']}, step {row['step']}"
     reply = wordless(read_kept_reply(row["reply"], row["raw"], where))
     model = names.get(row["model"], row["model"])
-    return {"reply": json.dumps(reply_to_json(reply), separators=(",", ":")), "raw": "", "model": model}
+    return {"reply": dumped(reply_to_json(reply)), "raw": "", "model": model}
 
 
 def _attempt(row: _Row, seats: Collection[str]) -> _Row:
