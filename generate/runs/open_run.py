@@ -12,70 +12,50 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import BudgetSpent, Interrupted, UsageError
-from liescope.games.record import GameRecord
-from liescope.generate.players.player_protocol import (
-    Attempt,
-    Halt,
-    Player,
-    PlayerContext,
-)
+from liescope.generate.players.player_protocol import Halt, Player, PlayerContext
 from liescope.generate.players.player_registry import open_player
 
-_LOGGED = (
-    "host served_model game step seat attempt problem latency_ms prompt_tokens cached_tokens completion_tokens cost via"
+LOGGED = (
+    *("host", "served_model", "game", "step", "seat", "attempt", "problem", "latency_ms"),
+    *("prompt_tokens", "cached_tokens", "completion_tokens", "cost", "via"),
 )
-
-
-class RunLog:
-    """Writes each line when it happens. Prompts and replies are left out: the journal has them. Without a file it
-    writes nothing.
-    """
-
-    def __init__(self, file: BinaryIO | None = None) -> None:
-        self._file = file
-
-    def write(self, event: str, **facts: Any) -> None:
-        """One line: the time (UTC), what happened, and its facts (plain JSON data, no secret)."""
-        if self._file is None:
-            return
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n"
-        try:
-            self._file.write(line.encode())
-        except OSError as error:
-            raise _unwritable(self._file.name, error) from None
-
-    def request(self, attempt: Attempt) -> None:
-        """A request that ended, answered or not."""
-        self.write("request", **{name: getattr(attempt, name) for name in _LOGGED.split()})
-
-    def game(self, game: GameRecord) -> None:
-        """A game that ended."""
-        winner = None if game.outcome is None else game.outcome.winner
-        self.write("game", game=game.game_id, status=game.status.value, winner=winner, failure=game.failure)
+"""What the log has of a request; prompts and replies are in the journal."""
+Tell = Callable[..., None]
+"""Takes what happened, and its facts: plain JSON data, no secret."""
 
 
 @contextmanager
-def open_log(path: Path | None) -> Iterator[RunLog]:
-    """The log that is appended to a file, or none. Raises UsageError if the file cannot be written."""
+def open_log(path: Path | None) -> Iterator[Tell]:
+    """Appends a line to a file when something happens, with its time (UTC); without a file it does nothing.
+
+    Raises UsageError if the file cannot be written.
+    """
     if path is None:
-        yield RunLog()
+        yield lambda *_, **__: None
         return
-    try:
+    with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab", buffering=0)
-    except OSError as error:
-        raise _unwritable(path, error) from None
+
+    def tell(event: str, **facts: Any) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with _writing(path):
+            file.write((json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n").encode())
+
     with file:
-        yield RunLog(file)
+        yield tell
 
 
-def _unwritable(path: object, error: OSError) -> UsageError:
-    return UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log")
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log") from None
 
 
 def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:

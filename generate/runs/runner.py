@@ -37,11 +37,11 @@ from liescope.generate.players.player_protocol import (
 )
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import Job, Playing, Scheduler
+from liescope.generate.runs.job import Job, Scheduler
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import RunLog, open_log, open_players, prepare
+from liescope.generate.runs.open_run import LOGGED, Tell, open_log, open_players, prepare
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
-from liescope.generate.runs.run_plan import JudgePlan, Plan, PlannedGame
+from liescope.generate.runs.run_plan import JudgePlan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
@@ -53,18 +53,6 @@ _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room 
 
 Answers = dict[tuple[int, str], Reply]
 Watch = Callable[[RunProgress], None]
-
-
-async def play(
-    plan: Plan,
-    out: Path,
-    limits: Limits | None = None,
-    retry_failed: bool = False,
-    watch: Watch | None = None,
-    halt: Halt | None = None,
-) -> RunProgress:
-    """Play a plan into a run folder, or resume the run in it; as `run`."""
-    return await run(Playing(plan, out), out, limits, retry_failed, watch, halt)
 
 
 async def run(
@@ -91,7 +79,7 @@ async def run(
     progress = RunProgress(planned=len(job), judged=isinstance(job.plan, JudgePlan))
     async with AsyncExitStack() as stack:
         log = stack.enter_context(open_log(limits.log))
-        progress.activity.tell = log.write
+        progress.activity.tell = log
         journal: Journal | None = None
         attempts, found = list[Attempt](), list[EndpointFacts]()  # what comes before there is a journal
         if (out / PLAN_FILE).exists():
@@ -106,7 +94,7 @@ async def run(
             progress.cost += attempt.cost or 0.0
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)
-            log.request(attempt)
+            log("request", **{name: getattr(attempt, name) for name in LOGGED})
             attempts.append(attempt) if journal is None else journal.log_attempt(attempt)
 
         context = PlayerContext(
@@ -144,11 +132,11 @@ async def run(
             journal.keep_templates(digest, texts)
         if retry_failed:
             journal.forget_failed()
-        log.write("begin", run=str(out), game=job.plan.game, planned=progress.planned)
+        log("begin", run=str(out), game=job.plan.game, planned=progress.planned)
         show = (lambda: None) if watch is None else partial(watch, progress)
         await _Run(job, journal, players, progress, halt, show, log, limits.concurrency).run()
         stop = None if progress.stop is None else str(progress.stop)
-        log.write("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
+        log("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
         progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
     return progress
 
@@ -163,7 +151,7 @@ class _Run:
     progress: RunProgress
     halt: Halt
     show: Callable[[], None]
-    log: RunLog
+    log: Tell
     concurrency: int
 
     def __post_init__(self) -> None:
@@ -270,7 +258,8 @@ class _Run:
 
     def _ended(self, game: GameRecord) -> None:
         self.progress.add(game)
-        self.log.game(game)
+        winner = None if game.outcome is None else game.outcome.winner
+        self.log("game", game=game.game_id, status=game.status.value, winner=winner, failure=game.failure)
         if game.status is Status.FAILED:
             self.failed[game.game_id] = game
             self.failed_row += 1

@@ -15,8 +15,8 @@ from liescope.games.playable import roles_in_play
 from liescope.games.record import Status
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import designed, make_plan
-from liescope.generate.runs.runner import play
 from liescope.labeling.label import label_game
+from tests.generate.runs.fakes import play
 
 GAMES, PLAYERS = 2000, ["scripted:bold"]
 

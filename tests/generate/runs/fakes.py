@@ -5,11 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
+from typing import Any
 
 from liescope.games.core import BELIEVED, FORMS, Ask, AskKind, Assessment, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
+from liescope.generate.players.run_limits import Limits
+from liescope.generate.runs.job import Playing
+from liescope.generate.runs.run_plan import Plan
+from liescope.generate.runs.run_progress import RunProgress
+from liescope.generate.runs.runner import run
+
+
+async def play(plan: Plan, out: Path, limits: Limits | None = None, *given: Any, **options: Any) -> RunProgress:
+    """Play a plan into a run folder, or resume the run in it."""
+    return await run(Playing(plan, out), out, limits, *given, **options)
+
 
 LESSONS = (
     "Speak in the first turn of every day.",

@@ -25,8 +25,7 @@ from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
-from liescope.generate.runs.runner import play
-from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.fakes import FakeEndpoint, play
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow

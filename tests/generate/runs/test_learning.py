@@ -14,11 +14,11 @@ from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import cross_learning, make_plan
 from liescope.generate.runs.run_plan import Plan
-from liescope.generate.runs.runner import Limits, play
-from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.fakes import FakeEndpoint, play
 from tests.generate.runs.journals import records
 
 PLAYERS = ("fake:a", "fake:b")

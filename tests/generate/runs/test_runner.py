@@ -27,8 +27,8 @@ from liescope.generate.players import player_registry
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan
 from liescope.generate.runs.run_progress import RunProgress
-from liescope.generate.runs.runner import FRUITLESS, Limits, play
-from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+from liescope.generate.runs.runner import FRUITLESS, Limits
+from tests.generate.runs.fakes import FakeEndpoint, FakePlayer, play
 from tests.generate.runs.journals import records
 
 MakePlan = Callable[..., Plan]

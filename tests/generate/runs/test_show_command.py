@@ -19,9 +19,8 @@ from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import RENDERED, SENT
 from liescope.generate.runs.run_plan import Plan
-from liescope.generate.runs.runner import play
 from liescope.generate.runs.show_commands import prompt_of_call
-from tests.generate.runs.fakes import FakeEndpoint
+from tests.generate.runs.fakes import FakeEndpoint, play
 
 Say = Callable[..., tuple[int, str, str]]
 
