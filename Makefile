@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-long browser lint format inspect bench docs space clean
+.PHONY: demo test test-long browser lint format inspect openai2 bench docs space clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -38,6 +38,14 @@ inspect: $(STAMP)
 	.venv-inspect/bin/python -m pytest -q tests/generate/importers/test_inspect_logs.py tests/generate/exports/test_inspect.py \
 	    tests/contracts/test_importers.py tests/detectors/test_inspect_scorer.py \
 	    tests/generate/importers/test_hub_data.py
+
+# The tests of endpoints with the newest SDK of the major before, in an environment of its own on top of the project's.
+openai2: $(STAMP)
+	$(PYTHON) -m venv .venv-openai2
+	$(BIN)/python -c "import site; print(f'import site; site.addsitedir({site.getsitepackages()[0]!r})')" \
+	    > $$(echo .venv-openai2/lib/python*/site-packages)/project.pth
+	.venv-openai2/bin/pip install --quiet 'openai[aiohttp]>=2,<3'
+	.venv-openai2/bin/python -m pytest -q -m "not long" tests/generate/players/openai
 
 bench: $(STAMP)
 	$(BIN)/python tests/performance/benchmarks.py

@@ -47,7 +47,7 @@ def versions(plan: Mapping[str, Any]) -> dict[str, str]:
     found = {"python": platform.python_version()}
     specs = (str(spec).partition(":")[0] for cell in plan.get("cells", ()) for spec in cell)
     others = {GAMES.package_of(str(plan.get("game", ""))), *map(PLAYERS.package_of, specs)}
-    for package in ("liescope", "aiohttp", "pydantic", *sorted(others - {""})):
+    for package in ("liescope", "openai", "pydantic", *sorted(others - {""})):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

@@ -121,7 +121,7 @@ def _outline(data: Any, depth: int = 2) -> Any:
 
 
 FIRST = "the first game"
-TIMES = frozenset({"seconds", "age", "at", "bytes", "python", "liescope", "aiohttp", "pydantic", "sha256"})
+TIMES = frozenset({"seconds", "age", "at", "bytes", "python", "liescope", "openai", "pydantic", "sha256"})
 JSON: Mapping[str, tuple[str, ...]] = {
     "show": ("show", "runs/mini-told", "--json"),
     **{f"show-{run}": ("show", f"runs/{run}", FIRST, "--json") for run in RUNS if run != "pairs"},

@@ -15,9 +15,7 @@ from liescope.common.errors import BudgetSpent
 from liescope.games.core import Ask
 from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, TokenUsage
 from liescope.generate.players.openai.spec import Secrets
-from liescope.generate.players.openai.verdict import Trouble, Verdict, judge
-from liescope.generate.players.openai.wire import Response
-from liescope.generate.players.parsing.choice import storable
+from liescope.generate.players.openai.verdict import Response, Trouble, Verdict, judge
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Price
@@ -209,10 +207,6 @@ class Accounts:
                 via=request.via,
             )
         )
-
-    def safe(self, response: Response) -> Response:
-        """A response without keys, in a form that can be stored."""
-        return replace(response, text=self._secrets.hide(storable(response.text)))
 
     def _without_keys(self, completion: Completion) -> Completion:
         """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""

@@ -1,4 +1,4 @@
-"""One endpoint: pace, patience and accounts around the wire.
+"""One endpoint: pace, patience and accounts around the SDK's client.
 
 Every request passes through here: it is found in the cache, or it waits for its turn, is sent, and sent again after
 trouble. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the run's patience
@@ -7,11 +7,10 @@ lasts; then the run pauses, and no game has failed. Only refusals, which would c
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,9 +19,8 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
-from liescope.generate.players.openai.spec import OPENAI_HOST, Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
-from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
+from liescope.generate.players.openai.spec import Key, Secrets, host_of
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import Price
@@ -84,6 +82,8 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, key: Key, context: PlayerContext) -> None:
+        from liescope.generate.players.openai.client import Client  # the SDK takes a second to load
+
         self.base_url = base_url
         self.host = host_of(base_url)
         self.users = 0
@@ -98,7 +98,7 @@ class Endpoint:
         self._context = context
         self._activity = context.activity.at(self.host)
         self._models = defaultdict[str, Trials](Trials)
-        self._wire = Wire(base_url, _headers(key, self.host), context.limits.concurrency)
+        self._client = Client(base_url, key.secret, self._secrets.hide, context.limits.concurrency)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
@@ -114,7 +114,7 @@ class Endpoint:
         self.users -= 1
         if self.users == 0:
             self._context.shared.drop(Endpoint, (self.base_url, self._key.secret))
-            await self._wire.close()
+            await self._client.close()
 
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
         """The answer to a chat completion request: the one that was kept, or a new one. made: earlier attempts at this
@@ -221,7 +221,7 @@ class Endpoint:
 
     async def models(self, seconds: float) -> Response | Trouble:
         """What it answers when asked for its models, or why nothing came."""
-        return await self._received(self._wire.models(seconds))
+        return await self._client.models(seconds)
 
     def refused(self, refusal: Refusal) -> EndpointRefused:
         """The error that says what to do about a refusal of every request."""
@@ -236,7 +236,7 @@ class Endpoint:
         async with self._pace.turn(sum(tokens)) as turn, self._accounts.budget.request(*tokens, request.price):
             self._context.halt.check()
             began = time.perf_counter()
-            response = await self._received(self._wire.post(request.body, limit))
+            response = await self._client.chat(request.body, limit)
             seconds = time.perf_counter() - began
         verdict = self._accounts.outcome(request, response, seconds * 1000)
         if isinstance(verdict, Completion):
@@ -245,23 +245,3 @@ class Endpoint:
         if isinstance(response, Response):
             self._pace.reported(turn, response.headers)
         return verdict, turn
-
-    async def _received(self, sent: Awaitable[Response]) -> Response | Trouble:
-        """The response to one request without keys, or why none came."""
-        try:
-            response = await sent
-        except BrokenOff as error:
-            return Trouble(str(error), overloaded=isinstance(error, TooSlow), heard=False)
-        return self._accounts.safe(response)
-
-
-def _headers(key: Key, host: str) -> dict[str, str]:
-    """The headers of every request. Organisation and project ids are sent to OpenAI only."""
-    headers = {"Content-Type": "application/json", "User-Agent": "liescope"}
-    if key.secret:
-        headers["Authorization"] = f"Bearer {key.secret}"
-    if host == OPENAI_HOST:
-        for name, variable in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
-            if value := os.environ.get(variable, "").strip():
-                headers[name] = value
-    return headers

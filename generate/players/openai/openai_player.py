@@ -35,8 +35,7 @@ from liescope.generate.players.openai.spec import (
     read_spec,
     thinking_fields,
 )
-from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
-from liescope.generate.players.openai.wire import Response
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined

@@ -58,7 +58,7 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """The text without the keys, in any form that `disguises` sees through."""
-        for key in self._keys.values():
+        for key in self._keys.values() if text else ():
             text = key.replaced(text, HIDDEN)
         return text
 

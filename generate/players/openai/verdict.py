@@ -17,7 +17,6 @@ from enum import Enum
 from typing import Any
 
 from liescope.generate.players.openai.completion import Completion, error_message, read_completion
-from liescope.generate.players.openai.wire import Response
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)")
@@ -114,9 +113,7 @@ def _unit(name: str) -> str:
 
 _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
-_STREAM = re.compile(
-    r"\s{0,99}(?:data|event|id|retry)?:"
-)  # the first line of server-sent events; JSON begins otherwise
+_STREAM = re.compile(r"\s{0,99}(?:data|event|id|retry)?:")  # how server-sent events begin, and JSON does not
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -128,6 +125,15 @@ _NO_CREDIT = frozenset(
         "organization_usage_limit_exceeded",
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a server answered, without keys. headers: by lower-case name."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
 
 
 class Scope(Enum):
@@ -164,7 +170,7 @@ Verdict = Completion | Trouble | Refusal
 
 
 def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
-    """response: its text without secrets; body: of the request."""
+    """What came of a request. body: of the request."""
     data = _decoded(response.text)
     status, headers = response.status, response.headers
     if 300 <= status < 400:

@@ -21,12 +21,15 @@ from tests.generate.runs.stub_server import answer
 
 @dataclass(frozen=True)
 class Fault:
-    """A response that is no answer. body: sent as it is; cut: the connection is reset in the middle."""
+    """A response that is no answer. body: sent as it is; cut: the connection is reset in the middle; raw: only the body
+    is sent, and the connection reset.
+    """
 
     status: int
     body: bytes = b'{"error": {"message": "trouble"}}'
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
+    raw: bool = False
 
 
 @dataclass
@@ -112,7 +115,7 @@ class LimitedServer:
                     self.refused[fault.status] += 1
                     writer.write(_http(fault))
                 await writer.drain()
-                if fault is not None and fault.cut:
+                if fault is not None and (fault.cut or fault.raw):
                     writer.transport.abort()
                     return
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -134,6 +137,8 @@ class LimitedServer:
 
 
 def _http(fault: Fault) -> bytes:
+    if fault.raw:
+        return fault.body
     head = f"HTTP/1.1 {fault.status} Stub\r\nContent-Type: application/json\r\nContent-Length: {len(fault.body)}\r\n"
     head += "".join(f"{name}: {value}\r\n" for name, value in fault.headers.items())
     whole = head.encode() + b"\r\n" + fault.body

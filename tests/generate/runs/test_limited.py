@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from liescope.common.errors import BudgetSpent, EndpointRefused
 from liescope.generate.players.openai import pace
+from liescope.generate.players.openai.client import LARGEST
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import RunResult, label, play
 from tests.generate.runs.limited_server import Fault, LimitedServer, as_json, by_chance
@@ -28,6 +30,15 @@ TROUBLES = (
     Fault(401, as_json({"error": {"message": "try again"}})),
     Fault(404, b"no route"),
     Fault(307, headers={"Location": "http://127.0.0.1:9/v1/chat/completions"}),
+    Fault(200, b"220 mail ready\r\n", raw=True),
+    Fault(200, b"a" * (LARGEST + 1)),
+    Fault(500, b"a" * (LARGEST + 1)),
+    Fault(200, gzip.compress(b"a" * 2**26), {"Content-Encoding": "gzip"}),
+    Fault(200, b"not packed", {"Content-Encoding": "gzip"}),
+    Fault(200, b"[" * 100_000),
+    Fault(200, b'data: {"choices": []}\n\n'),
+    Fault(500, headers={f"X-{n}": "b" * 1000 for n in range(300)}),
+    Fault(402, headers={"Retry-After": "0"}),
 )
 PASSING_400 = Fault(400, as_json({"error": {"message": "odd"}}))
 
@@ -58,15 +69,39 @@ def test_a_rate_limit_loses_no_game_and_is_kept_near(serve: Serve, tmp_path: Pat
     assert server.refused[429] == result.tally.activity.retries["429"] < server.answered
 
 
-@pytest.mark.parametrize("troubles", [TROUBLES, [PASSING_400]], ids=["of every kind", "a passing 400"])
-def test_no_trouble_that_passes_loses_a_game_or_changes_one(
-    serve: Serve, tmp_path: Path, troubles: Sequence[Fault], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.FIRST_WAIT", 0.01)
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.LONGEST_WAIT", 0.1)
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.ASK_TRIES", 12)
     monkeypatch.setattr("liescope.generate.players.openai.endpoint.PLAYER_TRIES", 40)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_impatient")
+def test_a_campaign_of_a_thousand_games_at_a_hostile_endpoint_loses_nothing_and_pays_nothing_twice(
+    serve: Serve, tmp_path: Path
+) -> None:
+    kinds, chance = cycle(TROUBLES), by_chance(0.3, TROUBLES[0])
+    server = serve(fault=lambda seconds, body: next(kinds) if server.answered and chance(seconds, body) else None)
+    games = 1130
+    result = run(server, tmp_path / "run", games=games)
+    assert result.complete
+    assert (result.tally.failed, result.tally.unrated) == (0, 0)
+    with Journal.open(result.folder) as journal:
+        kept = [len(journal.answers(game_id)) for game_id in journal.game_ids()]
+        calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
+    assert len(kept) == games
+    assert sum(kept) == server.answered == sum(bool(call["response_id"]) for call in calls)
+    print(f"{games} games, {server.answered} answers, {sum(server.refused.values())} troubles")
+
+
+@pytest.mark.parametrize("troubles", [TROUBLES, [PASSING_400]], ids=["of every kind", "a passing 400"])
+@pytest.mark.usefixtures("_impatient")
+def test_no_trouble_that_passes_loses_a_game_or_changes_one(
+    serve: Serve, tmp_path: Path, troubles: Sequence[Fault]
+) -> None:
     kinds = cycle(troubles)
     chance = by_chance(0.3, troubles[0])
     server = serve(fault=lambda seconds, body: next(kinds) if server.answered and chance(seconds, body) else None)

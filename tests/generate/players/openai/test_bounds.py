@@ -9,8 +9,8 @@ import pytest
 
 from liescope.common.errors import BudgetSpent, EndpointSilent
 from liescope.games.core import AskKind
+from liescope.generate.players.openai.client import LARGEST
 from liescope.generate.players.openai.completion import TokenUsage
-from liescope.generate.players.openai.wire import LARGEST
 from liescope.generate.players.run_limits import Price
 
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10}

@@ -6,9 +6,8 @@ import pytest
 
 from liescope.common.errors import EndpointRefused, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players.openai import endpoint, spec
 from liescope.generate.players.openai.openai_player import open_model, open_openai
-from liescope.generate.players.openai.spec import check_binding, find_key, read_spec
+from liescope.generate.players.openai.spec import check_binding, read_spec
 from liescope.generate.players.player_protocol import EndpointFacts, PlayerContext
 
 
@@ -98,9 +97,14 @@ def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs
     stub = serve(stubs.says('"Hi."'))
     desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
     assert "private" not in str(stub.requests[0].headers).lower()
-    headers = endpoint._headers(find_key("m", "https://x/v1", "", own=False), spec.OPENAI_HOST)
-    assert headers["OpenAI-Organization"] == "private-OPENAI_ORG_ID"
-    assert headers["OpenAI-Project"] == "private-OPENAI_PROJECT_ID"
+    monkeypatch.setenv("http_proxy", stub.url.removesuffix("/v1"))
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    desk("m@http://api.openai.com/v1").ask(asked[AskKind.SPEAK])
+    headers = stub.requests[1].headers
+    assert headers["openai-organization"] == "private-OPENAI_ORG_ID"
+    assert headers["openai-project"] == "private-OPENAI_PROJECT_ID"
+    assert "private-gateway" not in headers.values()
 
 
 def test_openais_host_takes_its_own_name_for_the_token_limit(monkeypatch) -> None:
@@ -130,6 +134,9 @@ def test_a_password_file_for_other_uses_is_not_read(serve, stubs, desk, asked, m
     assert "authorization" not in stub.requests[0].headers
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*is deprecated and will be removed:DeprecationWarning"
+)  # the SDK and the newest aiohttp
 def test_a_proxy_of_the_environment_is_used(serve, stubs, desk, asked, monkeypatch) -> None:
     proxy = serve(stubs.says('"Hi."'))
     monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1").replace("http://", "http://me:pw@"))

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from liescope.generate.players.openai.verdict import Scope, judge
-from liescope.generate.players.openai.wire import Response
+from liescope.generate.players.openai.verdict import Response, Scope, judge
 
 BODY = {"model": "m", "messages": []}
 RPM = (

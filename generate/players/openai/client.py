@@ -1,0 +1,151 @@
+"""The openai SDK's client of one endpoint, and what keeps an untrusted server in bounds.
+
+The SDK makes the requests and takes proxies, certificates and OpenAI's organisation and project from the environment.
+It is given no key and sees none: below it, the key is put into the request's headers, and a response is cut to a size
+and freed of keys. So no log and no exception of the SDK can hold one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError, Timeout
+
+from liescope.common.errors import UsageError
+from liescope.generate.players.openai.spec import OPENAI_HOST, host_of
+from liescope.generate.players.openai.verdict import Response, Trouble
+from liescope.generate.players.parsing.choice import storable
+
+LARGEST = 4 * 1024 * 1024  # bytes of an unpacked response; a chat completion has a few kilobytes
+_CONNECTS = 10.0  # seconds that a connection may take to come about
+_OF_THE_SDK = frozenset({"host", "content-type"})  # headers of its that are sent
+_TO_OPENAI = frozenset({"openai-organization", "openai-project"})  # and to OpenAI alone
+_READ = re.compile(r"retry-after(-ms)?|[a-z_-]*limit-[a-z_-]+")  # headers of a response that anybody reads
+
+
+class Client:
+    """A client for one base URL. It belongs to the event loop of its first request. secret: the key, "" for none; hide:
+    takes the run's keys out of a text; connections: at once, at most.
+
+    Raises UsageError for an address, or a proxy or certificate in the environment, that is none.
+    """
+
+    def __init__(self, base_url: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
+        try:
+            self._sdk = AsyncOpenAI(
+                api_key="in the headers",
+                base_url=base_url,
+                max_retries=0,
+                timeout=Timeout(None, connect=_CONNECTS),
+                http_client=_BoundedHttp(host_of(base_url), secret, hide, connections),
+            )
+        except Exception as error:
+            raise UsageError(
+                f"{base_url} cannot be asked: it, or a proxy or certificate that the environment names, is wrong "
+                f"({type(error).__name__})"
+            ) from error
+
+    async def chat(self, body: Mapping[str, Any], seconds: float) -> Response | Trouble:
+        """What comes for a request for a chat completion within that time."""
+        create = self._sdk.chat.completions.with_raw_response.create
+        # All of it in extra_body, where the SDK does not go through every message in search of files.
+        return await _came(create(model=body["model"], messages=[], extra_body=body), seconds)
+
+    async def models(self, seconds: float) -> Response | Trouble:
+        """The list of models, or what comes instead."""
+        return await _came(self._sdk.models.with_raw_response.list(), seconds)
+
+    async def close(self) -> None:
+        await self._sdk.close()
+
+
+class BrokenOff(OpenAIError):
+    """No usable response came; the message says why. The SDK lets its own errors pass as they are."""
+
+
+class _BoundedHttp(DefaultAioHttpClient):
+    """Sends few of the SDK's headers, follows no redirect, keeps no cookie, and reads a response up to a size."""
+
+    def __init__(self, host: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
+        limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=connections, max_keepalive_connections=connections)
+        super().__init__(limits=limits, follow_redirects=False)
+        self._passed = _OF_THE_SDK | _TO_OPENAI if host == OPENAI_HOST else _OF_THE_SDK
+        self._own = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", "User-Agent": "liescope"}
+        if secret:
+            self._own["Authorization"] = f"Bearer {secret}"
+        self._hide = hide
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        """The response of a server, safe to keep and small. Raises BrokenOff."""
+        passed = {name: value for name, value in request.headers.items() if name in self._passed}
+        # A new request: the SDK marks its own in the headers, and reads there again what it was asked for.
+        sent = type(request)(
+            request.method,
+            request.url,
+            headers=passed | self._own,
+            content=request.content,
+            extensions=request.extensions,
+        )
+        try:
+            response = await super().send(sent, **options | {"stream": True})
+        except Exception as error:
+            raise BrokenOff(_why(error)) from error
+        try:
+            content = await _content(response)
+        finally:
+            await response.aclose()
+            self.cookies.clear()
+        headers = {name: self._hide(value) for name, value in response.headers.items() if _READ.fullmatch(name)}
+        text = self._hide(storable(content.decode("utf-8", "replace")))
+        return type(response)(response.status_code, headers=headers, content=text.encode(), request=request)
+
+
+async def _content(response: Any) -> bytes:
+    """The body, unpacked here: decoders of the SDK's transports may unpack a few bytes to gigabytes at once."""
+    pieces, size = [], 0
+    try:
+        async for piece in response.aiter_raw():
+            size += len(piece)
+            if size > LARGEST:
+                break
+            pieces.append(piece)
+    except Exception as error:
+        raise BrokenOff("the response broke off in the middle") from error
+    content = b"".join(pieces)
+    if response.headers.get("content-encoding", "identity") != "identity" and size <= LARGEST:
+        try:
+            content = zlib.decompressobj(32 + zlib.MAX_WBITS).decompress(content, LARGEST + 1)  # gzip or deflate
+        except zlib.error:
+            raise BrokenOff("the response cannot be unpacked") from None
+        size = len(content)
+    if size > LARGEST:
+        raise BrokenOff(f"the response is larger than {LARGEST // 2**20} MiB")
+    return content
+
+
+def _why(error: Exception) -> str:
+    """What an exception of aiohttp means, which the SDK's transport wraps, or lets through."""
+    name = type(error.__cause__ or error).__name__
+    if "Connector" in name or name == "ConnectionTimeoutError":
+        return "it cannot be reached"
+    if name == "ClientResponseError":
+        return "the response is not HTTP, or its headers are too long"
+    return "the connection broke before an answer came"
+
+
+async def _came(call: Awaitable[Any], seconds: float) -> Response | Trouble:
+    """The response to a call of the SDK, whatever its status, or why none came."""
+    try:
+        async with asyncio.timeout(seconds):
+            response = (await call).http_response
+    except APIStatusError as error:
+        response = error.response
+    except TimeoutError:
+        return Trouble(f"nothing came within {seconds:g} s", overloaded=True, heard=False)
+    except BrokenOff as error:
+        return Trouble(str(error), heard=False)
+    return Response(response.status_code, dict(response.headers), response.text)
