@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from liescope.benchmark.benchmark_settings import AnalyseSettings
 from liescope.common.console import progress as progress_bars
 from liescope.common.report.contents import Report, ToldResult
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -67,7 +67,7 @@ def analyse(
     *,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[AnalyseSettings],
+    **settings: Any,
 ) -> AnalysisResult:
     """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
@@ -89,16 +89,16 @@ def analyse(
     BadData
         For a source that cannot be read.
     """
-    own = resolve(AnalyseSettings, settings)
+    own = AnalyseSettings.of(settings)
     from liescope.benchmark.analyses.analysis_registry import ANALYSES
     from liescope.benchmark.analyses.findings import notes, page, winners
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, own["overwrite"])
+        check_report_folder(folder, own.overwrite)
     with progress_bars(progress) as bar:
-        games_set, told = read_and_analyse(named, own["pool_conditions"], bar, draw=folder is not None)
+        games_set, told = read_and_analyse(named, own.pool_conditions, bar, draw=folder is not None)
     if folder is not None:
         write(page(games_set, told), folder, tables_in="tables")
     return AnalysisResult(

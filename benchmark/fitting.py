@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
@@ -40,7 +40,7 @@ from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.report.contents import Report
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def fit(
     *,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[FitSettings],
+    **settings: Any,
 ) -> FitResult:
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
@@ -152,13 +152,13 @@ def fit(
     NotConverged
         If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
-    own = resolve(FitSettings, settings)
-    variant(own["model"] or DEFAULT.base, own["term"])  # an unknown one is refused before anything is read
+    own = FitSettings.of(settings)
+    variant(own.model or DEFAULT.base, own.term)  # an unknown one is refused before anything is read
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, own["overwrite"])
+        check_report_folder(folder, own.overwrite)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, own["without"], own["pool_conditions"], own["condition"], own["independent"])
+    conditions = load_conditions(named, own.without, own.pool_conditions, own.condition, own.independent)
     result = fit_counts(conditions, own, progress)
     if folder is None:
         return result
@@ -170,15 +170,15 @@ def fit(
 
 def fit_counts(conditions: Mapping[str, Counts], own: FitSettings, progress: bool = False) -> FitResult:
     """`fit` of games that are counted, by condition. own: all of its settings."""
-    drawn_votes = own["drawn_votes"]
-    chosen = variant(own["model"], own["term"]) if own["model"] else None
-    sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
+    drawn_votes = own.drawn_votes
+    chosen = variant(own.model, own.term) if own.model else None
+    sampling = Settings(own.draws, own.tune, own.chains, own.seed, own.target_accept, own.sampler)
     variants: dict[str, Variant] = {}
     unfit: dict[str, str] = {}
     for name, counts in conditions.items():
         try:
-            rows = rows_for(counts, own["term"], drawn_votes == "keep")
-            found = chosen or identified_variant(rows, own["term"])
+            rows = rows_for(counts, own.term, drawn_votes == "keep")
+            found = chosen or identified_variant(rows, own.term)
             check_identified(rows, found)
             variants[name] = found
         except UsageError as error:

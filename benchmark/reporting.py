@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path, PurePath
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,7 +38,7 @@ from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING, Report, Section, ToldResult, with_interval
 from liescope.common.report.files import check_report_folder, csv_text, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,7 +70,7 @@ def report(
     *,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[ReportSettings],
+    **settings: Any,
 ) -> ReportResult:
     """Everything that games say about their players: capabilities, backgrounds, behaviour, settings, what is missing.
 
@@ -98,26 +98,26 @@ def report(
     BadData
         For a source that cannot be read.
     """
-    own = resolve(ReportSettings, settings)
+    own = ReportSettings.of(settings)
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, own["overwrite"])
+        check_report_folder(folder, own.overwrite)
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
-            games, found = read_and_analyse(of_games, own["pool_conditions"], bar, draw=folder is not None)
-    chosen = {"without": list(own["without"]), "drawn_votes": own["drawn_votes"]}
-    sampling: dict[str, Any] = {name: own[name] for name in ("model", "draws", "tune", "seed")}
+            games, found = read_and_analyse(of_games, own.pool_conditions, bar, draw=folder is not None)
+    chosen = {"without": list(own.without), "drawn_votes": own.drawn_votes}
+    sampling: dict[str, Any] = {name: getattr(own, name) for name in ("model", "draws", "tune", "seed")}
     counted, unfit = _counted(named, own, must=games is None)
     conditions, fitted = counted, None
-    if own["drawn_votes"] != "keep":
+    if own.drawn_votes != "keep":
         conditions = {name: replace(one, cells=one.undrawn) for name, one in counted.items() if one.undrawn.height}
         unfit = unfit or ("" if conditions else "every game contains a drawn vote")
     if conditions:
         try:
-            fitted = fit_counts(counted, resolve(FitSettings, {**chosen, **sampling}), progress=progress)
+            fitted = fit_counts(counted, FitSettings.of({**chosen, **sampling}), progress=progress)
             if faults := [fault for one in fitted.fits for fault in one.posterior.faults]:
                 longer = sample_longer(fitted.fits[0].posterior.settings)
                 fitted, unfit = None, f"the sampler has not fully converged, {'; '.join(faults)}. {longer}"
@@ -126,8 +126,8 @@ def report(
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
-    shown = page(own["title"], told, names)
-    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": own["pool_conditions"], **sampling})
+    shown = page(own.title, told, names)
+    data = to_json(shown, gathered, names, {**chosen, "pool_conditions": own.pool_conditions, **sampling})
     if folder is not None:
         counts = {} if gathered.counts.is_empty() else {"counts.csv": csv_text(gathered.counts)}
         write(replace(shown, files={"report.json": data, **counts}), folder, tables_in="tables", short=False)
@@ -139,7 +139,7 @@ def _counted(
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
     try:
-        return load_conditions(sources, own["without"], own["pool_conditions"], independent=own["independent"]), ""
+        return load_conditions(sources, own.without, own.pool_conditions, independent=own.independent), ""
     except UsageError as error:
         if must:
             raise

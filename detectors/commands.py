@@ -12,13 +12,12 @@ import typer
 from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
 from liescope.common.console import emit, let_interrupts_end_reads, standard_input
 from liescope.common.errors import BadData, UsageError
-from liescope.common.settings import Setting, resolve
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
     AuditSettings,
     BenchSettings,
     EvaluateSettings,
-    ScoreSettings,
+    ScoreFileSettings,
     TrainSettings,
     TransferSettings,
 )
@@ -27,9 +26,6 @@ app = typer.Typer()
 _LONGEST = 2**24  # characters of a line
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
-_CACHE = Setting(
-    "For kinds that ask a chat model: the folder that keeps every reply.", metavar="PATH", name="cache", type=Path
-)
 
 
 @app.command()
@@ -71,7 +67,7 @@ def train(
 
 
 @app.command()
-@with_settings(ScoreSettings, [_CACHE])
+@with_settings(ScoreFileSettings)
 def score(
     *,
     model: Annotated[str, typer.Argument(help="A model folder that `liescope train` made, or USER/NAME on the Hub.")],
@@ -84,10 +80,6 @@ def score(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl(.gz), .parquet or .csv file.")] = None,
     given: Given,
-    part: Annotated[
-        str | None, typer.Option(help="Score only the K-th of N shares of the file.", metavar="K/N")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Score statements: how probable is it that each is deceptive?
@@ -101,21 +93,23 @@ def score(
     from liescope.detectors.display import score_lines
     from liescope.detectors.scoring import opened, rows_of, score_file
 
-    texts, cache = None if texts == ["-"] else texts, given.get("cache")
-    how = resolve(ScoreSettings, {"coverage": given["coverage"], "reasons": given["reasons"]})
+    texts = None if texts == ["-"] else texts
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
     if out is not None:
         said: Path | Iterable[str] = file or texts or _typed()
-        done = score_file(model, said, out=out, cache=cache, part=part, overwrite=overwrite, progress=True, **how)
+        done = score_file(model, said, out=out, progress=True, **given)
         rate = done.statements / max(done.seconds, 1e-9)
         say(done, as_json, lambda done: [f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}"])
         _say_notes(done.notes)
         return
-    if part is not None:
+    if "part" in given:
         raise UsageError("--part scores a share of a file into another; give --in and --out")
-    loaded = opened(model, cache)
-    tables = loaded.score_stream(rows_of(file) if file else texts or _typed(), **how)
+    own = ScoreFileSettings.of(given)
+    loaded = opened(model, own.cache)
+    tables = loaded.score_stream(
+        rows_of(file) if file else texts or _typed(), coverage=own.coverage, reasons=own.reasons
+    )
     if as_json:
         rows = [row for table in tables for row in table.iter_rows(named=True)]
         emit({"model": model, "rows": rows, "notes": list(loaded.notes)})

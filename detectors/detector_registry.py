@@ -59,7 +59,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
         able = ", ".join(other for other in DETECTORS if detector_class(other).reads_reasoning)
         raise UsageError(f"{kind} reads what was said, never the reasoning behind it; these kinds do: {able}")
     versions_of(kind)
-    return chosen(text, chosen.options_type.of(kind, options))
+    return chosen(text, chosen.options_type.of(options, kind))
 
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
@@ -67,7 +67,7 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
     chosen = detector_class(kind)
     versions_of(kind)
     try:
-        read = chosen.options_type.of(kind, options)
+        read = chosen.options_type.of(options, kind)
     except UsageError as error:
         raise BadData(f"{folder} has options that no detector of Liescope has ({error})") from error
     return chosen.load(folder, text, read)

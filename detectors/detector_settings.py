@@ -1,223 +1,191 @@
-"""The settings of the functions of detectors and of their commands."""
+"""The options of the functions of detectors and of their commands."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from pathlib import Path
+from typing import Annotated, ClassVar
 
-from liescope.common.settings import Setting, like
+from pydantic import Field
+
+from liescope.common.settings import Option, OptionsModel, Several, Switch
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import COVERAGE, METHODS, TEMPERATURE
 from liescope.detectors.detector import MAX_SEED
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.examples import VIEWS, WORDS
-from liescope.generate.players.run_limits import RunSettings
+from liescope.generate.players.run_limits import AllowKey, Currency, Limits, Prices
 
 _ROLE_OR_GOLD = "role, or gold where only the source labels"
-_TEXT = "The text that a detector sees"
-_JUDGE = "Chat models beside the detectors"
-
-AnyPath = str | os.PathLike[str]
-Seed = Annotated[int, Setting("Random seed.", 0, at_least=0, at_most=MAX_SEED, metavar="N")]
-KeepLost = Annotated[
-    bool, Setting("Use statements whose text was lost before it was published, too.", False, flag="--keep-lost")
-]
+_N = Option(metavar="N")
+_TARGET = Option(shown=_ROLE_OR_GOLD, choices=TARGETS)
+_VIEWS = f"{', '.join(VIEWS[:-1])} or {VIEWS[-1]}"
 
 
-class TrainSettings(TypedDict, total=False):
+class _Seeded(OptionsModel):
+    seed: Annotated[int, _N] = Field(default=0, ge=0, le=MAX_SEED, description="Random seed.")
+
+
+class _OfCorpus(_Seeded):
+    keep_lost: Switch = Field(
+        default=False, description="Use statements whose text was lost before it was published, too."
+    )
+
+
+class _Text(OptionsModel):
+    heading: ClassVar[str] = "The text that a detector sees"
+
+    mask_names: bool = Field(default=True, description="Replace players' names by tokens.")
+    mask_role_words: bool = Field(default=False, description="Replace words for roles and teams.")
+    speaker_tag: bool = Field(default=False, description="Put the speaker before the words.")
+    view: str = Field(default=WORDS, description=f"{_VIEWS}: what was said, or what the speaker thought before it.")
+
+
+class TrainSettings(_Text, _OfCorpus):
     """What `train` takes, beside the options of the kind."""
 
-    target: Annotated[
-        str | None, Setting(f"What to predict: {', '.join(TARGETS)}.", shown=_ROLE_OR_GOLD, choices=TARGETS)
-    ]
-    context: Annotated[
-        int, Setting("How many earlier statements of the game to include before each.", 0, at_least=0, metavar="N")
-    ]
-    mask_names: Annotated[bool, Setting("Replace players' names by tokens.", True, group=_TEXT)]
-    mask_role_words: Annotated[bool, Setting("Replace words for roles and teams.", False, group=_TEXT)]
-    speaker_tag: Annotated[bool, Setting("Put the speaker before the words.", False, group=_TEXT)]
-    view: Annotated[
-        str,
-        Setting(
-            f"{', '.join(VIEWS[:-1])} or {VIEWS[-1]}: what was said, or what the speaker thought before it.",
-            WORDS,
-            group=_TEXT,
-        ),
-    ]
-    folds: Annotated[
-        int | None,
-        Setting(
-            "Folds of the cross-validation by game, 0 for none; each kind has its default.", at_least=0, metavar="N"
-        ),
-    ]
-    calibrate: Annotated[
-        str,
-        Setting(
-            f"How scores are made probabilities, by the folds: {', '.join(METHODS)}.", TEMPERATURE, choices=METHODS
-        ),
-    ]
-    seed: Seed
-    keep_lost: KeepLost
-    overwrite: Annotated[bool, Setting("Replace an existing model at --out.", False, flag="--overwrite")]
+    target: Annotated[str | None, _TARGET] = Field(default=None, description=f"What to predict: {', '.join(TARGETS)}.")
+    context: Annotated[int, _N] = Field(
+        default=0, ge=0, description="How many earlier statements of the game to include before each."
+    )
+    folds: Annotated[int | None, _N] = Field(
+        default=None,
+        ge=0,
+        description="Folds of the cross-validation by game, 0 for none; each kind has its default.",
+    )
+    calibrate: Annotated[str, Option(choices=METHODS)] = Field(
+        default=TEMPERATURE,
+        description=f"How scores are made probabilities, by the folds: {', '.join(METHODS)}.",
+    )
+    overwrite: Switch = Field(default=False, description="Replace an existing model at --out.")
 
 
-class ScoreSettings(TypedDict, total=False):
+class ScoreSettings(OptionsModel):
     """What every way of scoring takes."""
 
-    coverage: Annotated[
-        float,
-        Setting(
-            "How much of either class the verdicts may not get wrong: more, and more abstain.",
-            COVERAGE,
-            at_least=0.5,
-            at_most=0.99,
-        ),
-    ]
-    reasons: Annotated[
-        int, Setting("Name N words or claims that weigh most in each score.", 0, at_least=0, metavar="N")
-    ]
+    coverage: float = Field(
+        default=COVERAGE,
+        ge=0.5,
+        le=0.99,
+        description="How much of either class the verdicts may not get wrong: more, and more abstain.",
+    )
+    reasons: Annotated[int, _N] = Field(
+        default=0, ge=0, description="Name N words or claims that weigh most in each score."
+    )
 
 
-class EvaluateSettings(TypedDict, total=False):
+class ScoreFileSettings(ScoreSettings):
+    """What scoring a file takes."""
+
+    cache: Annotated[Path | None, Option(metavar="PATH")] = Field(
+        default=None, description="For kinds that ask a chat model: the folder that keeps every reply."
+    )
+    part: Annotated[str | None, Option(metavar="K/N")] = Field(
+        default=None, description="Score only the K-th of N shares of the file."
+    )
+    overwrite: Switch = Field(default=False, description="Replace an existing file at --out.")
+
+
+class _Judges(OptionsModel):
+    heading: ClassVar[str] = "Chat models beside the detectors"
+
+    judge_limit: int | None = Field(default=None, ge=1, description="How many statements, drawn by whole games.")
+    judge_prompt: Path | None = Field(default=None, description="A TOML file with another prompt.")
+    judge_cache: Annotated[Path | None, Option(shown="in the user's cache folder")] = Field(
+        default=None, description="The folder that keeps every reply."
+    )
+    price: Prices = ()
+    max_cost: float | None = Field(default=None, ge=0, description="Stop asking at this cost.")
+    currency: Currency = "USD"
+    allow_key: AllowKey = ()
+
+    def limits(self) -> Limits:
+        """The limits within which judges are asked."""
+        shared = {name: getattr(self, name) for name in ("price", "max_cost", "currency", "allow_key")}
+        return Limits.of({**shared, "cache": self.judge_cache})
+
+
+class EvaluateSettings(_Judges, _OfCorpus):
     """What `evaluate` takes."""
+
+    heading: ClassVar[str] = ""
 
     split: Annotated[
         str | None,
-        Setting(
-            "out-of-fold (each group by what learned from others), test or all.",
+        Option(
             shown="out-of-fold on its own corpus of at most 2,000 groups, else test; all of another corpus",
             choices=("out-of-fold", "test", "all"),
         ),
-    ]
-    observers: Annotated[bool, Setting("Compare with the players' own judgement.", False, flag="--observers")]
-    people: Annotated[
-        AnyPath | None,
-        Setting("Label Studio's export (JSON or JSON_MIN) of tasks that people answered.", metavar="FILE"),
-    ]
-    seed: Seed
-    keep_lost: KeepLost
-    judge: Annotated[
-        Sequence[str],
-        Setting("A chat model to set beside the detectors, as in openai:NAME; may be repeated.", (), group=_JUDGE),
-    ]
-    judge_limit: Annotated[int | None, Setting("How many statements, drawn by whole games.", at_least=1, group=_JUDGE)]
-    judge_view: Annotated[
-        Sequence[str],
-        Setting(
-            f"What a judge is shown: {', '.join(VIEWS[:-1])} or {VIEWS[-1]}; may be repeated.",
-            (WORDS,),
-            shown=WORDS,
-            group=_JUDGE,
-        ),
-    ]
-    judge_prompt: Annotated[AnyPath | None, Setting("A TOML file with another prompt.", group=_JUDGE)]
-    judge_cache: Annotated[
-        AnyPath | None,
-        Setting("The folder that keeps every reply.", shown="in the user's cache folder", group=_JUDGE),
-    ]
-    price: Annotated[Sequence[str], like(RunSettings, "price", group=_JUDGE)]
-    max_cost: Annotated[float | None, like(RunSettings, "max_cost", help="Stop asking at this cost.", group=_JUDGE)]
-    currency: Annotated[str, like(RunSettings, "currency", group=_JUDGE)]
-    allow_key: Annotated[Sequence[str], like(RunSettings, "allow_key", group=_JUDGE)]
-    overwrite: Annotated[
-        bool,
-        Setting("Replace an evaluation of other detectors or another corpus at --out.", False, flag="--overwrite"),
-    ]
+    ] = Field(default=None, description="out-of-fold (each group by what learned from others), test or all.")
+    observers: Switch = Field(default=False, description="Compare with the players' own judgement.")
+    people: Annotated[Path | None, Option(metavar="FILE")] = Field(
+        default=None, description="Label Studio's export (JSON or JSON_MIN) of tasks that people answered."
+    )
+    judge: Several = Field(
+        default=(),
+        description="A chat model to set beside the detectors, as in openai:NAME; may be repeated.",
+    )
+    judge_view: Annotated[Several, Option(shown=WORDS)] = Field(
+        default=(WORDS,), description=f"What a judge is shown: {_VIEWS}; may be repeated."
+    )
+    overwrite: Switch = Field(
+        default=False, description="Replace an evaluation of other detectors or another corpus at --out."
+    )
 
 
-class BenchSettings(TypedDict, total=False):
+class BenchSettings(_Judges, _Seeded):
     """What `bench` takes."""
 
     data: Annotated[
-        AnyPath | None,
-        Setting(
-            "The folder with the suite's files.",
-            shown="the suite's own folder; for those of Liescope the working folder",
-            metavar="FOLDER",
-        ),
-    ]
-    leave_out: Annotated[
-        Sequence[str],
-        Setting(
-            "What detectors learn without, and are measured on: task or model; may be repeated.",
-            ("task", "model"),
-            shown="both",
-            metavar="PART",
-        ),
-    ]
-    context: Annotated[
-        int, Setting("Turns before each statement, for kinds that learn here.", 0, at_least=0, metavar="N")
-    ]
-    view: Annotated[
-        Sequence[str],
-        Setting(
-            "What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or both; may "
-            "be repeated, to compare views on the statements that keep reasoning.",
-            (WORDS,),
-            shown=WORDS,
-            metavar="VIEW",
-            choices=VIEWS,
-        ),
-    ]
-    seed: Seed
-    judge_limit: Annotated[int | None, like(EvaluateSettings, "judge_limit")]
-    judge_prompt: Annotated[AnyPath | None, like(EvaluateSettings, "judge_prompt")]
-    judge_cache: Annotated[AnyPath | None, like(EvaluateSettings, "judge_cache")]
-    price: Annotated[Sequence[str], like(EvaluateSettings, "price")]
-    max_cost: Annotated[float | None, like(EvaluateSettings, "max_cost")]
-    currency: Annotated[str, like(EvaluateSettings, "currency")]
-    allow_key: Annotated[Sequence[str], like(EvaluateSettings, "allow_key")]
-    overwrite: Annotated[bool, Setting("Replace an existing report at --out.", False, flag="--overwrite")]
+        Path | None,
+        Option(shown="the suite's own folder; for those of Liescope the working folder", metavar="FOLDER"),
+    ] = Field(default=None, description="The folder with the suite's files.")
+    leave_out: Annotated[Several, Option(shown="both", metavar="PART")] = Field(
+        default=("task", "model"),
+        description="What detectors learn without, and are measured on: task or model; may be repeated.",
+    )
+    context: Annotated[int, _N] = Field(
+        default=0, ge=0, description="Turns before each statement, for kinds that learn here."
+    )
+    view: Annotated[Several, Option(shown=WORDS, metavar="VIEW", choices=VIEWS)] = Field(
+        default=(WORDS,),
+        description="What kinds that learn here, and chat models as judges, read of a statement: words, reasoning or "
+        "both; may be repeated, to compare views on the statements that keep reasoning.",
+    )
+    overwrite: Switch = Field(default=False, description="Replace an existing report at --out.")
 
 
-class TransferSettings(TypedDict, total=False):
+class TransferSettings(_Seeded):
     """What `transfer` takes, beside the options of the detectors."""
 
-    suite: Annotated[
-        AnyPath | None,
-        Setting("Data sets in place of corpora: chat, games, all, or a TOML file of your own.", metavar="SUITE"),
-    ]
-    data: Annotated[AnyPath | None, Setting("The folder with the files of the suite.", shown="the working folder")]
-    detector: Annotated[
-        Sequence[str],
-        Setting("A kind of detector; may be repeated.", ("tfidf",), shown="tfidf", metavar="KIND", choices=DETECTORS),
-    ]
-    target: Annotated[
-        Sequence[str],
-        Setting(
-            f"{', '.join(TARGETS)}, and CORPUS=TARGET for one corpus; may be repeated.",
-            (),
-            shown=_ROLE_OR_GOLD,
-            choices=TARGETS,
-        ),
-    ]
-    context: Annotated[
-        int | None,
-        Setting("Earlier statements before each; else chosen on inner folds.", at_least=0, metavar="N"),
-    ]
-    mask_role_words: Annotated[bool, Setting("Replace words for roles and teams.", False, flag="--mask-role-words")]
-    protocols: Annotated[
-        Sequence[str],
-        Setting("left-out or pair, to skip the other.", (), shown="both", flag="--only", metavar="PROTOCOL"),
-    ]
-    labels: Annotated[
-        str | Sequence[int],
-        Setting("Learn from so many games of a unit that is left out too: 30,100,300.", "", metavar="N,…"),
-    ]
-    seed: Seed
+    suite: Annotated[Path | None, Option(metavar="SUITE")] = Field(
+        default=None, description="Data sets in place of corpora: chat, games, all, or a TOML file of your own."
+    )
+    data: Annotated[Path | None, Option(shown="the working folder")] = Field(
+        default=None, description="The folder with the files of the suite."
+    )
+    detector: Annotated[Several, Option(shown="tfidf", metavar="KIND", choices=DETECTORS)] = Field(
+        default=("tfidf",), description="A kind of detector; may be repeated."
+    )
+    target: Annotated[Several, _TARGET] = Field(
+        default=(), description=f"{', '.join(TARGETS)}, and CORPUS=TARGET for one corpus; may be repeated."
+    )
+    context: Annotated[int | None, _N] = Field(
+        default=None, ge=0, description="Earlier statements before each; else chosen on inner folds."
+    )
+    mask_role_words: Switch = Field(default=False, description="Replace words for roles and teams.")
+    protocols: Annotated[Several, Option(flag="--only", shown="both", metavar="PROTOCOL")] = Field(
+        default=(), description="left-out or pair, to skip the other."
+    )
+    labels: Annotated[str | tuple[int, ...], Option(metavar="N,…")] = Field(
+        default="", description="Learn from so many games of a unit that is left out too: 30,100,300."
+    )
 
 
-class AuditSettings(TypedDict, total=False):
+class AuditSettings(_Seeded):
     """What `audit` takes."""
 
-    target: Annotated[str | None, Setting(f"The label: {', '.join(TARGETS)}.", shown=_ROLE_OR_GOLD, choices=TARGETS)]
-    split: Annotated[
-        str,
-        Setting(
-            "out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.",
-            "both",
-            choices=("out-of-fold", "train-test", "both"),
-        ),
-    ]
-    seed: Seed
+    target: Annotated[str | None, _TARGET] = Field(default=None, description=f"The label: {', '.join(TARGETS)}.")
+    split: Annotated[str, Option(choices=("out-of-fold", "train-test", "both"))] = Field(
+        default="both",
+        description="out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.",
+    )

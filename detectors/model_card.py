@@ -161,7 +161,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
 
 def _untrained(file: ModelFile) -> Detector:
     chosen = detector_class(file.kind)
-    return chosen(file.text, chosen.options_type.of(file.kind, file.options))
+    return chosen(file.text, chosen.options_type.of(file.options, file.kind))
 
 
 def _row(row: Figure) -> dict[str, Any]:

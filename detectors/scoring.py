@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from liescope.common.errors import BadData, UsageError
 from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
-from liescope.common.settings import resolve, takes
-from liescope.detectors.detector_settings import ScoreSettings
+from liescope.common.settings import takes
+from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
 from liescope.detectors.statement_inputs import COLUMNS
@@ -131,7 +131,7 @@ def score(
     *,
     cache: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[ScoreSettings],
+    **settings: Any,
 ) -> pl.DataFrame:
     """The probability that each statement is deceptive.
 
@@ -157,21 +157,18 @@ def score(
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
-    own, detector = resolve(ScoreSettings, settings), opened(model, cache)
-    return detector.score(statements, coverage=own["coverage"], reasons=own["reasons"], progress=progress)
+    own, detector = ScoreSettings.of(settings), opened(model, cache)
+    return detector.score(statements, coverage=own.coverage, reasons=own.reasons, progress=progress)
 
 
-@takes(ScoreSettings)
+@takes(ScoreFileSettings)
 def score_file(
     model: str | os.PathLike[str] | LoadedDetector,
     statements: str | os.PathLike[str] | Iterable[object],
     *,
     out: str | os.PathLike[str],
-    cache: str | os.PathLike[str] | None = None,
-    part: str | None = None,
-    overwrite: bool = False,
     progress: bool = False,
-    **settings: Unpack[ScoreSettings],
+    **settings: Any,
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
@@ -189,7 +186,8 @@ def score_file(
     Example:
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
-    own, detector = resolve(ScoreSettings, settings), opened(model, cache)
+    own = ScoreFileSettings.of(settings)
+    detector, part = opened(model, own.cache), own.part
     file = Path(statements) if isinstance(statements, str | os.PathLike) else None
     given = rows_of(Path(statements)) if isinstance(statements, str | os.PathLike) else statements
     if part is not None and file is None:
@@ -197,17 +195,17 @@ def score_file(
     total = sum(1 for _ in rows_of(file)) if file and (progress or part) else 0
     windows = _windows(file, total, Part.read(part)) if file and part is not None else None
     began, rows, scored = time.perf_counter(), 0, 0
-    with score_writer(Path(out), overwrite) as write, shown(progress) as show:
+    with score_writer(Path(out), own.overwrite) as write, shown(progress) as show:
 
         def of_all(what: str, done: int, read: int) -> None:
             show(what, done, max(total, read))
 
-        for table in detector.score_stream(given, of_all, own["coverage"], own["reasons"], windows):
+        for table in detector.score_stream(given, of_all, own.coverage, own.reasons, windows):
             write(table)
             rows += table.height
             scored += table["score"].count()
         if not rows:
-            write(detector.score_batch([], reasons=own["reasons"]))
+            write(detector.score_batch([], reasons=own.reasons))
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     return ScoredFile(name, Path(out), rows, scored, time.perf_counter() - began, detector.notes)
 

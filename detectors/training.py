@@ -17,7 +17,7 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.settings import split, takes
+from liescope.common.settings import takes
 from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import (
     METHODS,
@@ -78,14 +78,14 @@ class Recipe:
     curves: Path | None = None
 
     @classmethod
-    def of(cls, kind: str, target: str, own: Mapping[str, Any], options: Mapping[str, Any]) -> Self:
-        """own: the settings of `TrainSettings`. Raises UnknownName, UsageError."""
-        folds = detector_class(kind).folds if own["folds"] is None else own["folds"]
+    def of(cls, kind: str, target: str, own: TrainSettings, options: Mapping[str, Any]) -> Self:
+        """Raises UnknownName, UsageError."""
+        folds = detector_class(kind).folds if own.folds is None else own.folds
         if folds == 1 or folds < 0:
             raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
-        if own["calibrate"] not in METHODS:
-            raise UnknownName("method of calibration", own["calibrate"], METHODS)
-        return cls(kind, target, TextConfig.of(own), options, folds, own["seed"], own["keep_lost"], own["calibrate"])
+        if own.calibrate not in METHODS:
+            raise UnknownName("method of calibration", own.calibrate, METHODS)
+        return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.keep_lost, own.calibrate)
 
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
@@ -172,19 +172,19 @@ def train(
     >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
     >>> liescope.train("tfidf", texts, labels, groups=speakers, out="models/own")
     """
-    own, options = split(TrainSettings, settings)
-    if own["target"]:
-        target_column(own["target"])
+    own, options = TrainSettings.with_rest(settings)
+    if own.target:
+        target_column(own.target)
     if kind is not None:
         Recipe.of(kind, "", own, options).untrained().prepare()
-    check_free(Path(out), own["overwrite"])
+    check_free(Path(out), own.overwrite)
     began = time.perf_counter()
     try:
         with shown(progress and is_first()) as show:
             found = corpus_of(corpus, labels, groups)
             check(found)
             check_may_train(found)
-            target = own["target"] or usual_target(found)
+            target = own.target or usual_target(found)
             recipe = Recipe.of(kind or usual_kind(target), target, own, options)
             with _folder_for(Path(out)) as fresh:
                 material = read_material(found, source_name(corpus), target, recipe.text, recipe.keep_lost)

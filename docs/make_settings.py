@@ -9,18 +9,18 @@ from liescope.benchmark.benchmark_settings import (
     FitSettings,
     ReportSettings,
 )
-from liescope.common.settings import settings_table
+from liescope.common.settings import settings_of, settings_table
 from liescope.detectors.detector_settings import (
     AuditSettings,
     BenchSettings,
     EvaluateSettings,
-    ScoreSettings,
+    ScoreFileSettings,
     TrainSettings,
     TransferSettings,
 )
 from liescope.games.game_registry import game_options
 from liescope.generate.corpus.build import BuildSettings
-from liescope.generate.players.run_limits import RunSettings
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.plan_games import PlanSettings
 from liescope.generate.runs.play import RatingSettings
@@ -31,12 +31,12 @@ FILE = Path(__file__).with_name("settings.md")
 TABLES = {
     "play": PlanSettings,
     "play: options of games": game_options(),
-    "play, fork, label: limits, which may differ each time a run is resumed": RunSettings,
+    "play, fork, label: limits, which may differ each time a run is resumed": Limits,
     "fork": ContinuationSettings,
     "label": RatingSettings,
     "build": BuildSettings,
     "train": TrainSettings,
-    "score": ScoreSettings,
+    "score": ScoreFileSettings,
     "evaluate": EvaluateSettings,
     "bench": BenchSettings,
     "transfer": TransferSettings,
@@ -95,7 +95,12 @@ def page() -> str:
         *CONFIG.splitlines(),
     ]
     for heading, declared in TABLES.items():
-        lines += ["", f"## {heading}", "", *settings_table(declared)]
+        lines += [
+            "",
+            f"## {heading}",
+            "",
+            *settings_table(declared if isinstance(declared, list) else settings_of(declared).values()),
+        ]
     return "\n".join(lines) + "\n"
 
 

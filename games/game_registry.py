@@ -7,7 +7,7 @@ of a game is looked up here by the game's name: `WORDS["werewolf"]`. Nothing fal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from liescope.common.errors import UndeclaredGame
 from liescope.common.registry import Registry
@@ -80,32 +80,35 @@ def roles_of(which: Callable[[PlayableGame], frozenset[str]]) -> frozenset[str]:
 
 def game_options() -> list[Setting]:
     """The options of all games, each once, with each game's defaults."""
-    names = dict.fromkeys(option.name for game in GAMES.values() for option in game.options)
-    return [_merged(name) for name in names]
+    having: dict[str, dict[PlayableGame, Setting]] = {}
+    for game in GAMES.values():
+        for option in game.options:
+            having.setdefault(option.name, {})[game] = option
+    return [_merged(games) for games in having.values()]
 
 
-def _merged(name: str) -> Setting:
+def _merged(having: Mapping[PlayableGame, Setting]) -> Setting:
     """An option of one or more games, under the title of the games that share it."""
-    having = {game: option for game in GAMES.values() for option in game.options if option.name == name}
     helps: dict[str, str] = {}
     for game, option in having.items():
         helps.setdefault(option.help, game.title)
-    titles = dict.fromkeys(game.title for game in having)
+    titles = {game.title for game in having}
     words = " ".join(f"{title}: {help}" for help, title in helps.items()) if len(helps) > 1 else next(iter(helps))
     least = [option.at_least for option in having.values()]
+    first = next(iter(having.values()))
     return Setting(
-        f"{words}{_defaults({game: getattr(game.spec, name) for game in having})}",
+        name=first.name,
+        help=f"{words}{_defaults(having)}",
+        type=first.type,
         at_least=None if None in least else min(number for number in least if number is not None),
-        group=next(iter(titles)) if len(titles) == 1 else SHARED,
-        name=name,
-        type=next(iter(having.values())).type,
+        group=titles.pop() if len(titles) == 1 else SHARED,
     )
 
 
-def _defaults(values: Mapping[PlayableGame, Any]) -> str:
+def _defaults(having: Mapping[PlayableGame, Setting]) -> str:
     """The default shown in the help: one number, or one per game; nothing for switches and names."""
-    numbers = {game.name: value for game, value in values.items() if isinstance(value, int | float)}
-    if any(isinstance(value, bool) for value in numbers.values()) or not numbers:
+    numbers = {game.name: each.default for game, each in having.items() if each.type in (int, float)}
+    if not numbers:
         return ""
     same = len(set(numbers.values())) == 1
     each = f"{next(iter(numbers.values())):g}" if same else ", ".join(f"{name} {n:g}" for name, n in numbers.items())

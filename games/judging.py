@@ -40,7 +40,6 @@ class JudgeSpec:
         return bool(self.share or self.roles or self.lessons)
 
 
-@dataclass(frozen=True, slots=True)
 class _Frozen(GameSpec):
     def composition(self) -> dict[str, int]:
         return {role: self.roles.count(role) for role in dict.fromkeys(self.roles)}

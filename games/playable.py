@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UnknownName
-from liescope.common.settings import Setting
+from liescope.common.settings import Setting, settings_of
 from liescope.games.core import Game
-from liescope.games.game_options import GameSpec, options_of
+from liescope.games.game_options import GameSpec
 from liescope.games.narration import PromptFamily
 from liescope.games.script.persona import Script
 from liescope.games.shared_rules import Tally
@@ -73,7 +73,11 @@ class PlayableGame:
     @cached_property
     def options(self) -> tuple[Setting, ...]:
         """The options that can be changed, in the order of the spec's fields."""
-        return tuple(option for option in options_of(self.spec) if option.name not in self.fixed)
+        return tuple(
+            replace(option, default=getattr(self.spec, name))
+            for name, option in settings_of(type(self.spec)).items()
+            if name not in self.fixed
+        )
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -97,25 +101,9 @@ class PlayableGame:
                 raise UnknownName(
                     f"option of {self.name}", name.replace("_", "-"), [n.replace("_", "-") for n in known]
                 )
-        given: dict[str, Any] = dict(options)
-        for option in self.options:
-            words = given.get(option.name)
-            if option.type in (int, float):
-                option.checked(words)
-            if isinstance(words, str) and isinstance(getattr(self.spec, option.name), tuple):
-                given[option.name] = tuple(part.strip() for part in words.split(",")) if words.strip() else ()
-        if given.get("message_limit") == 0:
-            given["message_limit"] = None
-        spec = replace(self.spec, **given)
+        spec = self.spec.replaced(**options)
         spec.check()
         return spec
-
-    def restore(self, options: Mapping[str, Any]) -> GameSpec:
-        """The spec recorded in a plan as JSON data. Raises TypeError for unknown options."""
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
-        }
-        return replace(self.spec, **plain)
 
 
 def roles_in_play(spec: GameSpec) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final
 
@@ -57,9 +56,7 @@ def _defaults(game: str) -> dict[str, str]:
     """The defaults of a game's options; none for an imported game that cannot be played here."""
     if game not in GAMES:
         return {}
-    spec = GAMES[game].spec
-    values: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    return {name: setting_words(value) for name, value in values.items()}
+    return {name: setting_words(value) for name, value in GAMES[game].spec}
 
 
 def setting_words(value: Any) -> str:

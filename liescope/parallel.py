@@ -23,7 +23,6 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import LiescopeError, MissingExtra, UsageError
-from liescope.common.settings import resolve
 from liescope.common.text import plain
 from liescope.detectors.scoring import ScoredFile, score_file, score_writer
 from liescope.generate.corpus.build import BuildSettings, CorpusResult, CorpusWanted, corpus_wanted, pack
@@ -49,7 +48,7 @@ def build(sources: Sequence[str | Path], *, out: str, retries: int = 3, **settin
     """`liescope.build` with a task for each folder, whose corpora are then joined: the same tables. (Where somebody
     learns, games stand part after part.)
     """
-    wanted = corpus_wanted(sources, Path(out), resolve(BuildSettings, settings))
+    wanted = corpus_wanted(sources, Path(out), BuildSettings.of(settings))
     folders = [folder for run in wanted.runs for folder in ([run] if isinstance(run, Path) else run)]
     Path(out).parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".parts-", dir=Path(out).parent) as scratch:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from html import unescape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, TypedDict, Unpack
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
 from liescope.common.report.files import page_of_report
-from liescope.common.settings import Setting, resolve, takes
+from liescope.common.settings import Option, OptionsModel, Switch, several, takes
 from liescope.data_cards import render_space_card
 from liescope.generate.corpus import is_corpus
 from liescope.generate.corpus import publish as publish_corpus
@@ -21,28 +22,22 @@ from liescope.generate.corpus.hub import check_repo
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push
 
 
-class PublishSettings(TypedDict, total=False):
+class PublishSettings(OptionsModel):
     """What `publish` takes."""
 
-    reports: Annotated[
-        Sequence[str | os.PathLike[str]],
-        Setting("A report of `evaluate` or `transfer` for a model's card; may be repeated.", (), flag="--report"),
-    ]
-    public: Annotated[bool, Setting("Make it public; by default it is private.", False, flag="--public")]
-    gated: Annotated[bool, Setting("Require access requests for it.", False, flag="--gated")]
-    permission: Annotated[
-        str,
-        Setting("Who permits it, where a corpus's words may not be redistributed without.", "", metavar="WHO"),
-    ]
-    dry_run: Annotated[
-        bool, Setting("Print the files and the card; send nothing, and need no token.", False, flag="--dry-run")
-    ]
+    reports: Annotated[tuple[Path, ...], BeforeValidator(several), Option(flag="--report")] = Field(
+        default=(), description="A report of `evaluate` or `transfer` for a model's card; may be repeated."
+    )
+    public: Switch = Field(default=False, description="Make it public; by default it is private.")
+    gated: Switch = Field(default=False, description="Require access requests for it.")
+    permission: Annotated[str, Option(metavar="WHO")] = Field(
+        default="", description="Who permits it, where a corpus's words may not be redistributed without."
+    )
+    dry_run: Switch = Field(default=False, description="Print the files and the card; send nothing, and need no token.")
 
 
 @takes(PublishSettings)
-def publish(
-    folder: str | os.PathLike[str], repo: str, *, progress: bool = False, **settings: Unpack[PublishSettings]
-) -> Published:
+def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False, **settings: Any) -> Published:
     """Push a corpus, a model or a report to the Hub, as the dataset, model or static Space `repo` ("USER/NAME").
 
     The repository is made if it does not exist. First come its settings, then its files, then the card. What an earlier
@@ -75,9 +70,9 @@ def publish(
     --------
     >>> liescope.publish("models/tfidf", "me/tfidf", reports=["reports/tfidf"], dry_run=True).card
     """
-    own = resolve(PublishSettings, settings)
-    reports, permission = own["reports"], own["permission"]
-    public, gated, dry_run = own["public"], own["gated"], own["dry_run"]
+    own = PublishSettings.of(settings)
+    reports, permission = own.reports, own.permission
+    public, gated, dry_run = own.public, own.gated, own.dry_run
     path = Path(folder)
     if is_corpus(path):
         if reports:

@@ -17,7 +17,6 @@ from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
-from liescope.common.settings import settings_of
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
@@ -26,7 +25,7 @@ from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
 from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize, viewed
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
-from liescope.generate.players.run_limits import Limits, RunSettings, limits_of
+from liescope.generate.players.run_limits import Limits
 
 _FILE = "judge.json"
 _LARGEST = 2**23  # bytes
@@ -74,17 +73,13 @@ class LearnedJudge(Strict):
     own_cache: bool = False
 
 
-def _as_in_runs(name: str) -> str:
-    return settings_of(RunSettings)[name].help
-
-
 class JudgeOptions(DetectorOptions):
     """cache and prompt name a folder and a file of this machine and are not saved; the prompt is, word for word."""
 
     model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
-    cache: str = Field(default="", exclude=True, description=_as_in_runs("cache"))
-    price: list[str] | None = Field(default=None, description=_as_in_runs("price"))
-    max_cost: float | None = Field(default=None, ge=0, description=_as_in_runs("max_cost"))
+    cache: str = Field(default="", exclude=True, description=Limits.model_fields["cache"].description)
+    price: list[str] | None = Field(default=None, description=Limits.model_fields["price"].description)
+    max_cost: float | None = Field(default=None, ge=0, description=Limits.model_fields["max_cost"].description)
     shots: int = Field(
         default=0, ge=0, le=64, description="examples in the prompt, of training games; half of them deceptive"
     )
@@ -96,7 +91,7 @@ class JudgeOptions(DetectorOptions):
 
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
-        return limits_of({"max_cost": self.max_cost, "price": self.price or (), "cache": self.cache or None})
+        return Limits.of({"max_cost": self.max_cost, "price": self.price or (), "cache": self.cache or None})
 
 
 class JudgeDetector(Detector):

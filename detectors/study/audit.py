@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from liescope.common.errors import UnknownName
 from liescope.common.report.contents import with_interval
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 from liescope.common.text import number_of
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
@@ -70,7 +70,7 @@ def audit(
     groups: Iterable[Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[AuditSettings],
+    **settings: Any,
 ) -> AuditResult:
     """What a detector could exploit in a corpus without detecting deception: shortcuts, leaks between splits, gaps.
 
@@ -99,19 +99,19 @@ def audit(
     >>> for found in liescope.audit("corpus/mini").findings:
     ...     print(found.severity, found.words)
     """
-    own = resolve(AuditSettings, settings)
-    if own["target"]:
-        target_column(own["target"])
-    if own["split"] not in SCHEMES:
-        raise UnknownName("split", own["split"], SCHEMES)
+    own = AuditSettings.of(settings)
+    if own.target:
+        target_column(own.target)
+    if own.split not in SCHEMES:
+        raise UnknownName("split", own.split, SCHEMES)
     if out is not None:
         check_report_folder(Path(out))
     with shown(progress) as show:
         found = corpus_of(corpus, labels, groups)
         check(found)
-        name, target = source_name(corpus), own["target"] or usual_target(found)
+        name, target = source_name(corpus), own.target or usual_target(found)
         said, fits = partial(show, f"audit of {name}"), count(1)
-        data = read_audited(found, target, own["split"], own["seed"], lambda: said(min(next(fits), _FITS), _FITS))
+        data = read_audited(found, target, own.split, own.seed, lambda: said(min(next(fits), _FITS), _FITS))
         result = checked(data, name)
         said(_FITS, _FITS)
     return replace(result, files=tuple(write(result.told, Path(out)))) if out is not None else result

@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import BenchSettings
 from liescope.detectors.examples import WORDS, read_statements
@@ -28,7 +28,6 @@ from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe
 from liescope.generate.corpus import in_memory
 from liescope.generate.corpus.hub import hub_repo
-from liescope.generate.players.run_limits import limits_of
 
 
 @takes(BenchSettings)
@@ -38,7 +37,7 @@ def bench(
     suite: str | os.PathLike[str] = "chat",
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[BenchSettings],
+    **settings: Any,
 ) -> BenchResult:
     """Measure detectors on a suite of data sets, beside what words alone do there and the judges that came with it.
 
@@ -72,18 +71,18 @@ def bench(
     --------
     >>> liescope.bench(["tfidf", "models/mine"], suite="chat", data="downloads", out="reports/bench").metrics
     """
-    own = resolve(BenchSettings, settings)
-    if unknown := sorted(set(own["leave_out"]) - set(OTHER)):
+    own = BenchSettings.of(settings)
+    if unknown := sorted(set(own.leave_out) - set(OTHER)):
         raise UnknownName("part to leave out", unknown[0], list(OTHER))
     if out is not None:
-        check_report_folder(Path(out), own["overwrite"])
+        check_report_folder(Path(out), own.overwrite)
     named = [detectors] if isinstance(detectors, str | os.PathLike | LoadedDetector) else detectors
-    models, kinds, asked = _contenders(named, own["context"], own["view"], own["seed"])
-    limits = limits_of({**own, "cache": own["judge_cache"]})
-    judges = judges_of(asked, own["judge_limit"], own["judge_prompt"], limits, own["view"])
-    wanted = read_suite(os.fspath(suite), None if own["data"] is None else Path(own["data"]))
+    models, kinds, asked = _contenders(named, own.context, own.view, own.seed)
+    limits = own.limits()
+    judges = judges_of(asked, own.judge_limit, own.judge_prompt, limits, own.view)
+    wanted = read_suite(os.fspath(suite), None if own.data is None else Path(own.data))
     control, no_control = _control(wanted)
-    how = Benching(models, kinds, judges, own["leave_out"], control, own["seed"])
+    how = Benching(models, kinds, judges, own.leave_out, control, own.seed)
     found, missing = [], dict[str, str]()
     with shown(progress) as show:
         for number, data in enumerate(wanted.data, start=1):
@@ -96,7 +95,7 @@ def bench(
         why = "; ".join(f"{name}: {words}" for name, words in missing.items())
         raise UsageError(f"none of the suite's data can be measured here; {why}")
     held = {wanted.control.name: control["game_id"].n_unique()} if wanted.control and control is not None else {}
-    result = BenchResult(wanted, tuple(found), missing, held, no_control, own["seed"])
+    result = BenchResult(wanted, tuple(found), missing, held, no_control, own.seed)
     if out is None:
         return result
     from liescope.detectors.study.bench_report import report

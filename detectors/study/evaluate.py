@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.report.files import check_report_folder, write
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import WORDS, corpus_id, count_lost, label_counts, labels_there_are, read_statements
@@ -43,7 +43,6 @@ from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, ScoringPlan, 
 from liescope.detectors.study.verdicts import on_promises
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
 from liescope.generate.corpus import Corpus, check
-from liescope.generate.players.run_limits import limits_of
 
 
 @takes(EvaluateSettings)
@@ -55,7 +54,7 @@ def evaluate(
     groups: Iterable[Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[EvaluateSettings],
+    **settings: Any,
 ) -> EvaluationResult:
     """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
 
@@ -96,23 +95,23 @@ def evaluate(
     >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
     >>> liescope.evaluate("models/own", texts, labels, groups=speakers, out="reports/own")
     """
-    own: dict[str, Any] = {**resolve(EvaluateSettings, settings), "progress": progress}
+    own = EvaluateSettings.of(settings)
     name = source_name(corpus)
-    if own["split"] is not None:
-        check_split(own["split"])
+    if own.split is not None:
+        check_split(own.split)
     if out is not None:
         check_report_folder(Path(out))
-    limits = limits_of({**own, "cache": own["judge_cache"]})
-    judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits, own["judge_view"])
-    people = None if own["people"] is None else read_people(Path(own["people"]))
+    limits = own.limits()
+    judges = judges_of(own.judge, own.judge_limit, own.judge_prompt, limits, own.judge_view)
+    people = None if own.people is None else read_people(Path(own.people))
     with shown(progress) as show:
         loaded, replaced = load_all(models), ""
         for model in loaded.values():
             if limits.cache is not None:
                 model.detector.keep_replies_in(limits.cache)
-        if out is not None and not own["overwrite"]:
-            replaced = check_replaceable(Path(out), name, loaded, bool(own["judge"]))
-        result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show)
+        if out is not None and not own.overwrite:
+            replaced = check_replaceable(Path(out), name, loaded, bool(own.judge))
+        result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show, progress)
     if out is None:
         return result
     told = report(result)
@@ -124,16 +123,17 @@ def _evaluate(
     models: Mapping[str, LoadedDetector],
     corpus: Corpus,
     name_of_corpus: str,
-    own: Mapping[str, Any],
+    own: EvaluateSettings,
     judges: Judges,
     people: pl.DataFrame | None,
     progress: Progress,
+    live: bool,
 ) -> EvaluationResult:
     check(corpus)
-    statements = with_script(read_statements(corpus, keep_lost=own["keep_lost"]))
+    statements = with_script(read_statements(corpus, keep_lost=own.keep_lost))
     plan, notes = _plan(models, corpus, name_of_corpus, statements, own)
     evaluated, kept = plan.evaluated(statements), plan.concerned(statements)
-    if lost := 0 if own["keep_lost"] else count_lost(corpus, plan.splits):
+    if lost := 0 if own.keep_lost else count_lost(corpus, plan.splits):
         notes.append(f"{lost:,} statements of {plan.split} are left out: their text was lost before publication")
     games, learned = read_transcripts(corpus, plan.splits), {"train", *kept["split"].unique()}
     used = statements.filter(pl.col("split").is_in(learned))
@@ -147,7 +147,7 @@ def _evaluate(
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     first = frozenset(() if people is None else people["game_id"])
-    judged, facts = judge_statements(judges, evaluated, texts, plan.seed, progress, own["progress"], first)
+    judged, facts = judge_statements(judges, evaluated, texts, plan.seed, progress, live, first)
     plan = replace(plan, frozen={**plan.frozen, **{judge.name: HALF for judge in facts}})
     notes += [words for judge in facts for words in judge.sentences()]
     views = {name: str(model.file.text.view) for name, model in models.items()}
@@ -170,10 +170,10 @@ def _evaluate(
         deceivers = read_deceivers(corpus, plan.splits)
         parts.append(on_promises(models, finished, statements, games, deceivers, told, progress))
     sighted = [name for name, view in views.items() if view == WORDS]  # as players and people are
-    if len(sighted) < len(views) and (own["observers"] or people is not None):
+    if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)
         more.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
-    if own["observers"]:
+    if own.observers:
         parts.append(beside_players(scores, kept, corpus, plan, sighted))
     if people is not None:
         parts.append(on_annotated(scores.filter(pl.col("scorer").is_in(sighted)), kept, people, plan))
@@ -210,14 +210,14 @@ def _plan(
     corpus: Corpus,
     name_of_corpus: str,
     statements: pl.DataFrame,
-    own: Mapping[str, Any],
+    own: EvaluateSettings,
 ) -> tuple[ScoringPlan, list[str]]:
     """What is evaluated, and notes on who was heard in training and what has no label. Raises UsageError for a split
     that cannot be.
     """
     here = corpus_id(corpus)
     frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
-    plan = ScoringPlan(own["split"] or split_for(models, here, statements), (), own["seed"], frozen)
+    plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
     evaluated = plan.evaluated(statements)
     if evaluated.is_empty():
         advice = "choose another with --split, or build a larger corpus"

@@ -60,7 +60,7 @@ class Recipe:
         """An untrained detector. Raises UsageError."""
         chosen = {**self.fixed, **setting, "seed": self.seed}
         text = self.text.model_copy(update={"context": chosen.pop("context", self.text.context)})
-        return self.detector(text, self.detector.options_type.of(self.detector.kind, chosen))
+        return self.detector(text, self.detector.options_type.of(chosen, self.detector.kind))
 
 
 def recipes_of(

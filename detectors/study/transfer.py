@@ -10,7 +10,7 @@ from typing import Any
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import write
-from liescope.common.settings import split, takes
+from liescope.common.settings import takes
 from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.study.across import figures
@@ -67,27 +67,27 @@ def transfer(
     --------
     >>> liescope.transfer("corpus/mini", by="model").metrics
     """
-    own, options = split(TransferSettings, settings)
-    seed = own["seed"]
+    own, options = TransferSettings.with_rest(settings)
+    seed = own.seed
     suite = None
-    if own["suite"] is not None:
-        suite = read_suite(os.fspath(own["suite"]), Path(own["data"]) if own["data"] else None)
+    if own.suite is not None:
+        suite = read_suite(os.fspath(own.suite), Path(own.data) if own.data else None)
     given = [corpora] if isinstance(corpora, str | os.PathLike) else list(corpora)
     if bool(given) == bool(suite):
         raise UsageError("name corpora, or a --suite in their place")
     if not by and not suite:
         raise UsageError(f"say with --by what is left out: {', '.join(UNITS)}")
     kinds = _known(by or TASK, "unit", UNITS)
-    recipes = recipes_of(_known(own["detector"]), own["context"], own["mask_role_words"], seed, options)
-    asked = [name.replace("-", " ") for name in _known(own["protocols"])]
+    recipes = recipes_of(_known(own.detector), own.context, own.mask_role_words, seed, options)
+    asked = [name.replace("-", " ") for name in _known(own.protocols)]
     only = _known(asked or ((LEFT_OUT,) if suite else PROTOCOLS), "protocol", PROTOCOLS)
-    few = sorted(set(_numbers(own["labels"])))
+    few = sorted(set(_numbers(own.labels)))
     if few and (few[0] < 1 or LEFT_OUT not in only):
         raise UsageError("--labels takes numbers of games from 1, for units that are left out")
     with shown(progress) as show:
         kept = None if out is None else folder_of_fits(Path(out))
         parts, missing = at_hand(suite, show) if suite else (given, ())
-        table = read_table(parts, own["target"])
+        table = read_table(parts, own.target)
         for kind in kinds:
             if len(found := sorted(set(table.units(kind)))) < 2:
                 only_one = f"there is only one {kind}, {found[0]}" if found else "there are no statements"
@@ -110,7 +110,7 @@ def transfer(
                 "detectors": {one.detector.kind: {"fixed": one.fixed, "grid": one.grid} for one in recipes},
                 "protocols": only,
                 "labels": few,
-                **{name: own[name] for name in ("mask_role_words", "seed")},
+                **{name: getattr(own, name) for name in ("mask_role_words", "seed")},
             },
         )
         if out is None:

@@ -9,19 +9,19 @@ mafioso is left in the game; mafia wins when only mafiosos are left, or when the
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.game_options import NAMES, GameSpec, option
+from liescope.games.game_options import LATER, NAMES, GameSpec, Names
 from liescope.games.shared_rules import ballot, discuss, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"
 
 
-@dataclass(frozen=True, slots=True)
 class MafiaSpec(GameSpec):
     """The options; more in `GameSpec`.
 
@@ -33,25 +33,26 @@ class MafiaSpec(GameSpec):
     the first scripted night kills only if there is no other villager.
     """
 
-    mafiosos: int = option(2, "Number of mafiosos.")
-    detectives: int = option(1, "Number of detectives.")
-    villagers: int = option(4, "Number of villagers.")
-    rounds: int = option(2, "Rounds of discussion a day.", minimum=1)
+    mafiosos: int = Field(default=2, ge=1, description="Number of mafiosos.")
+    detectives: int = Field(default=1, ge=0, description="Number of detectives.")
+    villagers: int = Field(default=4, ge=0, description="Number of villagers.")
+    rounds: int = Field(default=2, ge=1, description="Rounds of discussion a day.")
     scripted_night: bool = False
-    days: int = option(0, "Days until the mafia wins by survival; 0 for no limit.", minimum=0)
-    reveal_dead: bool = option(False, "Announce the role of whoever dies at night.", later=True)
-    mutual_discovery: bool = option(
-        False, "Let an investigated mafioso learn who the detective is, and warn the detective.", later=True
+    days: int = Field(default=0, ge=0, description="Days until the mafia wins by survival; 0 for no limit.")
+    reveal_dead: Annotated[bool, LATER] = Field(
+        default=False, description="Announce the role of whoever dies at night."
     )
-    spared: tuple[str, ...] = option((), "Names whom the first scripted night kills last.", later=True)
+    mutual_discovery: Annotated[bool, LATER] = Field(
+        default=False,
+        description="Let an investigated mafioso learn who the detective is, and warn the detective.",
+    )
+    spared: Annotated[Names, LATER] = Field(default=(), description="Names whom the first scripted night kills last.")
 
     def composition(self) -> dict[str, int]:
         return {MAFIOSO: self.mafiosos, DETECTIVE: self.detectives, VILLAGER: self.villagers}
 
     def check(self) -> None:
         """Raises UsageError if no game can be played with these options."""
-        if min(self.mafiosos, self.rounds) < 1 or min(self.detectives, self.villagers, self.days) < 0:
-            raise UsageError("Mafia needs at least one mafioso and one round; no count may be negative")
         if self.detectives + self.villagers < 1:
             raise UsageError("Mafia needs at least one player who is not a mafioso")
         GameSpec.check(self)
@@ -61,7 +62,7 @@ class MafiaSpec(GameSpec):
             raise UsageError(f"nobody in this game is called {strangers[0]!r}, so the night cannot spare them")
 
 
-MINI_MAFIA = MafiaSpec(1, 1, 2, rounds=2, scripted_night=True, days=1, names=NAMES[:4])
+MINI_MAFIA = MafiaSpec(mafiosos=1, detectives=1, villagers=2, rounds=2, scripted_night=True, days=1, names=NAMES[:4])
 
 
 class Mafia(Game):

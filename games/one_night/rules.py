@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.game_options import GameSpec, option
+from liescope.games.game_options import GameSpec
 from liescope.games.shared_rules import ballot, discuss, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
@@ -27,15 +28,14 @@ WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"
 NEEDED = 2  # votes needed to be exiled
 
 
-@dataclass(frozen=True, slots=True)
 class OneNightSpec(GameSpec):
     """The cards; more options in `GameSpec`. centre: how many of the cards no player holds; rounds: of discussion."""
 
-    werewolves: int = option(2, "Number of werewolves.")
-    seers: int = option(1, "Number of seers.")
-    villagers: int = option(4, "Number of villagers.")
-    centre: int = option(2, "Cards that nobody holds.", minimum=0)
-    rounds: int = option(2, "Rounds of discussion a day.", minimum=1)
+    werewolves: int = Field(default=2, ge=1, description="Number of werewolves.")
+    seers: int = Field(default=1, ge=0, description="Number of seers.")
+    villagers: int = Field(default=4, ge=0, description="Number of villagers.")
+    centre: int = Field(default=2, ge=0, description="Cards that nobody holds.")
+    rounds: int = Field(default=2, ge=1, description="Rounds of discussion a day.")
 
     def composition(self) -> dict[str, int]:
         return {WEREWOLF: self.werewolves, SEER: self.seers, VILLAGER: self.villagers}
@@ -45,8 +45,6 @@ class OneNightSpec(GameSpec):
 
     def check(self) -> None:
         """Raises UsageError if no game can be played with these options."""
-        if self.rounds < 1 or self.centre < 0 or self.werewolves < 1:
-            raise UsageError("One-night werewolf needs a werewolf and a round of discussion; no count may be negative")
         if sum(self.composition().values()) - self.centre < 3:
             raise UsageError("One-night werewolf needs at least three players besides the cards in the centre")
         GameSpec.check(self)

@@ -8,31 +8,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from random import Random
+from typing import ClassVar
 
-from liescope.common.errors import UnknownName, UsageError
+from pydantic import Field
+
+from liescope.common.errors import UnknownName
+from liescope.common.settings import OptionsModel, read_query
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.vocabulary import FoundClaim
 
+MOST = 100  # no skill is further from 0
 
-@dataclass(frozen=True, slots=True)
-class Skills:
-    """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how strongly what is
-    heard decides the vote. They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its
-    deceive, disclose and detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3.
 
-    Werewolf only: j: how suspiciously the jester behaves, from 0 (like anyone else) to about 3. b: a planted bias of
-    the player's ratings, in log-odds of flagging another's statement as deceptive, whoever made it; 0 for none.
+class Skills(OptionsModel):
+    """They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its deceive, disclose and
+    detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3, of j from 0 (like anyone
+    else) to about 3.
     """
 
-    m: float
-    d: float
-    v: float
-    j: float
-    b: float = 0.0
+    dashed: ClassVar[bool] = False
+
+    m: float = Field(ge=-MOST, le=MOST, description="How convincing a lie is.")
+    d: float = Field(ge=-MOST, le=MOST, description="How convincing the truth is, and how early it is told.")
+    v: float = Field(ge=-MOST, le=MOST, description="How strongly what is heard decides the vote.")
+    j: float = Field(ge=-MOST, le=MOST, description="Werewolf only: how suspiciously the jester behaves.")
+    b: float = Field(
+        default=0.0,
+        ge=-MOST,
+        le=MOST,
+        description="A planted bias of the player's ratings, in log-odds of flagging another's statement as deceptive, "
+        "whoever made it.",
+    )
 
 
 ClaimFinder = Callable[[str, str, Sequence[str], str], tuple[FoundClaim, ...]]
@@ -53,8 +63,6 @@ Script = Callable[[Persona, Ask, Sequence[Event]], Reply]
 come from `liescope.games.script.persona`, so that the same place in a game always gives the same answer.
 """
 
-MOST = 100  # no skill is further from 0
-
 PROFILES = {
     "novice": Skills(m=-1.0, d=-0.7, v=0.4, j=0.3),
     "steady": Skills(m=-0.2, d=1.0, v=1.7, j=0.6),
@@ -72,31 +80,9 @@ def parse_spec(argument: str) -> tuple[str, Skills]:
     if profile not in PROFILES:
         raise UnknownName("scripted player", profile, PROFILES)
     planted = PROFILES[profile]
-    given: dict[str, float] = {}
-    for item in filter(None, query.split("&")):
-        skill, _, value = item.partition("=")
-        if skill not in asdict(planted):
-            raise UnknownName("skill of a scripted player", skill, asdict(planted))
-        if skill in given:
-            raise UsageError(f"scripted:{argument} gives the skill {skill} twice; leave one of them out")
-        given[skill] = _number(argument, skill, value)
-    skills = replace(planted, **given)
-    changed = [
-        f"{skill}={_plain(value)}" for skill, value in asdict(skills).items() if value != getattr(planted, skill)
-    ]
+    skills = Skills.of({**dict(planted), **read_query(query)}, f"scripted:{profile}")
+    changed = [f"{skill}={_plain(value)}" for skill, value in skills if value != getattr(planted, skill)]
     return f"scripted:{profile}" + (f"?{'&'.join(changed)}" if changed else ""), skills
-
-
-def _number(argument: str, skill: str, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not abs(number) <= MOST:
-        raise UsageError(
-            f"scripted:{argument}: {skill} needs a number from -{MOST} to {MOST}, not {value!r}, as in {skill}=0.5"
-        )
-    return number
 
 
 def _plain(value: float) -> str:

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import (
@@ -38,7 +39,7 @@ from liescope.games.core import (
     Replies,
     Reply,
 )
-from liescope.games.game_options import GameSpec, option, per_game
+from liescope.games.game_options import GameSpec
 from liescope.games.shared_rules import (
     assess,
     ballot,
@@ -56,7 +57,6 @@ VILLAGERS, WEREWOLVES, NOBODY = "villagers", "werewolves", "nobody"
 _TEAMS = {WEREWOLF: WEREWOLVES, JESTER: JESTER}
 
 
-@dataclass(frozen=True, slots=True)
 class WerewolfSpec(GameSpec):
     """The options; more in `GameSpec`.
 
@@ -65,16 +65,16 @@ class WerewolfSpec(GameSpec):
     jester writes lessons about the game once it has ended.
     """
 
-    villagers: int = option(6, "Number of villagers.")
-    doctors: int = option(1, "Number of doctors.")
-    werewolves: int = option(2, "Number of werewolves.")
-    jesters: int = option(1, "Number of jesters.")
-    seers: int = option(0, "Number of seers.")
-    debate_turns: int = option(12, "Most turns of debate a day.", minimum=0)
-    defence_turns: int = option(6, "Most turns of defence a day.", minimum=0)
-    days: int = option(20, "Days after which the game ends without a winner.", minimum=1)
-    lessons: tuple[Lesson, ...] = per_game(())
-    learning: bool = per_game(False)
+    villagers: int = Field(default=6, ge=0, description="Number of villagers.")
+    doctors: int = Field(default=1, ge=0, description="Number of doctors.")
+    werewolves: int = Field(default=2, ge=1, description="Number of werewolves.")
+    jesters: int = Field(default=1, ge=0, description="Number of jesters.")
+    seers: int = Field(default=0, ge=0, description="Number of seers.")
+    debate_turns: int = Field(default=12, ge=0, description="Most turns of debate a day.")
+    defence_turns: int = Field(default=6, ge=0, description="Most turns of defence a day.")
+    days: int = Field(default=20, ge=1, description="Days after which the game ends without a winner.")
+    lessons: tuple[Lesson, ...] = Field(default=(), exclude=True)
+    learning: bool = Field(default=False, exclude=True)
 
     def composition(self) -> dict[str, int]:
         return {
@@ -89,12 +89,8 @@ class WerewolfSpec(GameSpec):
         """Raises UsageError if no game can be played with these options."""
         GameSpec.check(self)
         town = self.villagers + self.doctors + self.seers
-        if self.werewolves < 1 or town <= self.werewolves:
-            raise UsageError(
-                "Werewolf needs at least one werewolf, and more villagers, doctors and seers together than werewolves"
-            )
-        if min(self.debate_turns, self.defence_turns) < 0 or self.days < 1:
-            raise UsageError("debate_turns and defence_turns may not be negative, and there must be at least one day")
+        if town <= self.werewolves:
+            raise UsageError("Werewolf needs more villagers, doctors and seers together than werewolves")
         if (self.learning or self.lessons) and not self.jesters:
             raise UsageError("lessons are the jester's; this game has none")
 

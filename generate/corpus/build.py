@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
@@ -28,7 +30,7 @@ from liescope.common.leaks import (
 )
 from liescope.common.model_names import spellings
 from liescope.common.parts import Part
-from liescope.common.settings import Setting, resolve, takes
+from liescope.common.settings import Option, OptionsModel, Several, Switch, takes
 from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
 from liescope.games.game_registry import CARDS, GAMES
@@ -96,20 +98,15 @@ class CorpusResult:
         return f"<CorpusResult {self.folder}: {self.facts.statements:,} statements of {self.facts.games:,} games>"
 
 
-class BuildSettings(TypedDict, total=False):
+class BuildSettings(OptionsModel):
     """What `build` takes."""
 
-    hold_out_models: Annotated[
-        Sequence[str],
-        Setting("A model whose games all go to the test split; may be repeated.", (), flag="--hold-out-model"),
-    ]
-    transcript: Annotated[
-        bool, Setting("Include in each row what was said before the statement.", False, flag="--transcript")
-    ]
-    partial: Annotated[bool, Setting("Build although parts of a run are missing.", False, flag="--partial")]
-    overwrite: Annotated[
-        bool, Setting("Replace a corpus of other runs or options at --out.", False, flag="--overwrite")
-    ]
+    hold_out_models: Annotated[Several, Option(flag="--hold-out-model")] = Field(
+        default=(), description="A model whose games all go to the test split; may be repeated."
+    )
+    transcript: Switch = Field(default=False, description="Include in each row what was said before the statement.")
+    partial: Switch = Field(default=False, description="Build although parts of a run are missing.")
+    overwrite: Switch = Field(default=False, description="Replace a corpus of other runs or options at --out.")
 
 
 @takes(BuildSettings)
@@ -118,7 +115,7 @@ def build(
     *,
     out: str | os.PathLike[str],
     progress: bool = False,
-    **settings: Unpack[BuildSettings],
+    **settings: Any,
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
@@ -149,7 +146,7 @@ def build(
     BadData
         For a run that cannot be read.
     """
-    wanted = corpus_wanted(sources, Path(out), resolve(BuildSettings, settings))
+    wanted = corpus_wanted(sources, Path(out), BuildSettings.of(settings))
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(wanted.ended)) if progress else _unwatched
         games, held_out = read_runs(wanted.runs), (wanted.hold_out, wanted.siblings)
@@ -186,7 +183,7 @@ def corpus_wanted(
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
-    whole = joined(runs, chosen["partial"])
+    whole = joined(runs, chosen.partial)
     heads: dict[str, Head] = {}
     roots: dict[str, set[str]] = {}
     total = unplayed = 0
@@ -201,25 +198,25 @@ def corpus_wanted(
             ended = sum(journal.counts().values())
             total += ended
             unplayed += max(0, journal.planned() - ended)
-            if chosen["hold_out_models"]:
+            if chosen.hold_out_models:
                 for game in journal.records():
                     for seat in game.seats:
                         roots.setdefault(seat.model, set()).add(siblings_of(game))
     notes = list[str]()
-    for name in chosen["hold_out_models"]:
+    for name in chosen.hold_out_models:
         if not spellings(name, roots):
             raise UnknownName("model", name, roots)
         if own := [other for other in spellings(name, sorted(roots)) if other != name]:
             notes.append(f"{', '.join(own)} may be the same model as {name}, and is held out with it")
-    hold_out = frozenset(own for name in chosen["hold_out_models"] for own in spellings(name, roots))
-    if is_corpus(out) and not chosen["overwrite"]:
-        if not _same(read_built(out), heads, sorted(hold_out), chosen["transcript"]):
+    hold_out = frozenset(own for name in chosen.hold_out_models for own in spellings(name, roots))
+    if is_corpus(out) and not chosen.overwrite:
+        if not _same(read_built(out), heads, sorted(hold_out), chosen.transcript):
             raise UsageError(
                 f"{out} holds a corpus of other runs or options; add --overwrite to replace it, or choose another --out"
             )
         notes.append(f"{out} held a corpus of the same runs, which is replaced")
     siblings = frozenset[str]().union(*(roots[name] for name in hold_out))
-    return CorpusWanted(out, whole, heads, total, unplayed, hold_out, siblings, chosen["transcript"], tuple(notes))
+    return CorpusWanted(out, whole, heads, total, unplayed, hold_out, siblings, chosen.transcript, tuple(notes))
 
 
 def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> bool:

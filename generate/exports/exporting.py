@@ -140,7 +140,7 @@ def export(
     corpus where the format needs a run.
     """
     kind = EXPORTERS[to]
-    chosen = kind.Options.of(to, options)
+    chosen = kind.Options.of(options, to)
     folder, tally = Path(out), Tally()
     with open_source(source) as games:
         if kind.needs_run and games.journal is None:

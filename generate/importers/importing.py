@@ -220,7 +220,7 @@ class Import:
     def __init__(self, format: str, *sources: Data, **options: Any) -> None:
         kind = IMPORTERS[format]
         given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
-        self.importer = kind(kind.Options.of(format, given))
+        self.importer = kind(kind.Options.of(given, format))
         self._sources = [Path(one) if isinstance(one, str | os.PathLike) else _rows(one) for one in sources]
         self.names = [one if isinstance(one, Path) else Path(IN_MEMORY) for one in self._sources]
         if not isinstance(self.importer, TableImporter) and not all(isinstance(one, Path) for one in self._sources):

@@ -177,8 +177,7 @@ def _table(log: LogGame) -> Mafia:
     """The game for the log's table, Mini-Mafia if it is one, with the options inferred from its players' knowledge."""
     held = Counter(log.roles.values())
     turns = (Counter(message.speaker for message in day.messages) for day in log.days)
-    spec = replace(
-        MINI_MAFIA,
+    spec = MINI_MAFIA.replaced(
         mafiosos=held[MAFIOSO],
         detectives=held[DETECTIVE],
         villagers=held[VILLAGER],

@@ -13,19 +13,22 @@ plan, and a run goes on without the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar, Self
 from urllib.parse import parse_qsl
+
+from pydantic import Field
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.registry import Registry
+from liescope.common.settings import OptionsModel, read_query, settings_of
 from liescope.games.core import Ask, AskKind, Event, EventKind
 from liescope.generate.players.player_protocol import Player, PlayerContext
 
-BOUNDS = {"temperature": (0.0, 10.0), "top_p": (0.0, 1.0), "max_tokens": (1.0, 1e9)}
+BY_KIND = ("temperature", "top_p", "max_tokens")
 KINDS = tuple(kind.value for kind in AskKind)
-PERSONA, EXTRA = "persona", "extra"
 LONGEST = 65_536  # characters of a file that a spec names
 
 
@@ -47,65 +50,50 @@ class NamedText:
         return self.text.replace("{name}", ask.seat).replace("{role}", next(roles, "player"))
 
 
-@dataclass(frozen=True, slots=True)
-class SeatOptions:
-    """How a model is asked. settings: by name, with the kind of ask if the value is for that alone
-    ("temperature.vote"); persona: the name of its file, "" for none.
-    """
+class SeatOptions(OptionsModel):
+    """How a model is asked. by_kind: the settings for one kind of ask alone ("temperature.vote"), as they are named."""
 
-    settings: tuple[tuple[str, float], ...] = ()
-    persona: str = ""
+    dashed: ClassVar[bool] = False
+
+    temperature: float | None = Field(default=None, ge=0, le=10, description="How freely tokens are drawn.")
+    top_p: float | None = Field(
+        default=None, ge=0, le=1, description="Draw among the likeliest tokens of this share of the probability."
+    )
+    max_tokens: int | None = Field(default=None, ge=1, le=10**9, description="Tokens of a reply at most.")
+    persona: str = Field(default="", description="A text file: the system message of the seat.")
+    by_kind: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def read(cls, query: str, whose: str) -> Self:
+        """The options of a spec string. Raises UsageError, UnknownName."""
+        given, by_kind = read_query(query), dict[str, float]()
+        for option in [option for option in given if option.partition(".")[0] in BY_KIND and "." in option]:
+            name, _, kind = option.partition(".")
+            if kind not in KINDS:
+                raise UnknownName(f"kind of ask for {name}", kind, KINDS)
+            by_kind[option] = replace(settings_of(cls)[name], flag=option).checked(given.pop(option))
+        if given.get("persona") == "":
+            raise UsageError("persona names a text file, as in persona=liar.txt")
+        return cls.of({**given, "by_kind": tuple(sorted(by_kind.items()))}, whose)
 
     def at(self, kind: AskKind | None = None) -> dict[str, float]:
         """The settings for a kind of ask, by name: temperature, top_p, max_tokens (a whole number)."""
-        given = dict(self.settings)
-        own = {name: given.get(f"{name}.{kind}", given.get(name)) for name in BOUNDS}
+        given = dict(self.by_kind)
+        own = {name: given.get(f"{name}.{kind}", getattr(self, name)) for name in BY_KIND}
         return {name: int(value) if name == "max_tokens" else value for name, value in own.items() if value is not None}
 
     @property
     def shown(self) -> list[str]:
         """What of it belongs to the name in tables: everything but the limits of tokens and the persona."""
-        return [f"{name}={value}" for name, value in self.settings if not name.startswith("max_tokens")]
-
-
-def read_options(query: str, others: Sequence[str]) -> tuple[SeatOptions, dict[str, str]]:
-    """The options of a spec, and those named in others, which only its kind of player has, as words.
-
-    Raises UnknownName for an unknown option or kind of ask, UsageError for a value that makes no sense.
-    """
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    settings, own = {}, {}
-    for option, words in options.items():
-        name, dot, kind = option.partition(".")
-        if dot and name in BOUNDS and kind not in KINDS:
-            raise UnknownName(f"kind of ask for {name}", kind, KINDS)
-        if name in BOUNDS:
-            settings[option] = number(words, option, *BOUNDS[name])
-        elif option in others:
-            own[option] = words
-        elif option != PERSONA:
-            raise UnknownName("option", option, (*others, *BOUNDS, PERSONA))
-    if PERSONA in options and not options[PERSONA]:
-        raise UsageError(f"{PERSONA} names a text file, as in {PERSONA}=liar.txt")
-    ordered = sorted(settings, key=lambda option: (list(BOUNDS).index(option.partition(".")[0]), option))
-    return SeatOptions(tuple((option, settings[option]) for option in ordered), options.get(PERSONA, "")), own
-
-
-def number(words: str, name: str, least: float, most: float) -> float:
-    """The number in the words. Raises UsageError."""
-    try:
-        value = float(words)
-    except ValueError:
-        value = float("nan")
-    if not least <= value <= most:
-        raise UsageError(f"{name} must be a number from {least:.15g} to {most:.15g}, got {words!r}")
-    return value
+        general = {name: value for name in BY_KIND if (value := getattr(self, name)) is not None}
+        given = sorted({**general, **dict(self.by_kind)}.items())
+        return [f"{name}={value}" for name, value in given if not name.startswith("max_tokens")]
 
 
 def named_files(argument: str) -> dict[str, str]:
     """The texts of the files that a spec names, by name. Raises BadData for one that cannot be read."""
     options = dict(parse_qsl(argument.partition("?")[2], keep_blank_values=True))
-    return {name: read_file(name) for name in map(options.get, (PERSONA, EXTRA)) if name}
+    return {name: read_file(name) for name in map(options.get, ("persona", "extra")) if name}
 
 
 def file_text(name: str, files: Mapping[str, str]) -> str:

@@ -7,23 +7,20 @@ a price has none; nothing takes it for free.
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
-from liescope.common.settings import Setting, default_of, split
-
-MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
+from liescope.common.settings import OptionsModel, Several
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,101 +135,66 @@ def check_allowed(allowed: Iterable[str]) -> None:
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-MOST_AT_ONCE = 10_000
 _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
-_LIMITS = "Limits (may differ each time a run is resumed)"
+
+Prices = Annotated[Several, Field(description="Price of a million tokens: MODEL=IN,OUT[,CACHED], or a TOML file.")]
+AllowKey = Annotated[
+    Several, Field(exclude=True, description="Let a key go to a host that is not its own: VARIABLE@HOST.")
+]
 
 
-class RunSettings(TypedDict, total=False):
+def _currency(name: str) -> str:
+    if not _CURRENCY.fullmatch(name):
+        raise UsageError(f"--currency must be a short name such as USD or EUR, got {name!r}")
+    return name
+
+
+Currency = Annotated[str, AfterValidator(_currency), Field(description="Currency of the prices.")]
+
+
+class Limits(OptionsModel):
     """What may differ each time a run is resumed."""
 
-    concurrency: Annotated[
-        int,
-        Setting(
-            "Most requests under way at one endpoint.", MOST_REQUESTS, at_least=1, at_most=MOST_AT_ONCE, group=_LIMITS
-        ),
-    ]
-    timeout: Annotated[float, Setting("Seconds that a request may take.", 120.0, above=0, group=_LIMITS)]
-    give_up_after: Annotated[
-        str | float,
-        Setting("Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h.", "30m", group=_LIMITS),
-    ]
-    max_tokens: Annotated[int | None, Setting("Stop when the run has used so many tokens.", at_least=1, group=_LIMITS)]
-    max_cost: Annotated[float | None, Setting("Stop when the run has cost so much.", at_least=0, group=_LIMITS)]
-    price: Annotated[
-        Sequence[str],
-        Setting("Price of a million tokens: MODEL=IN,OUT[,CACHED], or a TOML file.", (), group=_LIMITS),
-    ]
-    currency: Annotated[str, Setting("Currency of the prices.", "USD", group=_LIMITS)]
-    allow_key: Annotated[
-        Sequence[str],
-        Setting("Let a key go to a host that is not its own: VARIABLE@HOST.", (), group=_LIMITS, saved=False),
-    ]
-    preflight: Annotated[bool, Setting("Ask each model one small question before the first game.", True, group=_LIMITS)]
-    cache: Annotated[
-        str | os.PathLike[str] | None,
-        Setting(
-            "A folder that keeps every reply: what was paid for once is found again by any run with the same games.",
-            group=_LIMITS,
-        ),
-    ]
-    log: Annotated[
-        str | os.PathLike[str] | None,
-        Setting("Append a line of JSON to this file for everything that happens.", group=_LIMITS),
-    ]
-    retry_failed: Annotated[
-        bool, Setting("Play games again that are recorded as failed.", False, group=_LIMITS, saved=False)
-    ]
+    heading: ClassVar[str] = "Limits (may differ each time a run is resumed)"
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The settings that may differ each time a run is resumed, ready for use: see `RunSettings`.
-
-    timeout, give_up_after: seconds; max_tokens, max_cost: of everything the run has ever spent; prices: by model name;
-    allowed_keys: as `VARIABLE@HOST`; cache, log: None for none.
-    """
-
-    concurrency: int = default_of(RunSettings, "concurrency")
-    timeout: float = default_of(RunSettings, "timeout")
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    prices: Mapping[str, Price] | None = None
-    give_up_after: float = field(default_factory=lambda: read_span(default_of(RunSettings, "give_up_after"), ""))
-    currency: str = default_of(RunSettings, "currency")
-    allowed_keys: tuple[str, ...] = ()
-    preflight: bool = default_of(RunSettings, "preflight")
-    cache: Path | None = None
-    log: Path | None = None
-
-
-def limits_of(given: Mapping[str, Any]) -> Limits:
-    """The limits that settings make. given: those that are not at their default, and maybe others, which are ignored.
-
-    Raises UsageError for values that cannot be read.
-    """
-    settings, _ = split(RunSettings, given)
-    prices = {model: price for words in settings["price"] for model, price in read_prices(words).items()}
-    if not _CURRENCY.fullmatch(settings["currency"]):
-        raise UsageError(f"--currency must be a short name such as USD or EUR, got {settings['currency']!r}")
-    check_allowed(settings["allow_key"])
-    return Limits(
-        concurrency=settings["concurrency"],
-        timeout=settings["timeout"],
-        max_tokens=settings["max_tokens"],
-        max_cost=settings["max_cost"],
-        prices=prices,
-        give_up_after=read_span(settings["give_up_after"], "--give-up-after"),
-        currency=settings["currency"],
-        allowed_keys=tuple(settings["allow_key"]),
-        preflight=settings["preflight"],
-        cache=_path(settings["cache"]),
-        log=_path(settings["log"]),
+    concurrency: int = Field(default=256, ge=1, le=10_000, description="Most requests under way at one endpoint.")
+    timeout: float = Field(default=120.0, gt=0, description="Seconds that a request may take.")
+    give_up_after: str | float = Field(
+        default="30m",
+        description="Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h.",
     )
+    max_tokens: int | None = Field(default=None, ge=1, description="Stop when the run has used so many tokens.")
+    max_cost: float | None = Field(default=None, ge=0, description="Stop when the run has cost so much.")
+    price: Prices = ()
+    currency: Currency = CURRENCY
+    allow_key: AllowKey = ()
+    preflight: bool = Field(default=True, description="Ask each model one small question before the first game.")
+    cache: Path | None = Field(
+        default=None,
+        description="A folder that keeps every reply: what was paid for once is found again by any run with the same "
+        "games.",
+    )
+    log: Path | None = Field(
+        default=None, description="Append a line of JSON to this file for everything that happens."
+    )
+    retry_failed: bool = Field(default=False, exclude=True, description="Play games again that are recorded as failed.")
 
+    @cached_property
+    def patience(self) -> float:
+        """The seconds of `give_up_after`."""
+        return read_span(self.give_up_after, "--give-up-after")
 
-def _path(given: str | os.PathLike[str] | None) -> Path | None:
-    return None if given is None else Path(given)
+    @cached_property
+    def prices(self) -> Mapping[str, Price]:
+        """The prices that were given, by model name."""
+        return {model: price for words in self.price for model, price in read_prices(words).items()}
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        """Reads what is given in words, so that a slip is told before anything is done."""
+        check_allowed(self.allow_key)
+        _ = self.patience, self.prices
+        return self
 
 
 def read_span(words: str | float, option: str) -> float:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
-from liescope.common.settings import resolve, split, takes
+from liescope.common.settings import takes
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
@@ -19,7 +19,7 @@ from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_registry import file_text
 from liescope.generate.players.prompts import Prompts, load_prompts
-from liescope.generate.players.run_limits import Limits, limits_of, price_of
+from liescope.generate.players.run_limits import Limits, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
@@ -151,8 +151,8 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     PlanChanged
         If the folder holds a run with a different plan.
     """
-    played, (own, table) = find_game(game), split(PlaySettings, settings)
-    kept = templates_for(own["prompts"], game, None if out is None else Path(out))
+    played, (own, table) = find_game(game), PlaySettings.with_rest(settings)
+    kept = templates_for(own.prompts, game, None if out is None else Path(out))
     plan = plan_games(played, own, table, kept)
     ended, answers, spent = _so_far(out, plan.to_json())
     prompts, script = load_prompts(kept, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
@@ -170,9 +170,9 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
         for place in alike:
             for role, spec in zip(plan.roles, plan.cells[place], strict=True):
                 shares[spec, (role, learns)] += left[place] / len(turns)
-    asks = _asks(shares, found, plan.files, limits_of(own), answers)
+    asks = _asks(shares, found, plan.files, own, answers)
     about = {"game": game, "plan": plan.hash[:8], "cells": len(cells)}
-    return Forecast(about, len(plan), len(plan) - len(ended), sampled, asks, own["currency"], spent)
+    return Forecast(about, len(plan), len(plan) - len(ended), sampled, asks, own.currency, spent)
 
 
 @takes(LabelSettings)
@@ -182,14 +182,14 @@ def forecast_label(
     *,
     claims_by: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    **settings: Unpack[LabelSettings],
+    **settings: Any,
 ) -> Forecast:
     """What `label` with the same settings will take: the questions about each game that is to be judged, with the
     prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
     """
-    own = resolve(LabelSettings, settings)
+    own = LabelSettings.of(settings)
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
-    job = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder, own["part"])
+    job = JudgingJob.of(Path(run), asked, spec, own.prompts, folder, own.part)
     ended, answers, spent = _so_far(folder, job.plan.to_json())
     game = job.plan.game
     prompts, script = load_prompts(job.templates, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
@@ -200,9 +200,9 @@ def forecast_label(
         _play(judged, job.seats(games[place], judged.game), _silent, prompts, found)
     left = len(job) - len(ended)
     shares: dict[tuple[str, Hashable], float] = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
-    asks = _asks(shares, found, job.plan.files, limits_of(own), answers)
+    asks = _asks(shares, found, job.plan.files, own, answers)
     about = {"game": game, "judged": str(run), "judge": asked}
-    return Forecast(about, len(job), left, len(turns), asks, own["currency"], spent)
+    return Forecast(about, len(job), left, len(turns), asks, own.currency, spent)
 
 
 def _spread(count: int) -> list[int]:
@@ -274,7 +274,7 @@ def _asks(
         sent = sum(share * (len(text) + persona) for share, text in found)
         prompt = Range(*(sent / ratio * part for ratio, part in zip(CHARACTERS_A_TOKEN[::-1], _DOUBTED, strict=True)))
         low, likely, high = _ANSWERS.get(kind, _CHOICE)
-        thinking, most = model.thinking or 0, options.at(kind).get("max_tokens", float("inf"))
+        thinking, most = model.options.thinking or 0, options.at(kind).get("max_tokens", float("inf"))
         usual = [min(part, most) for part in (low, likely + thinking / 2, high + thinking)]
         mean = answers.get(kind.value)
         each = usual if mean is None else [mean] * 3

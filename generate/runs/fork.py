@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from liescope.common.errors import UnknownName, UsageError
-from liescope.common.settings import Setting, resolve, saved, takes
+from liescope.common.settings import Option, OptionsModel, Several, takes
 from liescope.common.text import plain
 from liescope.games.core import AskKind, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.generate.players.player_registry import files_of, player_names
-from liescope.generate.players.run_limits import RunSettings
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import MOST_CONTINUATIONS, ForkPlan, answered, beginning
@@ -132,24 +134,29 @@ _PERSON = "human:"  # the beginning of the specs of people
 _SHOWN = 200  # characters of a statement in the name of its group
 
 
-class ContinuationSettings(TypedDict, total=False):
+class ContinuationSettings(OptionsModel):
     """What differs from the recorded game from the moment on."""
 
-    players: Annotated[
-        Sequence[str],
-        Setting(
-            "Who plays the seat; may be repeated.", (), shown="who played it", flag="--player", choices=player_names
-        ),
-    ]
-    seat: Annotated[str, Setting("Who is played anew.", "", shown="who is asked", metavar="NAME")]
-    say: Annotated[Sequence[str], Setting("What the seat says at that moment; may be repeated, a group for each.", ())]
-    others: Annotated[str, Setting("Who plays the other seats.", "", shown="who played them", choices=player_names)]
-    times: Annotated[int, Setting("Continuations in each group.", 20, at_least=1, at_most=MOST_CONTINUATIONS)]
-    seed: Annotated[int, Setting("Seed of what the rules draw from the moment on.", 0)]
-    prompts: Annotated[str, Setting("A set of prompts, or a folder.", "", shown="those of the run")]
+    players: Annotated[Several, Option(flag="--player", shown="who played it", choices=player_names)] = Field(
+        default=(), description="Who plays the seat; may be repeated."
+    )
+    seat: Annotated[str, Option(shown="who is asked", metavar="NAME")] = Field(
+        default="", description="Who is played anew."
+    )
+    say: Several = Field(
+        default=(), description="What the seat says at that moment; may be repeated, a group for each."
+    )
+    others: Annotated[str, Option(shown="who played them", choices=player_names)] = Field(
+        default="", description="Who plays the other seats."
+    )
+    times: int = Field(default=20, ge=1, le=MOST_CONTINUATIONS, description="Continuations in each group.")
+    seed: int = Field(default=0, description="Seed of what the rules draw from the moment on.")
+    prompts: Annotated[str, Option(shown="those of the run")] = Field(
+        default="", description="A set of prompts, or a folder."
+    )
 
 
-class ForkSettings(ContinuationSettings, RunSettings, total=False):
+class ForkSettings(ContinuationSettings, Limits):
     """What `fork` takes."""
 
 
@@ -161,7 +168,7 @@ def fork(
     *,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[ForkSettings],
+    **settings: Any,
 ) -> ForkResult:
     """Play a recorded game on from one of its moments, many times, or resume that.
 
@@ -196,7 +203,7 @@ def fork(
     PlanChanged
         If the folder holds other continuations.
     """
-    source, own = Path(run), resolve(ForkSettings, settings)
+    source, own = Path(run), ForkSettings.of(settings)
     with Journal.open(source) as journal:
         of, name, recorded = journal.find(game), journal.name, journal.plan
         begin, kept = beginning(journal, of), stored_templates(journal)
@@ -214,13 +221,13 @@ def fork(
     folder = Path(out) if out is not None else default_folder(source, of, step)
     if folder.resolve() == source.resolve():
         raise UsageError("the continuations need a folder of their own; choose another --out")
-    seat = _seat(own["seat"], session, specs)
-    groups = _groups(_once(own["players"]) or [specs[seat]], _once(own["say"]))
-    if own["say"] and [(ask.seat, ask.kind) for ask in session.asks] != [(seat, AskKind.SPEAK)]:
+    seat = _seat(own.seat, session, specs)
+    groups = _groups(_once(own.players) or [specs[seat]], _once(own.say))
+    if own.say and [(ask.seat, ask.kind) for ask in session.asks] != [(seat, AskKind.SPEAK)]:
         asked = ", ".join(f"{ask.seat} to {ask.kind.value}" for ask in session.asks)
         raise UsageError(f"--say needs a step at which {seat} alone speaks; this one asks {asked}")
-    others = {name: own["others"] or spec for name, spec in specs.items() if name != seat}
-    templates = templates_for(own["prompts"], before.game, folder) if own["prompts"] else kept
+    others = {name: own.others or spec for name, spec in specs.items() if name != seat}
+    templates = templates_for(own.prompts, before.game, folder) if own.prompts else kept
     plan = ForkPlan(
         game=before.game,
         options=before.options,
@@ -239,11 +246,11 @@ def fork(
         files=_files([*((seat, group.player) for group in groups), *others.items()], seat, before.files, name),
         prompts=templates.name,
         templates=templates.hash,
-        times=own["times"],
-        seed=own["seed"],
+        times=own.times,
+        seed=own.seed,
         **handed_on(recorded),
     )
-    options = {"run": source, "game": of, "step": step, **saved(ForkSettings, own)}
+    options = {"run": source, "game": of, "step": step, **own.model_dump()}
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": seat}
     done = run_job(Forking(plan, moment, templates), folder, own, about, RunConfig("fork", options), progress)
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)

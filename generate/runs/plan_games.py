@@ -9,23 +9,21 @@ crossed with the jester's learning, off and on (Triadic Werewolf paper, section 
 from __future__ import annotations
 
 import csv
-import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from io import StringIO
 from itertools import product
 from math import gcd
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.parts import Part
 from liescope.common.reading import read_text
-from liescope.common.settings import Setting
+from liescope.common.settings import Option, OptionsModel, Several
 from liescope.common.text import plain
-from liescope.games.game_options import planned_options
 from liescope.games.game_registry import PROMPTS, find_game
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.generate.players.player_registry import files_of, player_names
@@ -154,70 +152,51 @@ MOST_GAMES = 10**9
 SEEDS = range(-(2**63), 2**63)
 
 
-class PlanSettings(TypedDict, total=False):
+Prompts = Annotated[str, Field(description="The name of a set of prompts, or a folder of templates.")]
+
+
+class PlanSettings(OptionsModel):
     """Which games are played, by whom."""
 
-    players: Annotated[
-        Sequence[str],
-        Setting(
-            "A player; may be repeated: scripted:bold, openai:MODEL[@URL], local:MODEL.",
-            (),
-            shown=DEFAULT_PLAYER,
-            flag="--player",
-            choices=player_names,
-        ),
-    ]
-    games: Annotated[int, Setting("Games in each cell.", 10, at_least=1)]
-    seed: Annotated[int, Setting("Seed of everything that is drawn.", 0)]
-    design: Annotated[
-        str | None,
-        Setting(
-            "background: one role by a player, the others by a background; full: every combination; self: each player "
-            "alone; factorial: self, with learning off and on.",
-            shown="the game's own",
-            choices=DESIGNS,
-        ),
-    ]
-    background: Annotated[
-        Sequence[str],
-        Setting("A background player; may be repeated.", (), shown="every player", choices=player_names),
-    ]
-    cells: Annotated[
-        str | os.PathLike[str] | None,
-        Setting(
-            "A CSV of cells instead of a design: one column for each role, and games if their numbers differ; --player "
-            "NAME=PLAYER says who plays a name in it."
-        ),
-    ]
-    seats: Annotated[
-        Sequence[str],
-        Setting(
-            "Who plays a role, instead of a design: one table; may be repeated, for other roles.",
-            (),
-            flag="--seat",
-            metavar="ROLE=PLAYER",
-        ),
-    ]
-    learning: Annotated[
-        str | None,
-        Setting(
-            "Whether the jester learns from game to game: off, on or off,on.",
-            shown="off",
-            choices=("off", "on", "off,on"),
-        ),
-    ]
-    prompts: Annotated[str, Setting("The name of a set of prompts, or a folder of templates.", "full")]
-    roles: Annotated[
-        str, Setting("balanced over names and places, shuffled in each game, or fixed.", "balanced", choices=SEATINGS)
-    ]
-    part: Annotated[
-        str | None,
-        Setting("Play only the K-th of N shares of the plan.", metavar="K/N"),
-    ]
-    preview: Annotated[
-        int | None,
-        Setting("Play only this many games, show them, and ask whether to go on.", at_least=1, saved=False),
-    ]
+    players: Annotated[Several, Option(flag="--player", shown=DEFAULT_PLAYER, choices=player_names)] = Field(
+        default=(),
+        description="A player; may be repeated: scripted:bold, openai:MODEL[@URL], local:MODEL.",
+    )
+    games: int = Field(default=10, ge=1, description="Games in each cell.")
+    seed: int = Field(default=0, description="Seed of everything that is drawn.")
+    design: Annotated[str | None, Option(shown="the game's own", choices=DESIGNS)] = Field(
+        default=None,
+        description="background: one role by a player, the others by a background; full: every combination; self: "
+        "each player alone; factorial: self, with learning off and on.",
+    )
+    background: Annotated[Several, Option(shown="every player", choices=player_names)] = Field(
+        default=(), description="A background player; may be repeated."
+    )
+    cells: Path | None = Field(
+        default=None,
+        description="A CSV of cells instead of a design: one column for each role, and games if their numbers differ; "
+        "--player NAME=PLAYER says who plays a name in it.",
+    )
+    seats: Annotated[Several, Option(flag="--seat", metavar="ROLE=PLAYER")] = Field(
+        default=(),
+        description="Who plays a role, instead of a design: one table; may be repeated, for other roles.",
+    )
+    learning: Annotated[str | None, Option(shown="off", choices=("off", "on", "off,on"))] = Field(
+        default=None, description="Whether the jester learns from game to game: off, on or off,on."
+    )
+    prompts: Prompts = "full"
+    roles: Annotated[str, Option(choices=SEATINGS)] = Field(
+        default="balanced", description="balanced over names and places, shuffled in each game, or fixed."
+    )
+    part: Annotated[str | None, Option(metavar="K/N")] = Field(
+        default=None, description="Play only the K-th of N shares of the plan."
+    )
+    preview: int | None = Field(
+        default=None,
+        ge=1,
+        exclude=True,
+        description="Play only this many games, show them, and ask whether to go on.",
+    )
 
 
 def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, Any], prompts: str | Templates) -> Plan:
@@ -226,14 +205,9 @@ def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, A
 
     Raises UsageError for settings that do not fit together.
     """
-    players, games, design, background, cells, seats = (
-        settings["players"],
-        settings["games"],
-        settings["design"],
-        settings["background"],
-        settings["cells"],
-        settings["seats"],
-    )
+    players: Sequence[str] = settings.players
+    games, design = settings.games, settings.design
+    background, cells, seats = settings.background, settings.cells, settings.seats
     held = roles_in_play(game.resolve(table))
     if cells is not None:
         if background or design or seats:
@@ -249,11 +223,11 @@ def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, A
     else:
         design, players = design or game.design, players or [DEFAULT_PLAYER]
         drawn = designed(design, held, _once(players), _once(background))
-    drawn, learns = cross_learning(drawn, _levels(settings["learning"], design))
+    drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
     plan = make_plan(
-        game.name, table, _once(players), design, drawn, games, settings["seed"], settings["roles"], prompts, learns
+        game.name, table, _once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
     )
-    plan = plan.model_copy(update={"part": str(Part.read(settings["part"])) if settings["part"] else ""})
+    plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
     if not plan.numbers:
         raise UsageError(
             f"--part {plan.part} has no game of this plan; make fewer (with learning, parts are of whole cells)"
@@ -306,7 +280,7 @@ def make_plan(
     if any(learning) and played.learner not in roles_in_play(spec):
         who = f"only the {played.learner} learns, and this game has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
-    resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
+    resolved = spec.replaced(names=spec.seats()).planned()
     specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
     templates = prompts if isinstance(prompts, Templates) else read_templates(prompts, game)
     return Plan(

@@ -13,19 +13,21 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from liescope.common.console import end_by
 from liescope.common.errors import Interrupted, UsageError
-from liescope.common.settings import Setting, like, resolve, saved, split, takes
+from liescope.common.settings import Option, OptionsModel, takes
 from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec
 from liescope.generate.players.player_protocol import Halt
-from liescope.generate.players.run_limits import RunSettings, limits_of
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, JudgingJob, Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import finish
-from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
+from liescope.generate.runs.plan_games import PlanSettings, Prompts, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, live_display
 from liescope.generate.runs.runner import run
@@ -129,16 +131,15 @@ _STATE_EVERY = 2.0  # seconds between two states in the run's folder
 def run_job(
     job: Job,
     out: Path,
-    settings: RunSettings,
+    limits: Limits,
     about: Mapping[str, Any],
     config: RunConfig,
     progress: bool,
 ) -> RunResult:
-    """Do the job in a run folder and write the config there. settings: complete; progress: show it on standard error.
+    """Do the job in a run folder and write the config there. progress: show it on standard error.
 
     Also works inside a running event loop, as in a notebook.
     """
-    limits = limits_of(settings)
     started = time.monotonic()
     written = float("-inf")
     latest: RunProgress | None = None
@@ -161,7 +162,7 @@ def run_job(
                 tally.write(out)
 
         def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
-            return run(job, out, limits, settings["retry_failed"], watch, halt)
+            return run(job, out, limits, limits.retry_failed, watch, halt)
 
         try:
             tally = finish(work, progress)
@@ -183,18 +184,8 @@ def _say_how_to_resume(out: Path, wanted: bool) -> None:
         sys.stderr.write(f"\nstopped; run the same command again to go on with {out}\n")
 
 
-class PlaySettings(PlanSettings, RunSettings, total=False):
+class PlaySettings(PlanSettings, Limits):
     """What `play` takes, beside the options of the game."""
-
-
-@overload
-def play(
-    game: str, *, out: str | os.PathLike[str], progress: bool = False, **settings: Unpack[PlaySettings]
-) -> RunResult: ...
-
-
-@overload
-def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **settings: Any) -> RunResult: ...
 
 
 @takes(PlaySettings, others="table")
@@ -232,12 +223,12 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
         For a model that cannot be asked at the start.
     """
     played, folder = find_game(game), Path(out)
-    own, table = split(PlaySettings, settings)
-    templates = templates_for(own["prompts"], game, folder)
+    own, table = PlaySettings.with_rest(settings)
+    templates = templates_for(own.prompts, game, folder)
     plan = plan_games(played, own, table, templates)
-    config = RunConfig("play", {"game": game, **saved(PlaySettings, own), **_listed(table)})
+    config = RunConfig("play", {"game": game, **own.model_dump(), **_listed(table)})
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    job = Playing(plan, folder, templates, own["preview"])
+    job = Playing(plan, folder, templates, own.preview)
     return run_job(job, folder, own, about, config, progress)
 
 
@@ -247,20 +238,23 @@ def _listed(table: Mapping[str, Any]) -> dict[str, Any]:
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}
 
 
-class RatingSettings(TypedDict, total=False):
+class RatingSettings(OptionsModel):
     """What is rated, with which questions."""
 
-    share: Annotated[float, Setting("Share of the statements to rate, 0 for none.", 1.0, at_least=0, at_most=1)]
-    roles: Annotated[bool, Setting("Name everybody's role, from each seat that lived to the end.", False)]
-    lessons: Annotated[bool, Setting("Tag the lessons that jesters drew.", False)]
-    beliefs: Annotated[
-        bool, Setting("Ask the speakers themselves, afresh, whether they believe the claims that they made.", False)
-    ]
-    prompts: Annotated[str, like(PlanSettings, "prompts")]
-    part: Annotated[str | None, like(PlanSettings, "part", help="Ask only about the K-th of N shares of the games.")]
+    share: float = Field(default=1.0, ge=0, le=1, description="Share of the statements to rate, 0 for none.")
+    roles: bool = Field(default=False, description="Name everybody's role, from each seat that lived to the end.")
+    lessons: bool = Field(default=False, description="Tag the lessons that jesters drew.")
+    beliefs: bool = Field(
+        default=False,
+        description="Ask the speakers themselves, afresh, whether they believe the claims that they made.",
+    )
+    prompts: Prompts = "full"
+    part: Annotated[str | None, Option(metavar="K/N")] = Field(
+        default=None, description="Ask only about the K-th of N shares of the games."
+    )
 
 
-class LabelSettings(RatingSettings, RunSettings, total=False):
+class LabelSettings(RatingSettings, Limits):
     """What `label` takes."""
 
 
@@ -272,7 +266,7 @@ def label(
     claims_by: str | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **settings: Unpack[LabelSettings],
+    **settings: Any,
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
     model list the claims in their statements, seeing nothing but the statement and the names. Or ask the players
@@ -306,10 +300,10 @@ def label(
     PlanChanged
         If the folder holds a different run.
     """
-    source, own = Path(run), resolve(LabelSettings, settings)
+    source, own = Path(run), LabelSettings.of(settings)
     folder, asked, spec = judging_of(source, judge, claims_by, out, own)
-    job = JudgingJob.of(source, asked, spec, own["prompts"], folder, own["part"])
-    options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
+    job = JudgingJob.of(source, asked, spec, own.prompts, folder, own.part)
+    options = {"run": source, "judge": judge, "claims_by": claims_by, **own.model_dump()}
     about = {"run": str(folder), "game": job.plan.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, own, about, RunConfig("label", options), progress)
 
@@ -322,15 +316,15 @@ def judging_of(
     settings: RatingSettings,
 ) -> tuple[Path, str, JudgeSpec]:
     """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
-    if [judge is not None, claims_by is not None, settings["beliefs"]].count(True) != 1:
+    if [judge is not None, claims_by is not None, settings.beliefs].count(True) != 1:
         raise UsageError(
             "give exactly one of --judge (rate the games), --claims-by (have a model list their claims) and --beliefs "
             "(ask the speakers what they believe)"
         )
     if claims_by is not None and not claims_by.startswith("openai:"):
         raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
-    rated = JudgeSpec(settings["share"], settings["roles"], settings["lessons"])
-    spec = rated if judge else JudgeSpec(0.0, claims=claims_by is not None, beliefs=settings["beliefs"])
+    rated = JudgeSpec(settings.share, settings.roles, settings.lessons)
+    spec = rated if judge else JudgeSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
     asked = judge or claims_by or ""
     folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
     if folder.resolve() == source.resolve():

@@ -18,7 +18,7 @@ from liescope.common.errors import UsageError
 from liescope.common.text import plain
 from liescope.games.game_registry import GAMES, game_lines, game_options
 from liescope.generate.players.player_registry import player_names
-from liescope.generate.players.run_limits import RunSettings
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.forecast import CHARACTERS_A_TOKEN, Forecast, forecast, forecast_label
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
@@ -196,7 +196,7 @@ Summary = Annotated[bool, typer.Option("--json", help="Print the summary as one 
 
 
 @app.command()
-@with_settings(PlanSettings, game_options(), RunSettings, run_file=PLAN_FILE)
+@with_settings(PlanSettings, game_options(), Limits, run_file=PLAN_FILE)
 def play(
     *,
     game: Annotated[
@@ -226,7 +226,7 @@ def play(
 
 
 @app.command()
-@with_settings(ContinuationSettings, RunSettings, run_file=PLAN_FILE)
+@with_settings(ContinuationSettings, Limits, run_file=PLAN_FILE)
 def fork(
     *,
     run: Run,
@@ -255,7 +255,7 @@ def fork(
 
 
 @app.command()
-@with_settings(RatingSettings, RunSettings, run_file=PLAN_FILE)
+@with_settings(RatingSettings, Limits, run_file=PLAN_FILE)
 def label(
     *,
     run: Run,

@@ -11,7 +11,7 @@ import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -237,7 +237,7 @@ class Plan(RunPlan):
     @cached_property
     def spec(self) -> GameSpec:
         """The table before roles are dealt."""
-        return find_game(self.game).restore(self.options)
+        return find_game(self.game).spec.replaced(**self.options)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -302,7 +302,7 @@ class Plan(RunPlan):
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
         """The game, ready to start. lessons: what the learner of a learning cell knows."""
         learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
-        spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
+        spec = self.spec.replaced(names=game.seats, roles=game.roles, **learning)
         return find_game(self.game).make(spec, game.seed, game.game_id)
 
     def _seed(self, number: int) -> int:

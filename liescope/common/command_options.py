@@ -74,7 +74,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
     plain = setting.default if isinstance(setting.default, str | int | float) and setting.default != "" else None
     typed = setting.type | None if plain is None else setting.type
     option = typer.Option(
-        *([setting.flag] if setting.flag else []),
+        *([setting.option] if setting.flag or setting.one_way else []),
         help=escape(f"{setting.help}{setting.notes}"),
         metavar=setting.metavar,
         show_default=plain is not None and not setting.shown and setting.type is not bool,

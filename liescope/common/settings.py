@@ -1,63 +1,83 @@
-"""Settings, each declared once: the keywords of a function, a command's options, run.toml, messages and docs are made
-of the declaration.
+"""Options, each declared once, as a field of a pydantic model: the keywords of a function, a command's options, config
+files, checks, messages and docs are made of the declaration. Actions, detectors, importers, exporters, games and
+players all declare theirs so.
 
-A settings class is a `TypedDict` whose fields carry a `Setting`:
+    class FitSettings(OptionsModel):
+        draws: int = Field(default=1000, ge=1, description="Draws to keep of each chain.")
 
-    class FitSettings(TypedDict, total=False):
-        draws: Annotated[int, Setting("Draws to keep of each chain.", 1000, at_least=1)]
-
-A function takes them with `**settings: Unpack[FitSettings]` under `@takes(FitSettings)` and fills them in with
-`resolve`; a command gets its options with `liescope.common.command_options.with_settings`. Classes compose by
-inheritance.
+A function takes them as `**settings` under `@takes(FitSettings)` and reads them with `FitSettings.of(settings)`; a
+command gets its options with `liescope.common.command_options.with_settings`. Models compose by inheritance.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 import os
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
-from numbers import Integral, Real
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
+from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticKnownError
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import sentence
 
-S = TypeVar("S", bound=Mapping[str, Any])
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting. help: one or more sentences; default: its value where none is given; at_least, above, at_most: the
-    limits of a number; group: the heading that it stands under; shown: its default in words; flag: its option, where
-    the name does not tell; metavar: what stands for a value in the help; saved: whether run.toml keeps it; choices:
-    the names that a shell completes, or what gives them.
+def several(value: Any) -> Any:
+    """A text or path that stands alone as a list of it."""
+    return (value,) if isinstance(value, str | os.PathLike) else value
 
-    name, type and optional (None is a value) are read from the field that carries it.
+
+Several = Annotated[tuple[str, ...], BeforeValidator(several)]
+"""Any number of texts; one of them may stand alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a field is shown as an option, where its name, type, default and description do not tell; it stands in the
+    field's `Annotated`. flag: its option; metavar: what stands for a value in the help; shown: its default in words;
+    choices: the names that a shell completes, or what gives them; typed: the type of what is typed; one_way: a switch
+    that has no --no-NAME; later: the option came after the first release, and a plan leaves it out at its default, so
+    that older plans keep their hash.
     """
 
+    flag: str = ""
+    metavar: str | None = None
+    shown: str = ""
+    choices: Iterable[str] | Callable[[], Iterable[str]] = ()
+    typed: Any = None
+    one_way: bool = False
+    later: bool = False
+
+
+Switch = Annotated[bool, Option(one_way=True)]
+"""Off, unless it is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting(Option):
+    """What a field declares, for whoever shows or checks it. type: of a value that is typed; optional: None is a value;
+    at_least, above, at_most: the limits of a number; group: the heading that it stands under; saved: whether run.toml
+    keeps it; annotation: of the field, with what checks it.
+    """
+
+    name: str
     help: str
+    type: Any = str
     default: Any = None
     at_least: float | None = None
     above: float | None = None
     at_most: float | None = None
     group: str = ""
-    shown: str = ""
-    flag: str = ""
-    metavar: str | None = None
     saved: bool = True
-    choices: Iterable[str] | Callable[[], Iterable[str]] = ()
-    name: str = ""
-    type: Any = str
-    optional: bool = True
+    annotation: Any = Any
 
     @property
     def option(self) -> str:
@@ -76,109 +96,156 @@ class Setting:
     @property
     def notes(self) -> str:
         """What follows its help: the limits, and a default that needs words."""
-        switch = self.type is bool and not self.flag and self.default is not None
+        switch = self.type is bool and not self.one_way and self.default is not None
         words = self.shown or (("on" if self.default else "off") if switch else "")
         return "".join(f" [{note}]" for note in (self.limits, words and f"default: {words}") if note)
 
     def checked(self, value: Any) -> Any:
-        """The value, a list of it as a tuple. Raises UsageError for one that it may not be."""
-        if value is None and self.optional:
-            return None
-        if get_origin(self.type) is list:
-            return (value,) if isinstance(value, str | os.PathLike) else tuple(value)
-        if get_origin(self.type) is Literal and value not in get_args(self.type):
-            raise UnknownName(f"value of {self.option}", str(value), get_args(self.type))
-        if self.type not in (int, float):
-            return value
-        kind, words = (Integral, "a whole number") if self.type is int else (Real, "a number")
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise UsageError(f"{self.option} must be {words}, got {value!r}")
-        if not self._allows(float(value)):
-            shown = f"{value:,}" if self.type is int else f"{value:g}"
-            raise UsageError(f"{self.option} must be {self.limits or 'a finite number'}, got {shown}")
+        """The value, as the model has it. Raises UsageError for one that it may not be."""
+        try:
+            return TypeAdapter(self.annotation, config=OptionsModel.model_config).validate_python(value)
+        except ValidationError as error:
+            raise self.refused(error.errors()[0]) from None
+
+    def refused(self, error: Mapping[str, Any]) -> UsageError:
+        """What is said of a value that pydantic refused."""
+        kind, value = error["type"], error["input"]
+        if kind == "literal_error":
+            return UnknownName(f"value of {self.option}", str(value), get_args(self.type))
+        if kind == "value_error" or self.type not in (int, float):
+            return UsageError(f"{self.option}: {_words(error)}")
+        if kind in ("greater_than_equal", "greater_than", "less_than_equal", "less_than", "finite_number"):
+            shown = f"{value:g}" if isinstance(value, float) else str(value)
+            return UsageError(f"{self.option} must be {self.limits or 'a finite number'}, got {shown}")
+        number = "a whole number" if self.type is int else "a number"
+        return UsageError(f"{self.option} must be {number}, got {value!r}")
+
+
+def _words(error: Mapping[str, Any]) -> str:
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+class OptionsModel(BaseModel):
+    """The base of all that declares options. A field with a description is an option; one that is excluded is not
+    written to files. The types are forgiving (`"3"` is 3), for what comes from a spec string is text.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, defer_build=True)
+    heading: ClassVar[str] = ""
+    """What the options of this class, not those of its bases, stand under in the help of a command."""
+    general: ClassVar[frozenset[str]] = frozenset()
+    """Fields that every command has an option of its own for."""
+    dashed: ClassVar[bool] = True
+    """Whether they are options of commands, not of spec strings."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_for_a_number(cls, value: Any, info: Any) -> Any:
+        if isinstance(value, bool) and given_type(cls.model_fields[info.field_name].annotation) in (int, float):
+            raise PydanticKnownError("int_type")  # pydantic would take True as 1
         return value
 
-    def _allows(self, number: float) -> bool:
-        return (
-            math.isfinite(number)
-            and (self.at_least is None or number >= self.at_least)
-            and (self.above is None or number > self.above)
-            and (self.at_most is None or number <= self.at_most)
-        )
+    @classmethod
+    def of(cls, given: Mapping[str, Any], whose: str = "") -> Self:
+        """What was given, checked, with the default of everything else. whose: what the options belong to, in messages.
+
+        Raises UsageError for a value that an option may not have, UnknownName for an option that there is not.
+        """
+        known = settings_of(cls)
+        for name in given:
+            if name not in known and name not in cls.model_fields:
+                raise cls._unknown(name, whose)
+        try:
+            return cls.model_validate(dict(given))
+        except ValidationError as error:
+            first = error.errors()[0]
+            setting = known.get(str(next(iter(first["loc"]), "")))
+            said = setting.refused(first) if setting else UsageError(_words(first))
+            raise (UsageError(f"{whose}: {said}") if whose else said) from None
+
+    @classmethod
+    def _unknown(cls, name: str, whose: str) -> UnknownName:
+        own = {name: setting for name, setting in settings_of(cls).items() if name not in cls.general}
+        if not whose:
+            return UnknownName("setting", name, own)
+        shown = f"--{name.replace('_', '-')}" if cls.dashed else name
+        return UnknownName(f"option of {whose}", shown, [each.option for each in own.values()])
+
+    @classmethod
+    def with_rest(cls, given: Mapping[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """What was given as `of` has it, and the rest, which belongs to others. Raises UsageError."""
+        known = settings_of(cls)
+        own = cls.of({name: value for name, value in given.items() if name in known})
+        return own, {name: value for name, value in given.items() if name not in known}
+
+
+def read_query(query: str) -> dict[str, str]:
+    """The options of a spec string, `name=value&…`, as text. Raises UsageError for one that is given twice."""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UsageError(f"{query} gives {twice} twice; leave one of them out")
+    return dict(pairs)
 
 
 @cache
-def settings_of(declared: type) -> Mapping[str, Setting]:
-    """The settings that a class declares, by name, in order: those of its bases first."""
-    hints = get_type_hints(declared, include_extras=True)
-    return {name: setting for name, hint in hints.items() if (setting := _read(name, hint)) is not None}
+def settings_of(declared: type[OptionsModel]) -> Mapping[str, Setting]:
+    """The options that a model declares, by name, in order: its own, then those of its bases."""
+    homes: dict[str, type] = {}
+    for base in declared.__mro__:
+        homes |= {name: base for name in inspect.get_annotations(base) if name not in homes}
+    return {
+        field.alias or name: _read(field, field.alias or name, home, declared.dashed)
+        for name, home in homes.items()
+        if (field := declared.model_fields.get(name)) is not None and field.description
+    }
 
 
-def _read(name: str, hint: Any) -> Setting | None:
-    found = next((part for part in getattr(hint, "__metadata__", ()) if isinstance(part, Setting)), None)
-    if found is None:
-        return None
-    return replace(found, name=name, type=given_type(get_args(hint)[0]), optional=_may_be_none(get_args(hint)[0]))
+def _read(field: FieldInfo, name: str, home: type, dashed: bool) -> Setting:
+    said = [part for part in field.metadata if isinstance(part, Option)]
+    extras: dict[str, Any] = {
+        each.name: next((value for part in said if (value := getattr(part, each.name))), each.default)
+        for each in fields(Option)
+    }
+    extras["flag"] = extras["flag"] or ("" if dashed else name)
+    limits = {limit: _limit(field, limit) for limit in ("ge", "gt", "le")}
+    return Setting(
+        **extras,
+        name=name,
+        help=field.description or "",
+        type=extras["typed"] or given_type(field.annotation),
+        default=field.get_default(call_default_factory=False),
+        at_least=limits["ge"],
+        above=limits["gt"],
+        at_most=limits["le"],
+        group=str(home.__dict__.get("heading", "")),
+        saved=not field.exclude,
+        annotation=Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation,
+    )
+
+
+def _limit(field: FieldInfo, name: str) -> float | None:
+    return next((getattr(part, name) for part in field.metadata if hasattr(part, name)), None)
 
 
 def given_type(hint: Any) -> Any:
     """The type of a value that is typed in: X for `X | None`, Path for anything that may be a path, list for any
     sequence, str for what may also be a text.
     """
-    parts = [part for part in _parts(hint) if part is not type(None)]
-    if any(get_origin(part) is os.PathLike for part in parts):
-        return Path
+    if get_origin(hint) is Annotated:
+        return given_type(get_args(hint)[0])
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    parts = tuple(part for part in parts if part is not type(None))
     if str in parts:
         return str
     (plain,) = parts
-    return types.GenericAlias(list, (given_type(get_args(plain)[0]),)) if get_origin(plain) is Sequence else plain
+    if get_origin(plain) is list or (get_origin(plain) is tuple and Ellipsis in get_args(plain)):
+        return types.GenericAlias(list, (given_type(get_args(plain)[0]),))
+    return plain
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
-def _may_be_none(hint: Any) -> bool:
-    return type(None) in _parts(hint)
-
-
-def like(declared: type, name: str, **changed: Any) -> Setting:
-    """The setting of another class, with other words or another heading."""
-    return replace(settings_of(declared)[name], **changed)
-
-
-def default_of(declared: type, name: str) -> Any:
-    """The default of one setting."""
-    return settings_of(declared)[name].default
-
-
-def resolve(declared: type[S], given: Mapping[str, Any]) -> S:
-    """What was given, checked, with the default of everything else.
-
-    Raises UsageError for a value that a setting may not have, UnknownName for a setting that there is not.
-    """
-    settings = settings_of(declared)
-    for name in given:
-        if name not in settings:
-            raise UnknownName("setting", name, settings)
-    found = {name: each.checked(given[name]) if name in given else each.default for name, each in settings.items()}
-    return cast(S, found)
-
-
-def split(declared: type[S], given: Mapping[str, Any]) -> tuple[S, dict[str, Any]]:
-    """What was given as `resolve` has it, and the rest, which belongs to others. Raises UsageError."""
-    settings = settings_of(declared)
-    own = resolve(declared, {name: value for name, value in given.items() if name in settings})
-    return own, {name: value for name, value in given.items() if name not in settings}
-
-
-def saved(declared: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a file may keep."""
-    return {name: settings[name] for name, each in settings_of(declared).items() if each.saved}
-
-
-def takes(declared: type, others: str = "") -> Callable[[F], F]:
-    """Show in a function's signature and docstring which settings its `**settings` are. others: the name of what else
+def takes(declared: type[OptionsModel], others: str = "") -> Callable[[F], F]:
+    """Show in a function's signature and docstring which options its `**settings` are. others: the name of what else
     it takes by keyword, in the signature.
 
     In the docstring, the entry `**settings` of the section Parameters stands for them.
@@ -206,11 +273,11 @@ def _documented(setting: Setting) -> Iterator[str]:
     yield f"    {setting.help}{setting.notes}"
 
 
-def settings_table(declared: type | Sequence[Setting]) -> Iterator[str]:
+def settings_table(settings: Iterable[Setting]) -> Iterator[str]:
     """The settings as lines of a Markdown table: option, default, limits, what it does."""
     yield "| option | default | limits | what it does |"
     yield "|---|---|---|---|"
-    for each in settings_of(declared).values() if isinstance(declared, type) else declared:
+    for each in settings:
         switch = isinstance(each.default, bool)
         plain = ("on" if each.default else "off") if switch else "" if each.default in (None, ()) else str(each.default)
         usual = each.shown or plain
@@ -218,58 +285,33 @@ def settings_table(declared: type | Sequence[Setting]) -> Iterator[str]:
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-class OptionsModel(BaseModel):
-    """The base of a declared set of options. A field's description is its help."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    general: ClassVar[frozenset[str]] = frozenset()
-    """Fields that every command has an option of its own for."""
-
-    @classmethod
-    def of(cls, kind: str, given: Mapping[str, Any]) -> Self:
-        """The options of `kind`. Raises UsageError, naming the option and its allowed values."""
-        if odd := sorted(set(given) - set(cls.model_fields)):
-            takes = ", ".join(_flag(name) for name in cls.model_fields if name not in cls.general) or "none of its own"
-            raise UsageError(f"{kind} has no option {', '.join(map(_flag, odd))}; it takes {takes}")
-        try:
-            return cls.model_validate(dict(given))
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
-            why = first["msg"].removeprefix("Value error, ")
-            raise UsageError(f"{kind}: {f'{_flag(name)}: ' if name else ''}{why}") from error
-
-
 def declare(models: Mapping[str, type[OptionsModel]]) -> list[Setting]:
-    """Command options of several kinds. An option that several kinds share appears once, under a heading that names
-    them. Raises TypeError if two kinds give one option different types.
+    """The options of several kinds. One that several kinds share appears once, under a heading that names them, and
+    without a default. Raises TypeError if two kinds give one option different types.
     """
-    names = dict.fromkeys(name for model in models.values() for name in model.model_fields if name not in model.general)
-    return [
-        _declare(name, {kind: m.model_fields[name] for kind, m in models.items() if name in m.model_fields})
-        for name in names
-    ]
+    by_name: dict[str, dict[str, Setting]] = {}
+    for kind, model in models.items():
+        for name, each in settings_of(model).items():
+            if name not in model.general:
+                by_name.setdefault(name, {})[kind] = each
+    return [_merged(each) for each in by_name.values()]
 
 
-def _declare(name: str, fields: Mapping[str, FieldInfo]) -> Setting:
-    found = {given_type(field.annotation) for field in fields.values()}
-    if len(found) > 1:
-        raise TypeError(f"the option {name!r} has another type in each of {', '.join(fields)}; give them one")
+def _merged(kinds: Mapping[str, Setting]) -> Setting:
+    first, *others = kinds.values()
+    if any(other.type != first.type for other in others):
+        raise TypeError(f"the option {first.name!r} has another type in each of {', '.join(kinds)}; give them one")
     described: dict[str, list[str]] = {}
-    for kind, one in fields.items():
-        described.setdefault(f"{one.description}".rstrip(".") + _default(one.default), []).append(kind)
+    for kind, one in kinds.items():
+        described.setdefault(one.help.rstrip(".") + _default(one.default), []).append(kind)
     if len(described) == 1:
         words = sentence(next(iter(described)))
     else:
         words = "; ".join(f"{', '.join(kinds)}: {words}" for words, kinds in described.items()) + "."
-    return Setting(words, group=f"Options of {', '.join(fields)}", name=name, type=found.pop())
+    return Setting(name=first.name, help=words, type=first.type, group=f"Options of {', '.join(kinds)}")
 
 
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f" ({'on' if value else 'off'})"
     return "" if value in ("", None) else f" ({value:g})" if isinstance(value, float) else f" ({value})"
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

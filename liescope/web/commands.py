@@ -8,12 +8,10 @@ from typing import Annotated
 import typer
 
 from liescope.common.command_options import Given, with_settings
-from liescope.common.settings import Setting
 from liescope.common.text import plain
-from liescope.web.web_settings import PeopleSettings, SiteSettings, TableSettings, ViewSettings
+from liescope.web.web_settings import ServeSettings, ViewSettings
 
 app = typer.Typer()
-_ASSESS = Setting("Ask for reports and ratings after each statement.", flag="--assess", name="assess", type=bool)
 
 
 @app.command()
@@ -42,7 +40,7 @@ def view(
 
 
 @app.command()
-@with_settings(TableSettings, [_ASSESS], SiteSettings, PeopleSettings)
+@with_settings(ServeSettings)
 def serve(
     *,
     out: Annotated[Path, typer.Option(help="The folder for the tables and the runs of their games.")],

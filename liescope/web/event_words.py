@@ -7,7 +7,6 @@ of events, with what they hold, are told in the words of pages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 
 from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind
@@ -66,7 +65,7 @@ def check_told_to_players(game: str, events: Iterable[Event]) -> None:
 
 def _options(game: str) -> frozenset[str] | None:
     """The options of a game, which its rules tell everybody; None for a game that cannot be played."""
-    return frozenset(field.name for field in fields(GAMES[game].spec)) if game in GAMES else None
+    return frozenset(type(GAMES[game].spec).model_fields) if game in GAMES else None
 
 
 def _check(game: str, events: Iterable[Event], options: frozenset[str] | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -31,7 +30,7 @@ def play() -> Callable[..., GameRecord]:
     def play(
         *models: str, mafia_wins: bool, seed: int = 0, failure: str = "", source: Source = Source.MODEL
     ) -> GameRecord:
-        game = MiniMafia(replace(MINI_MAFIA, roles=ROLES), seed, f"game-{seed}")
+        game = MiniMafia(MINI_MAFIA.replaced(roles=ROLES), seed, f"game-{seed}")
         session = start(lambda: game)
         mafioso, detective = game.names[:2]
 

@@ -69,7 +69,7 @@ def werewolf(
     """One game of ten with a jester, every statement assessed; where it learns, with the lessons that were drawn."""
     spec = WerewolfSpec(assess=assess, learning=learning)
     if not jester:
-        spec = replace(spec, villagers=7, jesters=0)
+        spec = spec.replaced(villagers=7, jesters=0)
     meta = {"learning": learning, "turn": seed, "seating": "shuffled"}
     done = finished(
         lambda: Werewolf(spec, seed, f"wolf-{model}-{seed}-{learning}-{jester}"), model, seed, failure, **meta

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 import typer
+from pydantic import Field
 from typer.main import get_command
 
 from liescope.common.command_options import Given, with_settings
 from liescope.common.errors import LiescopeError, UsageError
-from liescope.common.settings import Setting, like, resolve, saved, settings_of, split, takes
+from liescope.common.settings import Option, OptionsModel, Setting, Several, settings_of, takes
 
 
-class Shared(TypedDict, total=False):
-    cost: Annotated[float | None, Setting("Stop when so much is spent.", above=0, at_most=100, group="Budget")]
-    secret: Annotated[Sequence[str], Setting("Which key goes where.", (), saved=False)]
+class Shared(OptionsModel):
+    heading: ClassVar[str] = "Budget"
+
+    cost: float | None = Field(default=None, gt=0, le=100, description="Stop when so much is spent.")
+    secret: Several = Field(default=(), exclude=True, description="Which key goes where.")
 
 
-class Cooking(TypedDict, total=False):
-    pans: Annotated[int, Setting("Pans at once.", 2, at_least=1, at_most=256)]
-    dishes: Annotated[Sequence[str], Setting("A dish; may be repeated.", (), shown="soup", flag="--dish")]
-    salt: Annotated[bool, Setting("Add salt.", True)]
-    book: Annotated[str | os.PathLike[str] | None, Setting("Where recipes are.")]
-    heat: Annotated[Literal["low", "high"], Setting("How hot.", "low")]
-    rest: Annotated[str | float, Setting("How long to wait.", "10m")]
+class Cooking(OptionsModel):
+    pans: int = Field(default=2, ge=1, le=256, description="Pans at once.")
+    dishes: Annotated[Several, Option(flag="--dish", shown="soup")] = Field(
+        default=(), description="A dish; may be repeated."
+    )
+    salt: bool = Field(default=True, description="Add salt.")
+    book: Path | None = Field(default=None, description="Where recipes are.")
+    heat: Literal["low", "high"] = Field(default="low", description="How hot.")
+    rest: str | float = Field(default="10m", description="How long to wait.")
 
 
-class CookSettings(Cooking, Shared, total=False):
-    tasters: Annotated[int, like(Cooking, "pans", help="Who tastes.", default=1)]
+class CookSettings(Cooking, Shared):
+    tasters: int = Field(default=1, ge=1, description="Who tastes.")
 
 
 @takes(CookSettings, others="spices")
-def cook(meal: str, *, out: str = "", **settings: Unpack[CookSettings]) -> CookSettings:
+def cook(meal: str, *, out: str = "", **settings: Any) -> CookSettings:
     """Cook a meal.
 
     Parameters
@@ -51,10 +54,10 @@ def cook(meal: str, *, out: str = "", **settings: Unpack[CookSettings]) -> CookS
     CookSettings
         What was used.
     """
-    return resolve(CookSettings, settings)
+    return CookSettings.of(settings)
 
 
-PARTS = [Setting("How much pepper.", name="pepper", type=int, group="Spices")]
+PARTS = [Setting(name="pepper", help="How much pepper.", type=int, group="Spices")]
 
 
 @pytest.fixture
@@ -80,9 +83,9 @@ def call(app: typer.Typer, *words: str) -> None:
 
 
 def test_what_is_not_given_has_its_default() -> None:
-    assert [cook("pie")[name] for name in ("pans", "dishes", "book", "tasters")] == [2, (), None, 1]
-    assert cook("pie", pans=3, dishes=["a", "b"])["dishes"] == ("a", "b")
-    assert cook("pie", dishes="stew")["dishes"] == ("stew",)
+    assert [getattr(cook("pie"), name) for name in ("pans", "dishes", "book", "tasters")] == [2, (), None, 1]
+    assert cook("pie", pans=3, dishes=["a", "b"]).dishes == ("a", "b")
+    assert cook("pie", dishes="stew").dishes == ("stew",)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +118,12 @@ def test_the_signature_and_the_docstring_show_every_setting() -> None:
 
 
 def test_settings_and_what_belongs_to_others_are_told_apart() -> None:
-    own, rest = split(Cooking, {"pans": 3, "pepper": 2})
-    assert (own["pans"], own["salt"], rest) == (3, True, {"pepper": 2})
+    own, rest = Cooking.with_rest({"pans": 3, "pepper": 2})
+    assert (own.pans, own.salt, rest) == (3, True, {"pepper": 2})
 
 
 def test_a_file_keeps_what_it_may() -> None:
-    assert list(saved(Shared, resolve(Shared, {"cost": 2.5, "secret": ["A@b"]}))) == ["cost"]
+    assert list(Shared.of({"cost": 2.5, "secret": ["A@b"]}).model_dump()) == ["cost"]
 
 
 def test_only_what_was_given_or_has_a_default_arrives(app: typer.Typer, seen: dict[str, Any]) -> None:
@@ -140,6 +143,6 @@ def test_only_what_was_given_or_has_a_default_arrives(app: typer.Typer, seen: di
 def test_an_option_called_like_one_of_the_command_is_refused_with_one_line() -> None:
     with pytest.raises(LiescopeError, match=r"^the option --out of Chess is called like one that liescope move has"):
 
-        @with_settings([Setting("Where.", name="out", group="Chess")])
+        @with_settings([Setting(name="out", help="Where.", group="Chess")])
         def move(*, out: str, given: Given) -> None:
             """Move."""

@@ -26,7 +26,7 @@ def test_a_registered_game_keeps_its_promises_to_every_room(game: PlayableGame, 
 def test_a_plan_of_a_game_can_be_made_and_restored(game: PlayableGame) -> None:
     roles = tuple(role for role, count in game.spec.composition().items() if count)
     plan = make_plan(game.name, {}, ["a"], game.design, [("a",) * len(roles)], 1, 1)
-    assert replace(plan.spec, names=game.spec.names) == game.spec
+    assert plan.spec.replaced(names=game.spec.names) == game.spec
 
 
 class Poker(MiniMafia):
@@ -35,7 +35,7 @@ class Poker(MiniMafia):
     name = "poker"
 
 
-POKER = PlayableGame("poker", "Poker", MafiaSpec(1, 1, 2, days=1), Poker)
+POKER = PlayableGame("poker", "Poker", MafiaSpec(mafiosos=1, detectives=1, villagers=2, days=1), Poker)
 
 
 @pytest.mark.parametrize("check", PART_CHECKS, ids=lambda check: check.__name__)

@@ -6,7 +6,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -58,24 +58,26 @@ NAMES = ("Zoë", "Ann Lee", "明", "O'Hara", "a")
 SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
 LESSONS = (Lesson(LessonKind.TO_DO, "Vote late."), Lesson(LessonKind.TO_AVOID, "Do not plead."))
 TABLES: dict[str, GameSpec] = {  # each begins with the name of its game
-    "mafia without a detective": MafiaSpec(2, 0, 4),
-    "mafia of two": MafiaSpec(1, 0, 1),
-    "mafia without villagers, scripted": MafiaSpec(1, 2, 0, scripted_night=True),
-    "mafia of two days": MafiaSpec(2, 1, 5, days=2),
-    "mafia assessed": MafiaSpec(2, 1, 3, rounds=1, assess=True),
-    "mafia with mutual discovery": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
-    "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
-    "mini-mafia with both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
-    "werewolf with a seer": replace(SHORT, seers=1, villagers=5),
-    "werewolf with three wolves and two doctors": replace(SHORT, werewolves=3, doctors=2),
-    "werewolf without a doctor": replace(SHORT, doctors=0, villagers=3),
-    "werewolf with one wolf": replace(SHORT, werewolves=1, villagers=2, doctors=0, jesters=0),
-    "werewolf with two jesters": replace(SHORT, jesters=2, villagers=4),
-    "werewolf without talk": replace(SHORT, debate_turns=0, defence_turns=0),
-    "werewolf of one day": replace(SHORT, days=1),
-    "werewolf assessed": replace(SHORT, villagers=4, debate_turns=2, defence_turns=1, assess=True),
-    "werewolf assessed in part": replace(SHORT, assess=True, assess_share=0.3, show_suspicion=True),
-    "werewolf with a jester who learns": replace(SHORT, learning=True, lessons=LESSONS),
+    "mafia without a detective": MafiaSpec(mafiosos=2, detectives=0, villagers=4),
+    "mafia of two": MafiaSpec(mafiosos=1, detectives=0, villagers=1),
+    "mafia without villagers, scripted": MafiaSpec(mafiosos=1, detectives=2, villagers=0, scripted_night=True),
+    "mafia of two days": MafiaSpec(mafiosos=2, detectives=1, villagers=5, days=2),
+    "mafia assessed": MafiaSpec(mafiosos=2, detectives=1, villagers=3, rounds=1, assess=True),
+    "mafia with mutual discovery": MafiaSpec(
+        mafiosos=2, detectives=2, villagers=4, mutual_discovery=True, reveal_dead=True
+    ),
+    "mini-mafia of 8 rounds": MINI_MAFIA.replaced(rounds=8),
+    "mini-mafia with both discovered": MINI_MAFIA.replaced(mutual_discovery=True, reveal_dead=True),
+    "werewolf with a seer": SHORT.replaced(seers=1, villagers=5),
+    "werewolf with three wolves and two doctors": SHORT.replaced(werewolves=3, doctors=2),
+    "werewolf without a doctor": SHORT.replaced(doctors=0, villagers=3),
+    "werewolf with one wolf": SHORT.replaced(werewolves=1, villagers=2, doctors=0, jesters=0),
+    "werewolf with two jesters": SHORT.replaced(jesters=2, villagers=4),
+    "werewolf without talk": SHORT.replaced(debate_turns=0, defence_turns=0),
+    "werewolf of one day": SHORT.replaced(days=1),
+    "werewolf assessed": SHORT.replaced(villagers=4, debate_turns=2, defence_turns=1, assess=True),
+    "werewolf assessed in part": SHORT.replaced(assess=True, assess_share=0.3, show_suspicion=True),
+    "werewolf with a jester who learns": SHORT.replaced(learning=True, lessons=LESSONS),
 }
 
 
@@ -109,9 +111,9 @@ def variants(game: PlayableGame) -> dict[str, Maker]:
     names = tuple(f"{name}{number}" for number, name in enumerate(NAMES * 3))[:count]
     specs = {
         "": spec,
-        " assessed": replace(spec, assess=True, assess_share=0.7, show_suspicion=True),
-        " with other names, fixed roles, no limit": replace(
-            spec, names=names, roles=tuple(spec.deck()), message_limit=None
+        " assessed": spec.replaced(assess=True, assess_share=0.7, show_suspicion=True),
+        " with other names, fixed roles, no limit": spec.replaced(
+            names=names, roles=tuple(spec.deck()), message_limit=None
         ),
     }
     return {f"{game.name}{words}": table(game, short(spec)) for words, spec in specs.items()}
@@ -124,7 +126,7 @@ def table(game: PlayableGame, spec: GameSpec) -> Maker:
 def short(spec: GameSpec) -> GameSpec:
     """The same table with less talk, where it has a limit of turns."""
     turns: dict[str, Any] = {"debate_turns": 3, "defence_turns": 2}
-    return replace(spec, **{name: most for name, most in turns.items() if hasattr(spec, name)})
+    return spec.replaced(**{name: most for name, most in turns.items() if hasattr(spec, name)})
 
 
 OURS: dict[str, Maker] = {

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import pytest
 import typer
+from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.settings import OptionsModel, declare
@@ -60,8 +61,8 @@ def test_every_option_is_described_has_a_default_and_is_on_the_command(importer:
         assert field.description
         assert not field.is_required()
         assert f"--{name.replace('_', '-')}" in taken
-    with pytest.raises(UsageError, match="has no option --colour"):
-        importer.Options.of(importer.format, {"colour": "red"})
+    with pytest.raises(UsageError, match=r"unknown option of .* '--colour'"):
+        importer.Options.of({"colour": "red"}, importer.format)
 
 
 def _log(folder: Path) -> list[Path]:
@@ -150,10 +151,10 @@ def test_a_source_that_is_not_there_is_named(importer: type[Importer], tmp_path:
 
 def test_kinds_that_share_an_option_share_its_type() -> None:
     class One(OptionsModel):
-        size: int = 1
+        size: int = Field(default=1, description="How large.")
 
     class Other(OptionsModel):
-        size: str = ""
+        size: str = Field(default="", description="How large.")
 
     assert [option.name for option in declare({"one": One, "two": One})] == ["size"]
     with pytest.raises(TypeError, match="another type"):

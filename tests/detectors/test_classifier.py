@@ -203,7 +203,7 @@ def test_a_trained_model_is_a_calibrated_classifier(tmp_path: Path) -> None:
     ("model", "texts", "labels", "words"),
     [
         (LieDetector("no-such"), TEXTS, LABELS, "unknown kind of detector 'no-such'"),
-        (LieDetector(wrods=2), TEXTS, LABELS, "tfidf has no option --wrods; it takes --words"),
+        (LieDetector(wrods=2), TEXTS, LABELS, "unknown option of tfidf '--wrods'"),
         (LieDetector(words=9), TEXTS, LABELS, "--words"),
         (LieDetector(context=-1), TEXTS, LABELS, "context"),
         (LieDetector(target="guilt"), TEXTS, LABELS, "unknown target 'guilt'"),

@@ -49,7 +49,7 @@ def wolves(number: int) -> GameRecord:
 
 def mini(number: int) -> GameRecord:
     table = {"scripted_night": True, "days": 1, "names": MINI_MAFIA.names}
-    return play(MiniMafia(MafiaSpec(1, 1, 2, **table), number, f"mini-{number}"))
+    return play(MiniMafia(MafiaSpec(mafiosos=1, detectives=1, villagers=2, **table), number, f"mini-{number}"))
 
 
 @pytest.fixture(scope="module")

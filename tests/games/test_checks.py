@@ -25,7 +25,7 @@ def game() -> GameRecord:
         said = Assessment(True, "omission", 0.5, 0.5, "so")
         return Reply(assessment=said) if ask.about is not None else Reply(text="I am a villager.")
 
-    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 1, "g"))
+    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(assess=True), 1, "g"))
     drive(session, answer)
     return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
 

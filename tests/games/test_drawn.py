@@ -19,7 +19,7 @@ from liescope.games.werewolf import Werewolf, WerewolfSpec
 WOLVES = WerewolfSpec(villagers=5, doctors=2, werewolves=3, seers=1, debate_turns=0, defence_turns=0, days=3)
 GAMES: dict[str, Callable[[int], Game]] = {
     "mini-mafia": lambda seed: MiniMafia(MINI_MAFIA, seed, "m"),
-    "mafia": lambda seed: Mafia(MafiaSpec(2, 2, 5), seed, "m"),
+    "mafia": lambda seed: Mafia(MafiaSpec(mafiosos=2, detectives=2, villagers=5), seed, "m"),
     "werewolf": lambda seed: Werewolf(WOLVES, seed, "w"),
 }
 
@@ -126,7 +126,7 @@ def test_a_victim_is_chosen_if_it_was_agreed_on_readably(proposals: dict[str, st
 def test_the_drawn_night_spares_whom_it_is_told_to_while_there_is_another_villager() -> None:
     killed = {}
     for spared in ((), ("Alice",), ("Alice", "Bob", "Charlie", "Diana")):
-        spec = replace(MINI_MAFIA, spared=spared)
+        spec = MINI_MAFIA.replaced(spared=spared)
         games = [played(lambda seed, spec=spec: MiniMafia(spec, seed, "m"), seed, 0.0) for seed in range(80)]
         deaths = [next(event.target for event in game if event.kind is EventKind.DEATH) for game in games]
         killed[len(spared)] = deaths.count("Alice")

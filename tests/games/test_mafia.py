@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.session import Session, drive, start
 
 FOUR = ("Alice", "Bob", "Charlie", "Diana")
-FIXED = replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager"))
+FIXED = MINI_MAFIA.replaced(roles=("mafioso", "detective", "villager", "villager"))
 
 
 def of(session: Session, kind: EventKind) -> list[Event]:
@@ -68,7 +69,7 @@ def test_mini_mafias_night_asks_nobody() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 8])
 def test_each_round_asks_everyone_alive_once_and_then_all_vote_at_once(rounds: int) -> None:
-    session = start(lambda: MiniMafia(replace(MINI_MAFIA, rounds=rounds), 3))
+    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(rounds=rounds), 3))
     alive = set(session.game.alive)
     batches = []
     while session.asks:
@@ -112,7 +113,7 @@ def test_the_victim_and_the_speaking_order_of_both_rounds_are_drawn_evenly_and_a
 def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
     drawn: Counter[Hashable] = Counter()
     for seed in range(2000):
-        session = start(lambda seed=seed: Mafia(MafiaSpec(1, 0, 5, rounds=1), seed, "g"))
+        session = start(lambda seed=seed: Mafia(MafiaSpec(mafiosos=1, detectives=0, villagers=5, rounds=1), seed, "g"))
         drive(session, lambda ask, view: Reply())
         first = next(event for event in session.events if event.kind is EventKind.VOTE)
         names = [name for name in session.game.names if name != of(session, EventKind.DEATH)[0].target]
@@ -121,7 +122,7 @@ def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
 
 
 def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
-    spec = MafiaSpec(3, 0, 3, roles=("mafioso",) * 3 + ("villager",) * 3)
+    spec = MafiaSpec(mafiosos=3, detectives=0, villagers=3, roles=("mafioso",) * 3 + ("villager",) * 3)
     killers = Counter(start(lambda seed=seed: Mafia(spec, seed, "g")).asks[0].seat for seed in range(1500))
     even(killers, ("Alice", "Bob", "Charlie"), 25)
 
@@ -130,31 +131,36 @@ def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("options", "words"),
     [
-        (MafiaSpec(mafiosos=0), "at least one mafioso"),
-        (MafiaSpec(rounds=0), "one round"),
-        (MafiaSpec(detectives=-1), "negative"),
-        (MafiaSpec(days=-1), "negative"),
-        (MafiaSpec(2, 0, 0), "not a mafioso"),
-        (MafiaSpec(names=("Ann", "Ben")), "7 players need 7 names, but 2"),
-        (MafiaSpec(10, 10, 10), "30 players need 30 names, but 12"),
-        (MafiaSpec(1, 0, 1, names=("Ann", "ANN")), "must be unique"),
-        (MafiaSpec(1, 0, 1, names=("Ann", " ")), "must be unique"),
-        (MafiaSpec(1, 0, 1, roles=("villager", "villager")), "do not match"),
-        (MafiaSpec(message_limit=0), "message_limit"),
+        ({"mafiosos": 0}, "--mafiosos must be 1 or more"),
+        ({"rounds": 0}, "--rounds must be 1 or more"),
+        ({"detectives": -1}, "must be 0 or more"),
+        ({"days": -1}, "must be 0 or more"),
+        ({"mafiosos": 2, "detectives": 0, "villagers": 0}, "not a mafioso"),
+        ({"names": ("Ann", "Ben")}, "7 players need 7 names, but 2"),
+        ({"mafiosos": 10, "detectives": 10, "villagers": 10}, "30 players need 30 names, but 12"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", "ANN")}, "must be unique"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "names": ("Ann", " ")}, "must be unique"),
+        ({"mafiosos": 1, "detectives": 0, "villagers": 1, "roles": ("villager", "villager")}, "do not match"),
     ],
 )
-def test_a_table_that_cannot_be_played_is_refused_with_the_reason(spec: MafiaSpec, words: str) -> None:
+def test_a_table_that_cannot_be_played_is_refused_with_the_reason(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        Mafia(spec, 0, "g")
+        Mafia(MafiaSpec.of(options), 0, "g")
 
 
 # What earlier versions of the authors' games let players know
 
 
 def test_an_investigation_of_the_town_exposes_nobody() -> None:
-    spec = MafiaSpec(1, 1, 3, roles=("mafioso", "detective", "villager", "villager", "villager"), mutual_discovery=True)
+    spec = MafiaSpec(
+        mafiosos=1,
+        detectives=1,
+        villagers=3,
+        roles=("mafioso", "detective", "villager", "villager", "villager"),
+        mutual_discovery=True,
+    )
     session = start(lambda: Mafia(spec, 0, "g"))
     drive(session, choosing(lambda ask: max(ask.options)))
     assert of(session, EventKind.INVESTIGATION)
@@ -166,4 +172,4 @@ def test_discovery_and_an_announced_role_draw_nothing_and_change_no_other_event(
         events = start(lambda: MiniMafia(spec, 5, "g")).events
         return [replace(event, index=0, data={}) for event in events if event.kind is not EventKind.DISCOVERY]
 
-    assert others(replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True)) == others(MINI_MAFIA)
+    assert others(MINI_MAFIA.replaced(mutual_discovery=True, reveal_dead=True)) == others(MINI_MAFIA)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,7 +28,7 @@ def play(roles: Sequence[str], votes: Mapping[str, str], looks_at: str = "Alice"
         choice = {AskKind.VOTE: votes.get(ask.seat, "Erin"), AskKind.INVESTIGATE: looks_at}.get(ask.kind)
         return Reply(choice=choice, text="Hello.")
 
-    session = start(lambda: OneNightWerewolf(replace(spec, roles=(*roles, *rest)), seed, "night"))
+    session = start(lambda: OneNightWerewolf(spec.replaced(roles=(*roles, *rest)), seed, "night"))
     drive(session, answer)
     return session
 
@@ -85,16 +85,16 @@ def test_every_card_is_dealt_or_lies_in_the_centre() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("options", "words"),
     [
-        (OneNightSpec(werewolves=0), "needs a werewolf"),
-        (OneNightSpec(centre=5), "three players"),
-        (OneNightSpec(centre=-1), "negative"),
-        (OneNightSpec(seers=-1), "negative"),
-        (OneNightSpec(rounds=0), "round"),
-        (OneNightSpec(names=("A", "B", "C", "D")), "5 players need 5 names"),
+        ({"werewolves": 0}, "--werewolves must be 1 or more"),
+        ({"centre": 5}, "three players"),
+        ({"centre": -1}, "must be 0 or more"),
+        ({"seers": -1}, "must be 0 or more"),
+        ({"rounds": 0}, "--rounds must be 1 or more"),
+        ({"names": ("A", "B", "C", "D")}, "5 players need 5 names"),
     ],
 )
-def test_options_without_a_game_are_refused(spec: OneNightSpec, words: str) -> None:
+def test_options_without_a_game_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        OneNightWerewolf(spec, 1, "night")
+        OneNightWerewolf(OneNightSpec.of(options), 1, "night")

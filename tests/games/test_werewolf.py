@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -56,7 +56,7 @@ def play(
 
 def test_of_two_jesters_the_exiled_one_has_won() -> None:
     roles = (*["villager"] * 5, "doctor", "werewolf", "werewolf", "jester", "jester")
-    spec = replace(TEN, villagers=5, jesters=2, roles=roles)
+    spec = TEN.replaced(villagers=5, jesters=2, roles=roles)
 
     def against(ask: Ask, random: Random) -> str | None:
         wanted = {AskKind.KILL: "Alice", AskKind.PROTECT: "Bob", AskKind.BID: "0"}.get(ask.kind, "Ivy")
@@ -69,7 +69,7 @@ def test_of_two_jesters_the_exiled_one_has_won() -> None:
 @pytest.mark.parametrize("table", [TRIADIC, DYADIC], ids=["triadic", "dyadic"])
 def test_every_ending_follows_from_who_is_left(table: WerewolfSpec) -> None:
     for seed in range(30):
-        session = play(replace(table, debate_turns=1, defence_turns=1), seed)
+        session = play(table.replaced(debate_turns=1, defence_turns=1), seed)
         game, outcome = session.game, session.outcome
         wolves, jesters = len(game.holding("werewolf")), len(game.holding("jester"))
         exiled = {game.roles[event.target] for event in of(session, EventKind.EXILE)}
@@ -97,7 +97,7 @@ def test_of_two_werewolves_who_never_agree_each_gets_its_way_as_often() -> None:
     def stubborn(ask: Ask, random: Random) -> str | None:
         return {"Henry": "Alice", "Ivy": "Bob"}[ask.seat] if ask.kind is AskKind.KILL and ask.day == 1 else None
 
-    one_night = replace(TEN, debate_turns=0, defence_turns=0, days=1)
+    one_night = TEN.replaced(debate_turns=0, defence_turns=0, days=1)
     killed = Counter(of(play(one_night, seed, stubborn), EventKind.KILL)[0].target for seed in range(300))
     assert set(killed) == {"Alice", "Bob"}
     assert min(killed.values()) > 110  # fewer has a chance of about one in a million
@@ -106,7 +106,7 @@ def test_of_two_werewolves_who_never_agree_each_gets_its_way_as_often() -> None:
 def test_a_seer_learns_whether_a_player_is_a_werewolf_and_no_more() -> None:
     learned = set()
     for seed in range(20):
-        session = play(replace(TRIADIC, seers=1, debate_turns=0, defence_turns=0), seed)
+        session = play(TRIADIC.replaced(seers=1, debate_turns=0, defence_turns=0), seed)
         for event in of(session, EventKind.INVESTIGATION):
             role = session.game.roles[event.target or ""]
             assert event.data["role"] == ("werewolf" if role == "werewolf" else "not werewolf")
@@ -118,7 +118,7 @@ def test_a_seer_learns_whether_a_player_is_a_werewolf_and_no_more() -> None:
 
 
 def test_whoever_the_last_turn_named_goes_first_among_equal_bids_whatever_is_drawn() -> None:
-    spec = replace(TEN, debate_turns=2, defence_turns=0, days=1)
+    spec = TEN.replaced(debate_turns=2, defence_turns=0, days=1)
     for seed in range(40):
         session = start(lambda seed=seed: Werewolf(spec, seed, "g"))
         named = ""
@@ -137,7 +137,7 @@ def test_equal_bids_that_the_last_turn_did_not_name_are_drawn_evenly() -> None:
     def eager(ask: Ask, random: Random) -> str | None:
         return "5" if ask.kind is AskKind.BID else None
 
-    spec = replace(TEN, debate_turns=1, defence_turns=0, days=1)
+    spec = TEN.replaced(debate_turns=1, defence_turns=0, days=1)
     first = Counter(of(play(spec, seed, eager), EventKind.STATEMENT)[0].actor for seed in range(400))
     share = first.total() / 10
     assert sum((first[name] - share) ** 2 / share for name in TEN.seats() if name != "Jack") < 60
@@ -187,7 +187,7 @@ def test_assessing_all_or_some_statements_or_a_jester_who_learns_changes_nothing
     games, assessed = [], []
     lessons = {"learning": True, "lessons": (Lesson(LessonKind.TO_DO, "Vote late."),)}
     for table in ({}, lessons, {"assess": True}, {"assess": True, "assess_share": 0.4}):
-        session = start(lambda table=table: Werewolf(replace(TRIADIC, debate_turns=4, **table), 6, "g"))
+        session = start(lambda table=table: Werewolf(TRIADIC.replaced(debate_turns=4, **table), 6, "g"))
         drive(session, plain)
         games.append([(e.kind, e.actor, e.target, e.text) for e in session.events if e.audience is None])
         assessed.append(len(of(session, EventKind.SELF_REPORT)) / len(of(session, EventKind.STATEMENT)))
@@ -200,24 +200,24 @@ def test_assessing_all_or_some_statements_or_a_jester_who_learns_changes_nothing
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("options", "words"),
     [
-        (WerewolfSpec(werewolves=0), "at least one werewolf"),
-        (WerewolfSpec(villagers=1, werewolves=2), "more villagers"),
-        (WerewolfSpec(seers=-1), "negative"),
-        (WerewolfSpec(debate_turns=-1), "negative"),
-        (WerewolfSpec(days=0), "at least one day"),
-        (WerewolfSpec(jesters=0, learning=True), "the jester's"),
-        (WerewolfSpec(assess=True, assess_share=0), "share"),
-        (WerewolfSpec(assess_share=0.5), "--assess"),
-        (WerewolfSpec(show_suspicion=True), "--assess"),
-        (WerewolfSpec(villagers=12), "16 players need 16 names, but 12"),
-        (replace(SEVEN, roles=("villager",) * 7), "do not match"),
+        ({"werewolves": 0}, "--werewolves must be 1 or more"),
+        ({"villagers": 1, "werewolves": 2}, "more villagers"),
+        ({"seers": -1}, "must be 0 or more"),
+        ({"debate_turns": -1}, "must be 0 or more"),
+        ({"days": 0}, "--days must be 1 or more"),
+        ({"jesters": 0, "learning": True}, "the jester's"),
+        ({"assess": True, "assess_share": 0}, "--assess-share must be above 0"),
+        ({"assess_share": 0.5}, "--assess"),
+        ({"show_suspicion": True}, "--assess"),
+        ({"villagers": 12}, "16 players need 16 names, but 12"),
+        (dict(SEVEN) | {"roles": ("villager",) * 7}, "do not match"),
     ],
 )
-def test_a_table_that_cannot_be_played_is_refused(spec: WerewolfSpec, words: str) -> None:
+def test_a_table_that_cannot_be_played_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        Werewolf(spec)
+        Werewolf(WerewolfSpec.of(options))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ order of speaking is left out, since it changes nothing in a silent game.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -62,14 +61,14 @@ def mafia_wins(make: Callable[[], Game]) -> Fraction:
 
 
 def open_table(mafiosos: int, detectives: int, villagers: int, days: int = 0) -> MafiaSpec:
-    spec = MafiaSpec(mafiosos, detectives, villagers, rounds=1, days=days)
-    return replace(spec, roles=tuple(spec.deck()))
+    spec = MafiaSpec(mafiosos=mafiosos, detectives=detectives, villagers=villagers, rounds=1, days=days)
+    return spec.replaced(roles=tuple(spec.deck()))
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 8])
 def test_random_votes_give_the_mafioso_of_mini_mafia_two_games_in_three_after_any_silence(rounds: int) -> None:
     """Both others vote for the mafioso with 1/4; of the 1/4 of three-way ties a third falls on the mafioso: 1/3."""
-    spec = replace(MINI_MAFIA, roles=tuple(MINI_MAFIA.deck()), rounds=rounds)
+    spec = MINI_MAFIA.replaced(roles=tuple(MINI_MAFIA.deck()), rounds=rounds)
     assert mafia_wins(lambda: MiniMafia(spec)) == Fraction(2, 3)
 
 

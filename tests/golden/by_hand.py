@@ -6,15 +6,15 @@ Villagers Alice to Frank, the doctor Grace, the werewolves Henry and Ivy, the je
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Lesson, LessonKind, Phase, Reply
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Place = tuple[int, Phase]
 TEN = WerewolfSpec(roles=("villager",) * 6 + ("doctor", "werewolf", "werewolf", "jester"), message_limit=300)
-SEVEN = replace(TEN, villagers=3, names=("Alice", "Bob", "Charlie", "Grace", "Henry", "Ivy", "Jack"))
-SEVEN = replace(SEVEN, roles=("villager",) * 3 + ("doctor", "werewolf", "werewolf", "jester"))
+SEVEN = TEN.replaced(villagers=3, names=("Alice", "Bob", "Charlie", "Grace", "Henry", "Ivy", "Jack"))
+SEVEN = SEVEN.replaced(roles=("villager",) * 3 + ("doctor", "werewolf", "werewolf", "jester"))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ LEARNED = (Lesson(LessonKind.TO_AVOID, "Do not plead."),)
 
 # The jester talks first and oddest, gets most votes, makes it worse in its defence, and is exiled on day 1.
 JESTER_EXILED = Hand(
-    make=lambda: Werewolf(replace(TEN, learning=True, lessons=LEARNED), 1, "hand"),
+    make=lambda: Werewolf(TEN.replaced(learning=True, lessons=LEARNED), 1, "hand"),
     kills={(1, 1): {"Henry": "Alice", "Ivy": "Alice"}},
     protects={1: "Grace"},
     bids={
@@ -82,7 +82,7 @@ JESTER_EXILED = Hand(
 # The werewolves differ and then agree on the doctor, who protects somebody else; a tied vote exiles nobody; nobody
 # protects any more, and with two of two left beside the jester the werewolves have won while the jester lives.
 WEREWOLVES_AT_PARITY = Hand(
-    make=lambda: Werewolf(replace(SEVEN, debate_turns=1, defence_turns=1), 2, "hand"),
+    make=lambda: Werewolf(SEVEN.replaced(debate_turns=1, defence_turns=1), 2, "hand"),
     kills={
         (1, 1): {"Henry": "Alice", "Ivy": "Grace"},
         (1, 2): {"Henry": "Grace", "Ivy": "Grace"},
@@ -115,7 +115,7 @@ VILLAGERS_SAVED = Hand(
 
 # A vote one short of a strict majority of the living exiles nobody, and the days run out.
 DAYS_RUN_OUT = Hand(
-    make=lambda: Werewolf(replace(TEN, days=1, debate_turns=0, defence_turns=0, assess=True), 4, "hand"),
+    make=lambda: Werewolf(TEN.replaced(days=1, debate_turns=0, defence_turns=0, assess=True), 4, "hand"),
     kills={(1, 1): {"Henry": "Jack", "Ivy": "Jack"}},  # nine are left: five votes are needed
     protects={1: "Grace"},
     votes={

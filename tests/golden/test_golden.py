@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -50,12 +50,12 @@ def by_hand(hand: Hand) -> GameRecord:
 GAMES: dict[str, Callable[[], Game]] = {
     "mini_mafia": lambda: MiniMafia(MINI_MAFIA, 3, "golden"),
     "mini_mafia_tie": lambda: MiniMafia(MINI_MAFIA, 4, "golden"),
-    "mini_mafia_assessed": lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 2, "golden"),
+    "mini_mafia_assessed": lambda: MiniMafia(MINI_MAFIA.replaced(assess=True), 2, "golden"),
     "mini_mafia_discovered": lambda: MiniMafia(
-        replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True), 6, "golden"
+        MINI_MAFIA.replaced(mutual_discovery=True, reveal_dead=True), 6, "golden"
     ),
-    "mafia": lambda: Mafia(MafiaSpec(2, 1, 4, message_limit=60), 2, "golden"),
-    "mafia_two_days": lambda: Mafia(MafiaSpec(1, 2, 5, rounds=1, days=2), 5, "golden"),
+    "mafia": lambda: Mafia(MafiaSpec(mafiosos=2, detectives=1, villagers=4, message_limit=60), 2, "golden"),
+    "mafia_two_days": lambda: Mafia(MafiaSpec(mafiosos=1, detectives=2, villagers=5, rounds=1, days=2), 5, "golden"),
     "werewolf_with_a_seer": lambda: Werewolf(WITH_A_SEER, 8, "golden"),
     "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
     "one_night": lambda: OneNightWerewolf(OneNightSpec(assess=True, rounds=1), 0, "golden"),

@@ -40,7 +40,7 @@ def play() -> Play:
             return Reply(problem=thought) if isinstance(thought, str) else Reply(assessment=thought)
 
         table = {"rounds": 1, "scripted_night": True, "days": 1, "roles": ROLES, "message_limit": None, **spec}
-        game = MiniMafia(MafiaSpec(1, 1, 2, names=NAMES, **table), seed=5, game_id="g")
+        game = MiniMafia(MafiaSpec(mafiosos=1, detectives=1, villagers=2, names=NAMES, **table), seed=5, game_id="g")
         session = start(lambda: game)
         drive(session, answer)
         return record(game, session.outcome, dict.fromkeys(NAMES, ("a model", Source.MODEL)))

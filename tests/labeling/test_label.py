@@ -147,7 +147,7 @@ def test_how_an_assessment_was_read_stays_with_its_labels() -> None:
     def answer(ask: Ask, view: Sequence[Event]) -> Reply:
         return noted if ask.kind in ASSESSMENTS else Reply(choice=ask.options[0] if ask.options else None, text="Hm.")
 
-    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 1, "g"))
+    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(assess=True), 1, "g"))
     drive(session, answer)
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
     labelled = label_game(log)

@@ -26,7 +26,7 @@ ROLES = ("werewolf", "werewolf", "jester", "doctor", "seer", "villager", "villag
 TABLE = WerewolfSpec(
     villagers=3, seers=1, names=NAMES, roles=ROLES, debate_turns=9, defence_turns=0, message_limit=None, days=2
 )
-TWO_DOCTORS = replace(TABLE, villagers=2, doctors=2, roles=(*ROLES[:6], "doctor", "villager"))
+TWO_DOCTORS = TABLE.replaced(villagers=2, doctors=2, roles=(*ROLES[:6], "doctor", "villager"))
 WOLVES = ("werewolf", "werewolf", "seer", "villager", "villager", "villager", "villager")
 LONE = ("werewolf", "villager", "villager", "villager", "villager", "seer", "werewolf")
 
@@ -44,7 +44,7 @@ def one_night(roles: Sequence[str], says: dict[str, str]) -> GameRecord:
         choice = "Bob" if ask.kind is AskKind.INVESTIGATE else ask.options[0] if ask.options else None
         return Reply(choice=choice, text=says.get(ask.seat, "Hello."))
 
-    return done(OneNightWerewolf(replace(OneNightSpec(rounds=1), roles=tuple(roles)), 1, "g"), answer)
+    return done(OneNightWerewolf(OneNightSpec(rounds=1).replaced(roles=tuple(roles)), 1, "g"), answer)
 
 
 def werewolf(says: dict[str, str], table: WerewolfSpec = TABLE) -> GameRecord:
@@ -108,7 +108,7 @@ def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(p
 
 
 def test_partners_know_each_other_and_a_lone_villager_knows_nobody() -> None:
-    spec = MafiaSpec(2, 1, 1, roles=("mafioso", "mafioso", "detective", "villager"))
+    spec = MafiaSpec(mafiosos=2, detectives=1, villagers=1, roles=("mafioso", "mafioso", "detective", "villager"))
     game = done(
         Mafia(spec, 3, "g"), lambda ask, view: Reply(choice=ask.options[-1]) if ask.options else Reply(text="Hello.")
     )
@@ -167,7 +167,7 @@ def random_play(seed: int) -> GameRecord:
     def answer(ask: Ask, view: object) -> Reply:
         return Reply(choice=draw.choice(ask.options) if ask.options else None, text="Hm.")
 
-    return done(Werewolf(replace(TABLE, roles=(), debate_turns=1, defence_turns=1, days=20), seed, f"g{seed}"), answer)
+    return done(Werewolf(TABLE.replaced(roles=(), debate_turns=1, defence_turns=1, days=20), seed, f"g{seed}"), answer)
 
 
 def test_what_a_player_could_know_never_rules_out_the_truth_and_only_grows_with_what_the_seat_saw() -> None:

@@ -7,13 +7,13 @@ players, and no rule for labels has to be written.
 import re
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from liescope.common.errors import UsageError
+from pydantic import Field
+
 from liescope.games.core import AskKind, Asks, EventKind, Game, Phase, Play, Replies
 from liescope.games.facts import ClaimData
-from liescope.games.game_options import GameSpec, option
+from liescope.games.game_options import GameSpec
 from liescope.games.shared_rules import assess, legal_choice, speech
 
 PLAYER, PLAYERS = "player", "players"
@@ -25,20 +25,13 @@ TOPICS = {
 FACTS = {"pet": "You keep a {}.", "city": "You live in {}.", "month": "You were born in {}."}
 
 
-@dataclass(frozen=True, slots=True)
 class TwoTruthsSpec(GameSpec):
     """Three players of one role. turns: how often each of them tells."""
 
-    turns: int = option(1, "How often each player tells.", minimum=1)
+    turns: int = Field(default=1, ge=1, description="How often each player tells.")
 
     def composition(self) -> dict[str, int]:
         return {PLAYER: 3}
-
-    def check(self) -> None:
-        """Raises UsageError if no game can be played with these options."""
-        if self.turns < 1:
-            raise UsageError("two truths and a lie needs at least one turn for each player")
-        GameSpec.check(self)
 
 
 class TwoTruths(Game):

@@ -15,10 +15,9 @@ from pydantic import BeforeValidator, Field
 from liescope.common.errors import MissingExtra, PlayerFailed, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import read_transformer, transformer_folder
-from liescope.common.settings import OptionsModel
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
 from liescope.generate.players.parsing.choice import split_reasoning
-from liescope.generate.players.player_registry import SeatOptions, read_options
+from liescope.generate.players.player_registry import SeatOptions
 
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM, _TOKENS_OF_THOUGHT = 96, 256, 1024, 2048
@@ -32,7 +31,7 @@ def _listed(given: object) -> object:
     return given.split(",") if isinstance(given, str) else given
 
 
-class LocalOptions(OptionsModel):
+class LocalOptions(SeatOptions):
     """The options of a spec string that only local players have."""
 
     revision: str = Field(default="", description="the version of a model from the Hub: a branch, tag or commit")
@@ -55,13 +54,12 @@ class LocalOptions(OptionsModel):
 
 @dataclass(frozen=True, slots=True)
 class LocalSpec:
-    """A parsed spec string. name: a folder or Hub id; seat: how it is asked; its temperature and top_p left out are
-    those that the model's makers advise (generation_config.json), like top_k.
+    """A parsed spec string. name: a folder or Hub id; options: temperature, top_p and top_k left out are those that the
+    model's makers advise (generation_config.json).
     """
 
     name: str
     options: LocalOptions = field(default_factory=LocalOptions)
-    seat: SeatOptions = field(default_factory=SeatOptions)
 
     @property
     def model(self) -> str:
@@ -77,11 +75,11 @@ class LocalSpec:
     def shown(self) -> list[str]:
         """What of it belongs to the name in tables: whatever was set that changes the answers."""
         given = [name for name in _SHOWN if name in self.options.model_fields_set]
-        return [*(f"{name}={getattr(self.options, name)}" for name in given), *self.seat.shown]
+        return [*(f"{name}={getattr(self.options, name)}" for name in given), *self.options.shown]
 
     def most_tokens(self, kind: AskKind, thinks: bool) -> int:
         """Tokens of a reply at most. thinks: whether reasoning may come first."""
-        if most := self.seat.at(kind).get("max_tokens"):
+        if most := self.options.at(kind).get("max_tokens"):
             return int(most)
         form = kind in ASSESSMENTS | FORMS
         most = _TOKENS_OF_A_FORM if form else _TOKENS_OF_A_SPEECH if kind in _SPEECH else _TOKENS_OF_A_CHOICE
@@ -93,11 +91,10 @@ def read_spec(argument: str) -> LocalSpec:
     name, _, query = argument.partition("?")
     if not name:
         raise UsageError("a local player needs a model, a folder or a Hub id, as in local:models/llama")
-    seat, own = read_options(query, tuple(LocalOptions.model_fields))
-    options = LocalOptions.of("a local player", own)
+    options = LocalOptions.read(query, f"local:{name}")
     if bool(options.states) != bool(options.states_to):
         raise UsageError("states (layers) and states_to (a folder) go together; give both or neither")
-    return LocalSpec(name.rstrip("/") or name, options, seat)
+    return LocalSpec(name.rstrip("/") or name, options)
 
 
 @dataclass(frozen=True, slots=True)

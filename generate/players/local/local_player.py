@@ -311,7 +311,7 @@ class LocalPlayer:
         if most < 1:
             raise PlayerFailed(f"the prompt has {len(ids):,} tokens, and the model takes {loaded.context:,} at most")
         asked = {"temperature": PROMPTS[self._context.game].temperature, "top_k": options.top_k}
-        given: dict[str, Any] = {**asked, **self._spec.seat.at(ask.kind), "max_tokens": None}
+        given: dict[str, Any] = {**asked, **self._spec.options.at(ask.kind), "max_tokens": None}
         key = random_key(options.seed, self._context.draw(ask.game), ask.step, ask.seat)
         sampling = replace(loaded.advised, key=key, **{n: value for n, value in given.items() if value is not None})
         return PromptRow(ids, most, sampling, options.states)
@@ -332,5 +332,5 @@ def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
     be read.
     """
     spec, prompts = read_spec(argument), load_prompts(context.prompts, context.game)
-    name = spec.seat.persona
+    name = spec.options.persona
     return LocalPlayer(spec, NamedText(name, file_text(name, context.files)) if name else None, prompts, context)

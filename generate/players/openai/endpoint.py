@@ -175,7 +175,7 @@ class Endpoint:
 
     async def _after_trouble(self, trouble: Trouble, own: Trials, model: Trials, turn: RequestTurn) -> None:
         """Notify the pace and wait before sending the request again; raise if patience has run out."""
-        patience = self._context.limits.give_up_after  # seconds
+        patience = self._context.limits.patience  # seconds
         if (silence := model.failing_for()) >= patience:
             silent = EndpointSilent(
                 f"{self.base_url} has given no answer for {silence:.0f} s; the last time, {trouble.problem} "

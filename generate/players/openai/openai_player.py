@@ -287,8 +287,8 @@ class OpenedModel:
         if self.temperature is not None:
             body["temperature"] = self.temperature
         body |= self.fields
-        if self.spec.effort:
-            body["reasoning_effort"] = self.spec.effort
+        if self.spec.options.reasoning_effort:
+            body["reasoning_effort"] = self.spec.options.reasoning_effort
         settings = self.spec.options.at(kind)
         if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
             # OpenAI's newer models accept only this name, most other servers only the other.
@@ -322,7 +322,7 @@ class OpenAIPlayer:
         persona = self._opened.persona
         system = "" if persona is None else persona.filled(ask, view)
         body = self._opened.body(self._prompts.render(ask, view).text, ask.kind, system)
-        if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
+        if ask.kind not in ASSESSMENTS | FORMS or self._spec.options.form == NO:
             completion = await self._endpoint.complete(ask, body, self._price)
         else:
             completion = await self._formatted(ask, body)
@@ -345,14 +345,14 @@ class OpenAIPlayer:
     async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
         """Ask with the format; if that is refused, ask once more without it."""
         bounds = takes_bounds(self._endpoint.host, self._spec.name)
-        form = response_format(ask, bounds) if self._spec.json == "schema" else {"type": "json_object"}
+        form = response_format(ask, bounds) if self._spec.options.form == "schema" else {"type": "json_object"}
         try:
             completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price)
         except FormatRefused as refused:
             completion = await self._endpoint.complete(ask, body, self._price, refused.made)
             self._support.refused()
         else:
-            self._support.accepted(self._spec.json)
+            self._support.accepted(self._spec.options.form)
         return completion
 
 
@@ -377,7 +377,9 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
 
 def preflight_of(opened: OpenedModel, support: FormatSupport, context: PlayerContext) -> Preflight:
     """The question to a model before it is asked anything else."""
-    return Preflight(opened.endpoint, opened.body(QUESTION), opened.spec.json, opened.price, support, context.halt)
+    return Preflight(
+        opened.endpoint, opened.body(QUESTION), opened.spec.options.form, opened.price, support, context.halt
+    )
 
 
 def open_model(argument: str, context: PlayerContext) -> OpenedModel:
@@ -386,11 +388,12 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     url = spec.base_url or default_url()
     check_url(url)
     own = not spec.base_url
-    key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.limits.allowed_keys)
+    key = find_key(f"openai:{spec.name}", url, spec.options.key_env, own, context.limits.allow_key)
     persona, extra = (
-        NamedText(name, file_text(name, context.files)) if name else None for name in (spec.options.persona, spec.extra)
+        NamedText(name, file_text(name, context.files)) if name else None
+        for name in (spec.options.persona, spec.options.extra)
     )
-    fields = {} if spec.thinking is None else thinking_fields(host_of(url), spec.thinking)
+    fields = {} if (budget := spec.options.thinking) is None else thinking_fields(host_of(url), budget)
     if extra is not None:
         fields |= read_extra(extra)
     price = price_of(context.limits.prices, context.limits.currency, host_of(url), spec.label, spec.name)

@@ -1,10 +1,5 @@
 """The spec string of a model behind an endpoint, `NAME[@URL][?option=value&…]`, and which key it may use.
 
-Options: those of every model (`SeatOptions`: temperature, top_p, max_tokens, each also by kind of ask, and persona);
-reasoning_effort; thinking (a budget of tokens, see `thinking_fields`); extra (a JSON file with more fields of the
-request, as the provider names them); key_env (the variable that holds the key); and json (how assessments and forms are
-requested: schema (structured output, the default), object (any JSON) or none).
-
 A spec may come from someone else (a list of cells, a config file, a copied command), and it names both the variable
 that holds the key and the address that the key is sent to. So a known provider's variable may be sent only to that
 provider, and any other variable only to this machine. Everything else must be allowed, one variable and one host at a
@@ -21,13 +16,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
-from liescope.common.errors import BadData, MissingKey, UnknownName, UsageError
+from pydantic import Field
+
+from liescope.common.errors import BadData, MissingKey, UsageError
 from liescope.common.leaks import HIDDEN, LONG, Disguised, find_secret, looks, secrets_of
 from liescope.games.core import Reply
-from liescope.generate.players.player_registry import EXTRA, NamedText, SeatOptions, joined, number, read_options
+from liescope.generate.players.player_registry import NamedText, SeatOptions, joined
 
 _SHORTEST = 6  # a shorter key is no secret, and removing it would garble the text
 
@@ -202,8 +199,6 @@ def _without_port(host: str) -> str:
     return name if colon and port.isdecimal() else host
 
 
-OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")
-FORMATS = ("schema", "object", "none")
 _BARE = re.compile(
     r"@(localhost|[\w.-]+:\d{2,5}|[\w.-]+\.[\w.-]+/v\d)(?![\w.-])[^@]*$"
 )  # an address that lacks its http://
@@ -214,20 +209,27 @@ _VARIABLE = "put the secret into a variable and name that in key_env"
 _SECRETS = ("key", "token", "secret", "password", "authorization")  # the ends of names of fields that hold a secret
 
 
+class EndpointOptions(SeatOptions):
+    """The options of a spec string that only models behind endpoints have."""
+
+    reasoning_effort: str = Field(default="", description="How much the model reasons, in the endpoint's words.")
+    thinking: int | None = Field(
+        default=None, ge=0, le=10**9, description="A budget of tokens for reasoning, instead of an effort."
+    )
+    extra: str = Field(default="", description="A JSON file: more fields of the request, as the provider names them.")
+    key_env: str = Field(default="", description="The variable that holds the key.")
+    form: Literal["schema", "object", "none"] = Field(
+        default="schema", alias="json", description="How assessments and forms are asked for."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A parsed spec string. base_url: "" if it names none and the environment decides; effort: "" for the endpoint's
-    own; thinking: the budget of tokens, if one is given; extra: the name of a file, "" for none.
-    """
+    """A parsed spec string. base_url: "" if it names none and the environment decides."""
 
     name: str
     base_url: str = ""
-    key_env: str = ""
-    json: str = "schema"
-    options: SeatOptions = field(default_factory=SeatOptions)
-    effort: str = ""
-    thinking: int | None = None
-    extra: str = ""
+    options: EndpointOptions = field(default_factory=EndpointOptions)
 
     @property
     def label(self) -> str:
@@ -236,9 +238,8 @@ class ModelSpec:
 
     @property
     def shown(self) -> list[str]:
-        effort = [f"reasoning_effort={self.effort}"] if self.effort else []
-        thinking = [] if self.thinking is None else [f"thinking={self.thinking}"]
-        return [*effort, *thinking, *self.options.shown]
+        own = {name: getattr(self.options, name) for name in ("reasoning_effort", "thinking")}
+        return [*(f"{name}={value}" for name, value in own.items() if value not in ("", None)), *self.options.shown]
 
 
 def read_spec(argument: str) -> ModelSpec:
@@ -257,18 +258,12 @@ def read_spec(argument: str) -> ModelSpec:
         check_url(url)
     elif bare := _BARE.search(name):
         raise UsageError(f"an address begins with http:// or https://, as in openai:MODEL@http://{bare[0][1:]}")
-    options, own = read_options(query, OPTIONS)
-    form = own.get("json", "schema")
-    if form not in FORMATS:
-        raise UnknownName("json option", form, FORMATS)
-    thinking = int(number(own["thinking"], "thinking", 0, 10**9)) if "thinking" in own else None
-    effort = own.get("reasoning_effort", "")
-    if effort and thinking is not None:
+    options = EndpointOptions.read(query, f"openai:{name}")
+    if options.reasoning_effort and options.thinking is not None:
         raise UsageError("thinking and reasoning_effort say the same thing; give one of them")
-    key_env = own.get("key_env", "")
-    if key_env and not _NAME.fullmatch(key_env):
+    if options.key_env and not _NAME.fullmatch(options.key_env):
         raise UsageError(f"key_env names a variable, such as MY_API_KEY, and what it was given is none; {_VARIABLE}")
-    return ModelSpec(name, url, key_env, form, options, effort, thinking, own.get(EXTRA, ""))
+    return ModelSpec(name, url, options)
 
 
 def check_url(url: str) -> None:

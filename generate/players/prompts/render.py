@@ -12,7 +12,7 @@ prompts is its user's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -53,7 +53,7 @@ def sample_asks(game: str, seeds: Sequence[int] = (1, 2)) -> Iterator[tuple[Ask,
 
         options: dict[str, Any] = {"learning": True} if played.learner else {}
         limit = None if seed % 2 else played.spec.message_limit
-        spec = replace(played.spec, assess=True, message_limit=limit, **options)
+        spec = played.spec.replaced(assess=True, message_limit=limit, **options)
         session = Session(played.make(spec, seed, f"sample-{seed}"))
         drive(session, answer)
         seats = dict.fromkeys(session.game.names, ("sample", Source.SCRIPTED))

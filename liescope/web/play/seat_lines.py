@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
@@ -50,7 +50,7 @@ def check_words(game: str, spec: GameSpec) -> None:
     """
     make = find_game(game).make
     for seed in range(_TRIALS):
-        session = Session(make(replace(spec), seed, "words"))
+        session = Session(make(spec, seed, "words"))
         while session.asks:
             session.send(tuple(Reply(text="…") for _ in session.asks))
         check_told_to_players(game, session.game.events)

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from liescope.common.console import end_by, heeded, let_go_of_terminal
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
-from liescope.common.settings import split, takes
+from liescope.common.settings import takes
 from liescope.generate.players.human import Pacing
-from liescope.generate.players.run_limits import Limits, read_span
+from liescope.generate.players.run_limits import Limits
 from liescope.web.web_settings import ServeSettings
 
 try:
@@ -101,18 +101,19 @@ def serve(
     MissingExtra
         Without the packages of the extra `web`.
     """
-    own, options = split(ServeSettings, settings)
-    game, people, players, mortal = own["game"], own["people"], own["players"], own["mortal"]
-    host, public = own["host"], own["public"]
+    own, options = ServeSettings.with_rest(settings)
+    options |= {"assess": True} if own.assess else {}
+    game, people, players, mortal = own.game, own.people, own.players, own.mortal
+    host, public = own.host, own.public
     if game is None and (people != 1 or players or options or mortal):
         raise UsageError("people, players and options are those of a table: name its game too (--game NAME)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
     given = _given_secret()
-    terms: dict[str, Any] = {"pacing": Pacing()} if own["pace"] else {}
-    if own["consent"] is not None:
-        terms["consent"] = read_consent(Path(own["consent"]))
-    limits = Limits(give_up_after=read_span(own["give_up_after"], "--give-up-after"))
+    terms: dict[str, Any] = {"pacing": Pacing()} if own.pace else {}
+    if own.consent is not None:
+        terms["consent"] = read_consent(Path(own.consent))
+    limits = Limits.of({"give_up_after": own.give_up_after})
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
@@ -121,7 +122,7 @@ def serve(
             setup = make_setup(game, people, players, options, mortal, **terms)
             asyncio.run(check_players(setup))
             table = hub.find(setup) or hub.add(setup)
-        bound = listen(host, own["port"])
+        bound = listen(host, own.port)
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"
         if meant:
@@ -131,7 +132,7 @@ def serve(
             told(f"seat: {origin}/seat/{seat.kept.secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
-            run_server(site_of(hub, public, own["frames"]), bound)
+            run_server(site_of(hub, public, own.frames), bound)
         finally:
             told("stopped: the same command goes on with every table, under the same links")
 

@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from markupsafe import Markup
 
 from liescope.common.errors import UsageError
 from liescope.common.leaks import find_secret, secrets_of
-from liescope.common.settings import resolve, takes
+from liescope.common.settings import takes
 from liescope.common.text import GAME, plain, unit_of
 from liescope.data_cards.licences import OURS, Terms, own_terms
 from liescope.games.core import EventKind
@@ -74,7 +74,7 @@ def view(
     path: str | os.PathLike[str],
     *games: str,
     out: str | os.PathLike[str] | None = None,
-    **settings: Unpack[ViewSettings],
+    **settings: Any,
 ) -> GameFile:
     """Write the games of a run, a corpus or a report of `evaluate` to one HTML file and open it in the browser, where
     there is a display. With `out`, only write it, there.
@@ -103,7 +103,7 @@ def view(
     --------
     >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
-    own = resolve(ViewSettings, settings)
+    own = ViewSettings.of(settings)
     scores, source = _opened(Path(path), own)
     wanted = [source.find(game) for game in games] or source.ids[:MOST]
     if not 0 < len(wanted) <= MOST:
@@ -117,9 +117,9 @@ def view(
     viewed = [*source.read(wanted, with_calls)]
     words = _whose_words(source, viewed)
     if out is not None:
-        _check_permitted(words, str(source.path), own["permission"])
+        _check_permitted(words, str(source.path), own.permission)
     kinds = sorted({seat.source.value for game in viewed for seat in game.record.seats})
-    told = [notice.replace("this corpus", "this file") for notice in notices(kinds, own["permission"])]
+    told = [notice.replace("this corpus", "this file") for notice in notices(kinds, own.permission)]
     if not games and len(source.ids) > MOST:
         told.append(f"these are the first {MOST:,} of {len(source.ids):,} games; name others to see them")
     unit = unit_of(game.record.game for game in viewed)
@@ -146,14 +146,14 @@ def view(
 def _opened(path: Path, own: ViewSettings) -> tuple[ScoreTable | None, Games]:
     """The scores that are laid over games, if any, and the games."""
     if is_report(path):
-        if own["scores"] is not None:
+        if own.scores is not None:
             raise UsageError(f"{path} is a report with scores of its own; leave --scores out, or name its corpus")
-        scores = read_scores(path, own["detectors"])
+        scores = read_scores(path, own.detectors)
         return scores, open_games(games_of_report(path, scores.corpus))
-    if own["detectors"] and own["scores"] is None:
+    if own.detectors and own.scores is None:
         raise UsageError("--detector chooses among scores; give them with --scores REPORT")
     source = open_games(str(path))
-    return None if own["scores"] is None else read_scores(Path(own["scores"]), own["detectors"]), source
+    return None if own.scores is None else read_scores(Path(own.scores), own.detectors), source
 
 
 def _check_ours(path: Path) -> None:

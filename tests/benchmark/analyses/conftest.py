@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -39,7 +38,7 @@ def herding(seed: int) -> Callable[[Ask, Sequence[Event]], Reply]:
 def _played(model: str, learning: bool, turn: int, jester: bool = True) -> GameRecord:
     spec = WerewolfSpec(assess=True, learning=learning and jester, debate_turns=5, defence_turns=3)
     if not jester:
-        spec = replace(spec, villagers=7, jesters=0)
+        spec = spec.replaced(villagers=7, jesters=0)
     seed = crc32(f"{model} {learning} {turn} {jester}".encode())
     maker = Werewolf if jester else DyadicWerewolf
     session = start(lambda: maker(spec, seed, f"{maker.name}-{model}-{learning}-{turn}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import count
 from random import Random
@@ -16,7 +15,7 @@ from liescope.games.record import GameRecord, Source
 from liescope.games.session import branch
 from tests.benchmark.random_play import answers
 
-SPEC = replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager"))
+SPEC = MINI_MAFIA.replaced(roles=("mafioso", "detective", "villager", "villager"))
 ORDER = ("Charlie", "Bob", "Alice")
 TOWN_WINS = {"Alice": "Bob", "Bob": "Alice", "Charlie": "Alice"}
 MAFIA_WINS = {"Alice": "Bob", "Bob": "Alice", "Charlie": "Bob"}
@@ -66,7 +65,7 @@ BELIEVED = {HONEST: 0.8, SAME: 0.8, LIE: 0.2}
 
 def continuation(seed: int, text: str, number: int) -> GameRecord:
     """The game of this seed up to its mafioso's first turn, where the text is said; the town votes by what it heard."""
-    spec = replace(MINI_MAFIA, assess=True)
+    spec = MINI_MAFIA.replaced(assess=True)
     session = start(lambda: MiniMafia(spec, seed, f"root-{seed}"))
     before = answers(Random(seed))
 

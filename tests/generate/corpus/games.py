@@ -64,7 +64,7 @@ def _answer(ask: Ask, view: Sequence[Event]) -> Reply:
 def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
     """One finished Mini-Mafia game. said: a text that replaces every statement's."""
     game_id = f"game-{number:05}"
-    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=assess, message_limit=None), number, game_id))
+    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(assess=assess, message_limit=None), number, game_id))
     drive(session, _answer)
     drawn = {role: models[(number + place) % len(models)] for place, role in enumerate(MINI_MAFIA.composition())}
     players = {name: (drawn[role], Source.MODEL) for name, role in session.game.roles.items()}
@@ -77,7 +77,7 @@ def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said:
 @cache
 def wolves(number: int, models: Sequence[str] = MODELS, judged: bool = False) -> GameRecord:
     """One finished game of Werewolf, fully assessed, by a jester that learns. judged: and rated again by a judge."""
-    spec = replace(TRIADIC, assess=True, learning=True, days=3)
+    spec = TRIADIC.replaced(assess=True, learning=True, days=3)
     session = start(lambda: Werewolf(spec, number, f"wolves-{number:05}"))
     drive(session, _answer)
     drawn = {role: models[(number + place) % len(models)] for place, role in enumerate(spec.composition())}

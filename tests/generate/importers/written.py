@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,7 +40,7 @@ def answer(ask: Ask, random: Random) -> Reply:
 def play_game(seed: int, rounds: int = 2, text: str | None = None) -> GameRecord:
     """A finished game. text: what every message says."""
     session = start(
-        lambda: MiniMafia(replace(MINI_MAFIA, rounds=rounds, message_limit=None), seed, f"b_game_{seed:04d}")
+        lambda: MiniMafia(MINI_MAFIA.replaced(rounds=rounds, message_limit=None), seed, f"b_game_{seed:04d}")
     )
     random = Random(seed)
 

@@ -18,7 +18,7 @@ LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective
 def told() -> GameRecord:
     """A game in which Alice is the mafioso and tells a lie."""
     roles = ("mafioso", "detective", "villager", "villager")
-    session = start(lambda: MiniMafia(replace(MINI_MAFIA, roles=roles, message_limit=None), 1, "g"))
+    session = start(lambda: MiniMafia(MINI_MAFIA.replaced(roles=roles, message_limit=None), 1, "g"))
 
     def answer(ask: Ask, view: Sequence[Event]) -> Reply:
         if ask.options:

@@ -12,7 +12,6 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UsageError
-from liescope.common.settings import resolve
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import find_game
 from liescope.generate.runs.journal import Journal
@@ -74,7 +73,7 @@ def test_parts_in_any_order_and_judged_in_either_way_are_the_one_run(
 
 def plan(part: str | None, **more: Any) -> Plan:
     game = find_game("werewolf" if "learning" in more else "mini-mafia")
-    settings = resolve(PlanSettings, {"players": WORDS["players"], "games": 3, "part": part, **more})
+    settings = PlanSettings.of({"players": WORDS["players"], "games": 3, "part": part, **more})
     return plan_games(game, settings, {}, "full")
 
 

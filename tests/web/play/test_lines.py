@@ -22,7 +22,7 @@ from liescope.web.rendering import templates
 
 def moments(game: str, seed: int = 5, **options: Any) -> Iterator[Session]:
     """A game at each of its moments, played by nobody: every choice is the rules' own."""
-    session = Session(GAMES[game].make(replace(GAMES[game].spec, **options), seed, "g"))
+    session = Session(GAMES[game].make(GAMES[game].spec.replaced(**options), seed, "g"))
     yield session
     while session.asks:
         session.send(tuple(Reply(text="I say something.") for _ in session.asks))

@@ -66,7 +66,9 @@ def rows() -> Rows:
 
 def _asked(seed: int) -> Sequence[list[tuple[Ask, str]]]:
     prompts = load_prompts("full", "mafia")
-    session = start(lambda: Mafia(MafiaSpec(1, 1, 2, scripted_night=True, days=1), seed, f"g{seed}"))
+    session = start(
+        lambda: Mafia(MafiaSpec(mafiosos=1, detectives=1, villagers=2, scripted_night=True, days=1), seed, f"g{seed}")
+    )
     found = []
     while session.asks:
         view: Callable[[Ask], Sequence[Event]] = lambda ask: session.game.view(ask.seat)  # noqa: E731

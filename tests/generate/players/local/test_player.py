@@ -48,7 +48,9 @@ def opened(argument: str, context: PlayerContext | None = None) -> LocalPlayer:
 
 
 def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
-    session = start(lambda: Mafia(MafiaSpec(1, 1, 2, scripted_night=True, days=1), 0, "g"))
+    session = start(
+        lambda: Mafia(MafiaSpec(mafiosos=1, detectives=1, villagers=2, scripted_night=True, days=1), 0, "g")
+    )
     while session.asks[0].kind is not kind:
         session.send(tuple(Reply(text="Hm.") for _ in session.asks))
     ask = session.asks[0]
@@ -214,7 +216,7 @@ def test_players_that_draw_differently_share_one_model(model: Path) -> None:
         ("{model}?heat=1", UnknownName, "heat"),
         ("{model}?temperature=warm", UsageError, "temperature must be a number"),
         ("{model}?device=cuda:99", UsageError, "no device cuda:99"),
-        ("{model}?device=fridge", UsageError, "--device"),
+        ("{model}?device=fridge", UsageError, "device: "),
         ("{model}?states=1", UsageError, "go together"),
         ("{model}?states=9&states_to=x", UsageError, "layers 1 to 2"),
     ],

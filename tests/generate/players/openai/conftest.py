@@ -69,7 +69,7 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def asked() -> Asked:
     """One ask of every kind of Mafia with its seat's view, from a real game."""
-    return _asked(lambda: Mafia(MafiaSpec(1, 1, 3, assess=True), 0, "g"))
+    return _asked(lambda: Mafia(MafiaSpec(mafiosos=1, detectives=1, villagers=3, assess=True), 0, "g"))
 
 
 @pytest.fixture(scope="session")
@@ -107,7 +107,7 @@ class Desk:
     def __init__(self, argument: str, **options: Any) -> None:
         self.attempts: list[Attempt] = []
         self.learned: list[EndpointFacts] = []
-        limits = {name: options.pop(name) for name in Limits.__dataclass_fields__ if name in options}
+        limits = {name: options.pop(name) for name in Limits.model_fields if name in options}
         self.table = PlayerContext(
             log=self.attempts.append,
             game=options.pop("game", "mafia"),

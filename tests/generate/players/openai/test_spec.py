@@ -17,7 +17,7 @@ from liescope.generate.players.openai.openai_player import open_openai
 from liescope.generate.players.openai.spec import read_spec, thinking_fields
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import open_player
-from liescope.generate.players.run_limits import Limits, Price
+from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.journal import Journal
 
 
@@ -227,19 +227,19 @@ def test_a_name_without_its_kind_is_answered_with_how_specs_look() -> None:
         ("m@http://ho st/v1", "an endpoint's address looks like"),
         ("m@http://me:hush@host/v1", "must hold no password"),
         ("m?temperature=warm", "temperature must be a number"),
-        ("m?temperature=nan", "temperature must be a number"),
-        ("m?temperature=-1", "temperature must be a number"),
-        ("m?max_tokens=0", "max_tokens must be a number"),
-        ("m?max_tokens.vote=0", "max_tokens.vote must be a number"),
-        ("m?top_p=2", "top_p must be a number from 0 to 1"),
+        ("m?temperature=nan", "temperature must be 0 to 10, got nan"),
+        ("m?temperature=-1", "temperature must be 0 to 10, got -1"),
+        ("m?max_tokens=0", "max_tokens must be 1 to 1,000,000,000, got 0"),
+        ("m?max_tokens.vote=0", "max_tokens.vote must be 1 to 1,000,000,000, got 0"),
+        ("m?top_p=2", "top_p must be 0 to 1, got 2"),
         ("m?json=yaml", "the choices are: none, object, schema"),
-        ("m?json.vote=none", "unknown option 'json.vote'"),
+        ("m?json.vote=none", "unknown option of openai:m 'json.vote'"),
         ("m?temprature=1", "Did you mean 'temperature'"),
         ("m?temperature.speek=1", "Did you mean 'speak'"),
         ("m?temperature.=1", "unknown kind of ask for temperature ''"),
         ("m?temperature.x=1", "bid, explained_vote,"),
         ("m?api_key=sk-hush", "extra, json, key_env, max_tokens, persona, reasoning_effort"),
-        ("m?thinking=many", "thinking must be a number"),
+        ("m?thinking=many", "thinking must be a whole number"),
         ("m?thinking=1&reasoning_effort=low", "give one of them"),
         ("m?persona=", "persona names a text file"),
     ],
@@ -278,7 +278,7 @@ def test_a_named_key_is_sent(serve, stubs, desk, asked, monkeypatch) -> None:
 
 def test_a_budget_in_money_needs_a_price() -> None:
     with pytest.raises(UsageError, match="needs the price of 'm'"):
-        open_openai("m@http://localhost:1/v1", table(limits=Limits(max_cost=1.0, prices={"other": Price(1, 1)})))
+        open_openai("m@http://localhost:1/v1", table(limits=Limits(max_cost=1.0, price=("other=1,1",))))
 
 
 def test_prompts_that_do_not_work_are_refused_when_the_player_is_opened(tmp_path) -> None:

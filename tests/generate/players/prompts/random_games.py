@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
@@ -32,11 +32,11 @@ SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)
 LESSONS = (Lesson(LessonKind.TO_DO, "OWN lesson one"), Lesson(LessonKind.WINNING_TACTIC, "OWN lesson two"))
 TABLES: tuple[WerewolfSpec | MafiaSpec, ...] = (
     SHORT,
-    replace(SHORT, villagers=7, jesters=0),
-    replace(SHORT, seers=1, learning=True, lessons=LESSONS),
-    replace(SHORT, villagers=3, werewolves=3, doctors=2, seers=1, assess=True, assess_share=0.3, show_suspicion=True),
-    replace(SHORT, villagers=2, werewolves=1, debate_turns=1, assess=True, learning=True),
-    MafiaSpec(2, 1, 3, rounds=1, assess=True),
+    SHORT.replaced(villagers=7, jesters=0),
+    SHORT.replaced(seers=1, learning=True, lessons=LESSONS),
+    SHORT.replaced(villagers=3, werewolves=3, doctors=2, seers=1, assess=True, assess_share=0.3, show_suspicion=True),
+    SHORT.replaced(villagers=2, werewolves=1, debate_turns=1, assess=True, learning=True),
+    MafiaSpec(mafiosos=2, detectives=1, villagers=3, rounds=1, assess=True),
 )
 MAFIAS = (5, 11, 17, 23, 29, 35)  # the seeds of games of Mafia, with its sets of prompts in turn
 

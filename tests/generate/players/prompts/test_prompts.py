@@ -184,7 +184,7 @@ def test_prompts_that_are_nowhere_are_refused_with_the_choices(name: str, game: 
 
 
 def test_the_dead_are_named_with_their_role_where_that_is_announced() -> None:
-    game = start(lambda: MiniMafia(replace(MINI_MAFIA, reveal_dead=True), 3, "g")).game
+    game = start(lambda: MiniMafia(MINI_MAFIA.replaced(reveal_dead=True), 3, "g")).game
     (death,) = (event for event in game.events if event.kind is EventKind.DEATH)
     told = [memory(game.view(name), name) for name in game.alive]
     assert all(f"The villager {death.target} was found dead." in lines for lines in told)

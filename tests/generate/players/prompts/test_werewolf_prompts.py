@@ -185,7 +185,7 @@ def private(spec: WerewolfSpec, seed: int = 1) -> dict[str, list[str]]:
 
 
 def test_every_role_reads_how_to_play_it_and_no_other_role_does() -> None:
-    found = private(replace(SHORT, seers=1))
+    found = private(SHORT.replaced(seers=1))
     advice = {
         role: {text.partition("# How to play your role\n")[2].partition("\n\n#")[0] for text in texts}
         for role, texts in found.items()
@@ -198,7 +198,7 @@ def test_every_role_reads_how_to_play_it_and_no_other_role_does() -> None:
 def test_all_but_the_jester_are_warned_of_the_jester_and_nobody_where_there_is_none() -> None:
     for role, texts in private(SHORT).items():
         assert all(("Beware of the jester" in text) == (role != "jester") for text in texts)
-    for texts in private(replace(SHORT, villagers=7, jesters=0)).values():
+    for texts in private(SHORT.replaced(villagers=7, jesters=0)).values():
         assert not any("jester" in text for text in texts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -68,7 +68,7 @@ def play() -> Play:
     opened: dict[tuple[str, str], ScriptedPlayer] = {}
 
     def run(seed: int, spec: MafiaSpec | WerewolfSpec = MINI_MAFIA, assess: bool = False, **players: str) -> Played:
-        table = replace(spec, assess=assess)
+        table = spec.replaced(assess=assess)
         game_id = f"game-{seed}"
         game: Game = Werewolf(table, seed, game_id) if isinstance(table, WerewolfSpec) else Mafia(table, seed, game_id)
         seats = {}

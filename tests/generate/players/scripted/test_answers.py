@@ -26,27 +26,33 @@ Player = Callable[[str], ScriptedPlayer]
 
 MAFIA = {"mafioso": "bold", "detective": "steady", "villager": "novice"}
 WOLVES = {"werewolf": "bold", "villager": "steady", "doctor": "novice", "jester": "steady?j=2", "seer": "bold"}
-SEERS = replace(TRIADIC, seers=1, villagers=5)
+SEERS = TRIADIC.replaced(seers=1, villagers=5)
 TABLES: dict[str, MafiaSpec | WerewolfSpec] = {
     "mini": MINI_MAFIA,
-    "two mafiosos": MafiaSpec(2, 1, 4),
-    "three mafiosos, two detectives": MafiaSpec(3, 2, 7),
-    "no detective": MafiaSpec(2, 0, 4),
-    "no villager": MafiaSpec(1, 2, 0),
-    "two players": MafiaSpec(1, 0, 1),
-    "eight rounds": replace(MINI_MAFIA, rounds=8),
-    "open night, both discovered": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
-    "short messages": replace(MINI_MAFIA, message_limit=40),
-    "strange names": replace(MINI_MAFIA, names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
-    "names that are words": replace(MINI_MAFIA, names=("Mafia", "The", "I", "{x}")),
+    "two mafiosos": MafiaSpec(mafiosos=2, detectives=1, villagers=4),
+    "three mafiosos, two detectives": MafiaSpec(mafiosos=3, detectives=2, villagers=7),
+    "no detective": MafiaSpec(mafiosos=2, detectives=0, villagers=4),
+    "no villager": MafiaSpec(mafiosos=1, detectives=2, villagers=0),
+    "two players": MafiaSpec(mafiosos=1, detectives=0, villagers=1),
+    "eight rounds": MINI_MAFIA.replaced(rounds=8),
+    "open night, both discovered": MafiaSpec(
+        mafiosos=2, detectives=2, villagers=4, mutual_discovery=True, reveal_dead=True
+    ),
+    "short messages": MINI_MAFIA.replaced(message_limit=40),
+    "strange names": MINI_MAFIA.replaced(names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
+    "names that are words": MINI_MAFIA.replaced(names=("Mafia", "The", "I", "{x}")),
     "triadic": TRIADIC,
     "dyadic": DYADIC,
     "a seer": SEERS,
-    "three wolves, two of each other": WerewolfSpec(2, 2, 3, 2, 2, debate_turns=4),
-    "three players": WerewolfSpec(2, 0, 1, 0),
-    "no talk": replace(TRIADIC, debate_turns=0, defence_turns=0),
-    "wolves of few words": replace(TRIADIC, message_limit=30),
-    "wolves with names that are words": WerewolfSpec(2, 1, 1, 1, names=("Werewolf", "The", "I", "{x}", "李明")),
+    "three wolves, two of each other": WerewolfSpec(
+        villagers=2, doctors=2, werewolves=3, jesters=2, seers=2, debate_turns=4
+    ),
+    "three players": WerewolfSpec(villagers=2, doctors=0, werewolves=1, jesters=0),
+    "no talk": TRIADIC.replaced(debate_turns=0, defence_turns=0),
+    "wolves of few words": TRIADIC.replaced(message_limit=30),
+    "wolves with names that are words": WerewolfSpec(
+        villagers=2, doctors=1, werewolves=1, jesters=1, names=("Werewolf", "The", "I", "{x}", "李明")
+    ),
 }
 
 
@@ -69,7 +75,8 @@ def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "evil", "players"), [(MafiaSpec(3, 1, 6), "mafioso", MAFIA), (SEERS, "werewolf", WOLVES)]
+    ("spec", "evil", "players"),
+    [(MafiaSpec(mafiosos=3, detectives=1, villagers=6), "mafioso", MAFIA), (SEERS, "werewolf", WOLVES)],
 )
 def test_the_evil_spare_each_other_and_who_may_look_uses_what_it_found(
     play: Play, spec: Any, evil: str, players: dict[str, str]
@@ -115,7 +122,7 @@ def test_only_public_text_persuades(player: Player, answer: Answer, play: Play) 
             ("mafioso", "detective", "villager", "villager"),
             ("detective", "mafioso", "villager", "villager"),
         ):
-            game = Mafia(replace(MINI_MAFIA, names=names, roles=roles), seed, f"world-{seed}")
+            game = Mafia(MINI_MAFIA.replaced(names=names, roles=roles), seed, f"world-{seed}")
             session = start(lambda game=game: game)
             speakers = {"mafioso": player("bold"), "detective": player("novice"), "villager": villager}
             while session.asks[0].kind is AskKind.SPEAK:
@@ -136,7 +143,7 @@ def test_words_alone_move_a_villager(player: Player, answer: Answer) -> None:
         count = 0
         for number in range(200):
             game = Mafia(
-                replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager")), number, f"words-{number}"
+                MINI_MAFIA.replaced(roles=("mafioso", "detective", "villager", "villager")), number, f"words-{number}"
             )
             session = start(lambda game=game: game)
             while session.asks[0].kind is AskKind.SPEAK:

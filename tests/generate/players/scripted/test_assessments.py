@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,7 +36,7 @@ def share(values: list[bool]) -> float:
 
 @pytest.mark.parametrize("limit", [200, 60])
 def test_a_self_report_names_what_was_meant_with_some_error(play: Play, limit: int) -> None:
-    spec = replace(MINI_MAFIA, message_limit=limit)
+    spec = MINI_MAFIA.replaced(message_limit=limit)
     reports = judged(play, AskKind.SELF_ASSESSMENT, 60, spec=spec, mafioso="bold")
     right = share([planted == said.type for _, _, planted, said in reports])
     assert 0.75 < right < 0.99

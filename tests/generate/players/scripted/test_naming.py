@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,9 +23,9 @@ JUDGED = {EventKind.SELF_REPORT, EventKind.RATING, EventKind.ROLES_NAMED}
     ("spec", "games"),
     [
         (MINI_MAFIA, 25),
-        (MafiaSpec(2, 1, 4), 25),
-        (MafiaSpec(1, 2, 3), 25),
-        (replace(TRIADIC, learning=True), 8),
+        (MafiaSpec(mafiosos=2, detectives=1, villagers=4), 25),
+        (MafiaSpec(mafiosos=1, detectives=2, villagers=3), 25),
+        (TRIADIC.replaced(learning=True), 8),
     ],
     ids=["mini", "two mafiosos", "two detectives", "werewolf"],
 )

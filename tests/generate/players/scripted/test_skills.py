@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -20,8 +19,8 @@ WinRate = Callable[..., float]
 
 def test_a_profile_can_be_overridden_skill_by_skill(player: Callable[[str], ScriptedPlayer]) -> None:
     assert player("bold").skills == PROFILES["bold"]
-    assert player("bold?m=1.5&v=.4").skills == replace(PROFILES["bold"], m=1.5, v=0.4)
-    assert player("steady?j=2&b=0.5").skills == replace(PROFILES["steady"], j=2.0, b=0.5)
+    assert player("bold?m=1.5&v=.4").skills == PROFILES["bold"].model_copy(update={"m": 1.5, "v": 0.4})
+    assert player("steady?j=2&b=0.5").skills == PROFILES["steady"].model_copy(update={"j": 2.0, "b": 0.5})
     assert player("bold").source is Source.SCRIPTED
 
 

@@ -22,7 +22,7 @@ Wins = Callable[..., Counter[str]]
 @pytest.fixture(scope="module")
 def assessed(play: Play) -> list[Any]:
     """Eight triadic games with every statement assessed."""
-    spec = replace(TRIADIC, learning=True)
+    spec = TRIADIC.replaced(learning=True)
     return [play(seed, spec=spec, assess=True) for seed in range(8)]
 
 
@@ -34,7 +34,7 @@ def plain(play: Play) -> list[Any]:
 
 def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
     """The same statements and votes with and without: learning is lost on a player that ignores lessons."""
-    table = replace(TRIADIC, lessons=(Lesson(LessonKind.TO_DO, "Vote like a werewolf."),), learning=True)
+    table = TRIADIC.replaced(lessons=(Lesson(LessonKind.TO_DO, "Vote like a werewolf."),), learning=True)
     for seed in range(2):
         games = play(seed, spec=TRIADIC).game, play(seed, spec=table, assess=True).game
         one, other = ([replace(e, index=0, about=None) for e in game.events if e.audience is None] for game in games)
@@ -155,7 +155,7 @@ def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
 def test_a_jester_writes_lessons_of_its_game_or_none(play: Play) -> None:
     drawn = []
     for seed in range(20):
-        played = play(seed, spec=replace(TRIADIC, learning=True, debate_turns=2))
+        played = play(seed, spec=TRIADIC.replaced(learning=True, debate_turns=2))
         form = played.views[-1][2].form
         assert set(form) <= {kind.value for kind in LessonKind}
         texts = [text for texts in form.values() for text in texts]
