@@ -16,7 +16,9 @@ MOST = 10**6  # the largest value of a numeric option
 
 
 def _names(given: Any) -> Any:
-    return tuple(filter(None, map(str.strip, given.split(",")))) if isinstance(given, str) else given
+    if not isinstance(given, str):
+        return given
+    return tuple(map(str.strip, given.split(","))) if given.strip() else ()
 
 
 LATER = Option(later=True)

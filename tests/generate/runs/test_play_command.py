@@ -97,7 +97,7 @@ def test_a_table_named_role_by_role_holds_every_kind_of_player_and_resumes_from_
         (["mini-mafia", "--max-cost", "1", "--player", "openai:m@http://127.0.0.1:9/v1"], "--price"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
         (["mini-mafia", "--cells", "none.csv", "--design", "self"], "--design"),
-        (["mafia", "--mafiosos", "0"], "at least one mafioso"),
+        (["mafia", "--mafiosos", "0"], "--mafiosos must be 1 or more"),
         (["mafia", "--seed", HUGE], "--seed must be"),
         (["mafia", "--seed", f"-{HUGE}"], "--seed must be"),
         (["mafia", "--games", "9" * 12], "a run holds at most"),
