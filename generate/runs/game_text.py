@@ -17,15 +17,6 @@ from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 
 STYLES = {LIE: "red", MISTAKE: "yellow", UNSUPPORTED: "cyan", TRUTHFUL: "green", UNDECIDABLE: "blue"}
-_ACTS = {
-    EventKind.ROLE: "{actor} is {role}",
-    EventKind.INVESTIGATION: "{actor} investigated {target}",
-    EventKind.PROTECTION: "{actor} protected {target}",
-    EventKind.VOTE: "{actor} voted for {target}",
-    EventKind.STATEMENT: "{actor} had said so",
-    EventKind.KILL: "{actor} killed {target}",
-    EventKind.ACT: "{actor} {text}",
-}
 _MOST = 4  # events named as proof; beyond that they are counted
 
 
@@ -77,9 +68,14 @@ def verdict_words(claim: ClaimRow) -> str:
 
 
 def proof_words(event: Event) -> str:
-    words = _ACTS.get(event.kind, event.kind.value)
-    shown = words.format(actor=event.actor, target=event.target, role=event.data.get("role"), text=event.text)
-    return f"event {event.index}: {shown}"
+    """An event that proves a claim."""
+    if event.kind is EventKind.ROLE:
+        words = f"{event.actor} is {event.data.get('role')}"
+    elif event.kind is EventKind.STATEMENT:
+        words = f"{event.actor} had said so"
+    else:
+        words, _ = event_words(event) or (event.kind.value, "")
+    return f"event {event.index}: {words}"
 
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
@@ -100,13 +96,12 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
         won = "  won" if game.outcome is not None and seat.name in game.outcome.winners else ""
         yield _text(f"  {plain(seat.name):{width}}  {seat.role:10} {seat.model} ({seat.source.value}){won}")
     statements = {row.statement_id: row for row in labels.statements}
-    ratings: dict[str, list[RatingRow]] = {}
+    ratings, claims = defaultdict[str, list[RatingRow]](list), defaultdict[str, list[ClaimRow]](list)
     for rating in labels.ratings:
-        ratings.setdefault(rating.statement_id, []).append(rating)
-    claims: dict[str, list[ClaimRow]] = defaultdict(list)
+        ratings[rating.statement_id].append(rating)
     for claim in labels.claims:
         claims[claim.statement_id].append(claim)
-    bids: dict[Place, list[Event]] = defaultdict(list)
+    bids = defaultdict[Place, list[Event]](list)
     for event in game.events:
         if event.kind is EventKind.BID:
             bids[_place(event)].append(event)
@@ -124,10 +119,10 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
             yield _text(_heading(event), _HEAD)
         yield line
         if event.kind is EventKind.STATEMENT:
-            for words, style in claim_lines(claims.get(key, ()), game.events):
+            for words, style in claim_lines(claims[key], game.events):
                 yield _text(f"      {words}", style)
             if key in statements:
-                yield from _labels(statements[key], ratings.get(key, []), judged="judge" in game.meta)
+                yield from _labels(statements[key], ratings[key], judged="judge" in game.meta)
     yield Text("")
     yield _ending(game)
 
@@ -180,7 +175,8 @@ def event_words(event: Event) -> tuple[str, str] | None:
     """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement
     only who says it, to whom.
     """
-    who, whom = event.actor or "", event.target or ""
+    who, whom, judge = event.actor or "", event.target or "", f"judge {event.data.get('judge', '')}"
+    namer = f"{judge}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
     lines = {
         EventKind.KILLER: (f"{who} makes the kill decision", _SECRET),
         EventKind.LESSONS: (f"{who} begins with the lessons of earlier games", _SECRET),
@@ -199,9 +195,9 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.NO_EXILE: (f"Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
         EventKind.ACT: (f"{f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
-        EventKind.ROLES_NAMED: (f"{_namer(event, who)}: {_form(event.data.get('roles', {}))}", _LABEL),
+        EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
-        EventKind.LESSON_TAGS: (f"{_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
+        EventKind.LESSON_TAGS: (f"{judge} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
 
@@ -220,15 +216,6 @@ def _paragraphs(words: Text) -> Text:
 def _revealed(event: Event) -> str:
     role = event.data.get("role")
     return f": a {role}" if role else ""
-
-
-def _judge(event: Event) -> str:
-    return f"judge {event.data.get('judge', '')}"
-
-
-def _namer(event: Event, who: str) -> str:
-    """Who says what roles the others have: a judge in a player's seat, or the player itself."""
-    return f"{_judge(event)}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:

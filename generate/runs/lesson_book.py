@@ -49,32 +49,19 @@ def opposed(one: str, other: str) -> bool:
     """Whether two lessons of one kind cannot mean the same, however similar their words: one denies what the other
     advises, they are about different roles, or one contains the opposite of a word in the other ("early", "late").
     """
-    first, second = _marks(one), _marks(other)
-    if first.denied != second.denied:
+    (denied, roles, sides), (too, theirs, others) = _marks(one), _marks(other)
+    if denied != too or (roles and theirs and roles != theirs):
         return True
-    if first.roles and second.roles and first.roles != second.roles:
-        return True
-    return any({mine, theirs} == {0, 1} for mine, theirs in zip(first.sides, second.sides, strict=True))
-
-
-class _Marks:
-    """denied: an odd number of negations; roles: those named; sides: 0 or 1 for each pair of opposites, else None."""
-
-    def __init__(self, text: str) -> None:
-        words = " ".join(text.lower().replace("’", "'").split())
-        self.denied = len(_NEGATION.findall(_NOT_ONLY.sub(" ", words))) % 2 == 1
-        self.roles = {_SAME_ROLE.get(role, role) for role in _ROLES.findall(words)}
-        self.sides = [_side(words, *axis) for axis in _AXES]
+    return any(abs(side - its) == 2 for side, its in zip(sides, others, strict=True))
 
 
 @lru_cache(maxsize=4096)
-def _marks(text: str) -> _Marks:
-    return _Marks(text)
-
-
-def _side(words: str, one: re.Pattern[str], other: re.Pattern[str]) -> int | None:
-    found = bool(one.search(words)), bool(other.search(words))
-    return None if found[0] == found[1] else int(found[1])
+def _marks(text: str) -> tuple[bool, set[str], list[int]]:
+    """Whether its negations are odd in number, the roles it names, and -1 or 1 for each pair of opposites, else 0."""
+    words = " ".join(text.lower().replace("’", "'").split())
+    denied = len(_NEGATION.findall(_NOT_ONLY.sub(" ", words))) % 2 == 1
+    roles = {_SAME_ROLE.get(role, role) for role in _ROLES.findall(words)}
+    return denied, roles, [bool(other.search(words)) - bool(one.search(words)) for one, other in _AXES]
 
 
 def without_names(text: str, names: Iterable[str], own: str | None = None) -> str:
@@ -111,12 +98,6 @@ class Proposal:
     nearest: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class _KeptLesson:
-    game_id: str
-    lesson: Lesson
-
-
 class LessonBook:
     """A book in a file, which is created with its first line. Only one process, and one game at a time, writes to it.
     names: the players' names, which are masked when lessons are compared.
@@ -128,7 +109,7 @@ class LessonBook:
         self._path = path
         self._embed = embed
         self._names = tuple(names)
-        self._kept: list[_KeptLesson] = []
+        self._kept: list[tuple[str, Lesson]] = []  # with the game that proposed it
         self._begun: dict[str, int] = {}
         if path.exists():
             self._read()
@@ -136,7 +117,7 @@ class LessonBook:
     @property
     def lessons(self) -> tuple[Lesson, ...]:
         """All lessons, the oldest first."""
-        return tuple(entry.lesson for entry in self._kept)
+        return tuple(lesson for _, lesson in self._kept)
 
     def begin(self, game_id: str) -> tuple[Lesson, ...]:
         """The lessons that a game begins with; the same ones on every call."""
@@ -147,12 +128,11 @@ class LessonBook:
 
     def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
         """Keep what is new in a game's proposals; adding the same ones again changes nothing."""
-        place = next((n for n, entry in enumerate(self._kept) if entry.game_id == game_id), len(self._kept))
-        known = [entry.lesson for entry in self._kept[:place]]
-        judged = self._judge(known, proposed)
-        written = [entry.lesson for entry in self._kept if entry.game_id == game_id]
+        place = next((n for n, (game, _) in enumerate(self._kept) if game == game_id), len(self._kept))
+        judged = self._judge(self.lessons[:place], proposed)
+        written = [lesson for game, lesson in self._kept if game == game_id]
         new = [proposal.lesson for proposal in judged if proposal.kept and proposal.lesson not in written]
-        self._kept += [_KeptLesson(game_id, lesson) for lesson in new]
+        self._kept += [(game_id, lesson) for lesson in new]
         self._append(
             [{"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text} for lesson in new]
         )
@@ -194,7 +174,7 @@ class LessonBook:
                 if "begins_with" in line:
                     self._begun[line["game"]] = line["begins_with"]
                 else:
-                    self._kept.append(_KeptLesson(line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
+                    self._kept.append((line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
         except (ValueError, KeyError, TypeError) as error:
             raise BadData(f"{self._path} is not a book of lessons ({error}); restore it from a copy") from error
 

@@ -40,13 +40,18 @@ def erase(
     for game in games:
         seats = frozenset(withdrawn_from(game) if own else ())
         _rewrite(base, folder, "games", game.game_id, partial(_record, game=game))
-        change = partial(_reply, seats=seats, names=names, folder=folder)
-        _rewrite(base, folder, "replies", game.game_id, change)
+        _rewrite(base, folder, "replies", game.game_id, partial(_reply, seats=seats, names=names, folder=folder))
         _rewrite(base, folder, "attempts", game.game_id, partial(_attempt, seats=seats))
     for game_id in dropped:
         for table in ("replies", "attempts", "unanswered"):
             base.execute(f"DELETE FROM {table} WHERE game_id = ?", (game_id,))
-    _sweep(base)
+    # The stored requests that no attempt needs any more
+    base.execute("""
+        WITH RECURSIVE needed(id) AS (
+            SELECT request FROM attempts WHERE request IS NOT NULL
+            UNION SELECT parent FROM requests JOIN needed USING (id) WHERE parent IS NOT NULL
+        ) DELETE FROM requests WHERE id NOT IN (SELECT id FROM needed)
+    """)
 
 
 def _rewrite(base: sqlite3.Connection, folder: Path, table: str, game_id: str, change: _Change) -> None:
@@ -72,16 +77,6 @@ def _reply(row: _Row, seats: Collection[str], names: Mapping[str, str], folder: 
 
 def _attempt(row: _Row, seats: Collection[str]) -> _Row:
     return {"request": None} | ({"raw": ""} if row["seat"] in seats else {})
-
-
-def _sweep(base: sqlite3.Connection) -> None:
-    """Delete the stored requests that no attempt needs any more."""
-    base.execute("""
-        WITH RECURSIVE needed(id) AS (
-            SELECT request FROM attempts WHERE request IS NOT NULL
-            UNION SELECT parent FROM requests JOIN needed USING (id) WHERE parent IS NOT NULL
-        ) DELETE FROM requests WHERE id NOT IN (SELECT id FROM needed)
-    """)
 
 
 @dataclass(frozen=True, slots=True)
