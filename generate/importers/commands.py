@@ -52,7 +52,7 @@ def import_(
     Example: liescope import text messages.csv --label is_lie --out runs/messages
     """
     result = import_games(format, *sources, out=out, progress=not as_json, **given)
-    if unit_of([result.format]) == "game" and "unknown" in result.counts["model"]:
+    if unit_of([result.format]) == "game" and any(model == "unknown" for _, model, _ in result.summary.played):
         hint = "; the log's --batches name them" if "batches" in IMPORTERS[format].Options.model_fields else ""
         typer.echo(f"note: some models are not known{hint}", err=True)
     if as_json:

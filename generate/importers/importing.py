@@ -111,24 +111,6 @@ class ImportResult:
         return self.summary.games
 
     @cached_property
-    def counts(self) -> pl.DataFrame:
-        """One row for each role, model and winner: role, model, winner, games."""
-        import polars as pl
-
-        rows = [(*key, count) for key, count in sorted(self.summary.played.items())]
-        schema = {"role": pl.String, "model": pl.String, "winner": pl.String, "games": pl.Int64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
-
-    @cached_property
-    def notes(self) -> pl.DataFrame:
-        """What was read leniently or not at all: note, games; the most common first."""
-        import polars as pl
-
-        return pl.DataFrame(
-            self.summary.notes.most_common(), schema={"note": pl.String, "games": pl.Int64}, orient="row"
-        )
-
-    @cached_property
     def rejected(self) -> pl.DataFrame:
         """Everything that could not be read: file, line, game_id, reason. It is kept in the run folder's
         rejected.jsonl.

@@ -12,12 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from liescope.common.errors import BadData
-from liescope.games.core import Event, EventKind, Outcome, Phase
-from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.games.core import EventKind, Outcome, Phase
+from liescope.games.record import GameRecord, Seat, Source
+from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Part
 
 UNKNOWN_MODEL = "unknown"
-PERSON = "human"
-NO_WINNER = "the source does not say who won"
 _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phase.REVOTE.value}
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0", "deceptive", "lie"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", "honest", "truth"})
@@ -271,33 +270,88 @@ def game_of(
     """
     found = Counter(notes)
     ordered = _in_order(_without_copies(rows, found), found)
-    seats = _seats(ordered, {role.casefold() for role in deceptive_roles})
-    events = tuple(_numbered(_events(ordered, [seat.name for seat in seats], found)))
     winner = _agreed(f"game {game_id}", "winner", {row.winner for row in ordered}) or ""
     split = _agreed(f"game {game_id}", "split", {row.split for row in ordered}) or ""
-    canary = next((row.canary for row in rows if row.canary), "")
-    winners = tuple(seat.name for seat in seats if winner and seat.team == winner)
-    days = max(row.day for row in ordered)
-    return GameRecord(
-        game_id,
-        game,
-        None,
-        "",
-        seats,
-        events,
-        Status.DONE,
-        Outcome(winner, winners, "the source says so" if winner else NO_WINNER, days),
-        meta={
-            **({"split": split} if split else {}),
-            **({"canary": canary} if canary else {}),
-            **({"cells_left_out": dict(left_out)} if left_out else {}),
-            **({"import_notes": [_counted(note, found[note]) for note in found]} if found else {}),
-        },
-    )
+    part = Part("", 0, game_id, ordered, split=split)
+    writer = _RowWriter(game, part)
+    writer.notes = found
+    writer.seats = {seat.name: seat for seat in _seats(ordered, {role.casefold() for role in deceptive_roles})}
+    writer.write(part)
+    winners = tuple(seat.name for seat in writer.seats.values() if winner and seat.team == winner)
+    reason, days = "the source says so" if winner else NO_WINNER, max(row.day for row in ordered)
+    writer.outcome = Outcome(winner, winners, reason, days)
+    if canary := next((row.canary for row in rows if row.canary), ""):
+        writer.meta["canary"] = canary
+    if left_out:
+        writer.meta["cells_left_out"] = dict(left_out)
+    if found:
+        writer.meta["import_notes"] = [f"{note} ({n} times)" if n > 1 else note for note, n in found.items()]
+    return writer.record()
 
 
-def _counted(note: str, times: int) -> str:
-    return note if times < 2 else f"{note} ({times} times)"
+class _RowWriter(GameWriter):
+    """Writes what the rows of a game say. notes: what was noticed."""
+
+    notes: Counter[str]
+
+    def write(self, part: Part) -> None:
+        rows: list[Row] = part.entries
+        for row, after in zip(rows, [*rows[1:], None], strict=True):
+            self.day, self.phase, self.round = row.day, self._phase(row), row.round
+            heard = {*row.audience, row.speaker} if row.audience else {*self.seats}
+            audience = None if heard == {*self.seats} else tuple(dict.fromkeys((row.speaker, *row.audience)))
+            claims = [claim.model_dump(exclude_defaults=True) for claim in row.claims]
+            data: dict[str, Any] = {"claims": claims} if claims else {}
+            data |= {} if row.label_gold is None else {"gold": row.label_gold}
+            data |= {"private": {"reasoning": row.reasoning}} if row.reasoning else {}
+            said = self.say(row.speaker, row.text.encode("utf-8", "replace").decode(), audience, data)
+            if said is None:
+                self.notes["a text is empty: a silence"] += 1
+            else:
+                self._opinions(row, said)
+            if row.votes and (after is None or after.votes != row.votes):
+                self._votes(row.votes)
+
+    def _opinions(self, row: Row, said: int) -> None:
+        """The speaker's report and the others' ratings, as far as the row has them."""
+        own = _assessment(row.label_self, row.self_type, row.self_confidence, None, "")
+        if own:
+            own |= {"reason": row.self_reason} if row.self_reason else {}
+            about: Any = {"about": said, "data": {"assessment": own}}
+            self.log(EventKind.SELF_REPORT, row.speaker, row.speaker, (row.speaker,), **about)
+        for one in row.ratings:
+            view = _assessment(one.flag, one.type, one.confidence, one.suspicion, one.reason)
+            about = {"about": said, "data": {"assessment": view}}
+            self.log(EventKind.RATING, one.observer, row.speaker, (one.observer,), **about)
+
+    def _votes(self, votes: Sequence[VoteColumns]) -> None:
+        self.phase = Phase.VOTING
+        for vote in votes:
+            if vote.target is None:
+                self.notes["a vote names nobody and is left out"] += 1
+            else:
+                self.log(EventKind.VOTE, vote.voter, vote.target)
+
+    def _phase(self, row: Row) -> Phase:
+        word = row.phase.casefold()
+        if word in _PHASES:
+            return Phase(word)
+        self.notes[f"the phase {row.phase[:40]!r} is not known and counts as discussion"] += 1
+        return Phase.DISCUSSION
+
+
+def _assessment(
+    flag: bool | None, kind: str | None, confidence: float | None, suspicion: float | None, reason: str
+) -> dict[str, Any]:
+    """What is known of an opinion."""
+    given = {
+        "deceptive": flag,
+        "type": kind,
+        "confidence": confidence,
+        "suspicion": suspicion,
+        "reason": reason or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _without_copies(rows: Sequence[Row], found: Counter[str]) -> list[Row]:
@@ -368,83 +422,3 @@ def _seat(name: str, players: Sequence[PlayerColumns], deceptive: Collection[str
         source = Source.IMPORTED if not model else Source.HUMAN if model.casefold() == PERSON else Source.MODEL
     model = model or (PERSON if source is Source.HUMAN else UNKNOWN_MODEL)
     return Seat(name, role or "", team or "", deceives, model, source)
-
-
-def _numbered(facts: Iterator[dict[str, Any]]) -> Iterator[Event]:
-    """The events; a report or rating is about the last statement before it."""
-    statement = -1
-    for index, fact in enumerate(facts):
-        if fact["kind"] in (EventKind.SELF_REPORT, EventKind.RATING):
-            fact["about"] = statement
-        elif fact["kind"] is EventKind.STATEMENT:
-            statement = index
-        yield Event(index, **fact)
-
-
-def _events(rows: Sequence[Row], names: Sequence[str], found: Counter[str]) -> Iterator[dict[str, Any]]:
-    for place, row in enumerate(rows):
-        at = {"day": row.day, "phase": _phase(row, found), "round": row.round}
-        text = row.text.encode("utf-8", "replace").decode()
-        heard = tuple(dict.fromkeys((row.speaker, *row.audience))) if row.audience else None
-        whole = heard is not None and len(heard) == len(names)
-        audience = None if heard is None or whole else heard
-        if text.strip():
-            claims = [claim.model_dump(exclude_defaults=True) for claim in row.claims]
-            data: dict[str, Any] = {"claims": claims} if claims else {}
-            if row.label_gold is not None:
-                data["gold"] = row.label_gold
-            if row.reasoning:
-                data["private"] = {"reasoning": row.reasoning}
-            yield {
-                "kind": EventKind.STATEMENT,
-                **at,
-                "actor": row.speaker,
-                "text": text,
-                "audience": audience,
-                "data": data,
-            }
-            yield from _opinions(row, at)
-        else:
-            found["a text is empty: a silence"] += 1
-            yield {"kind": EventKind.SILENCE, **at, "actor": row.speaker, "audience": audience}
-        after = rows[place + 1] if place + 1 < len(rows) else None
-        if row.votes and (after is None or after.votes != row.votes):
-            for vote in row.votes:
-                if vote.target is None:
-                    found["a vote names nobody and is left out"] += 1
-                else:
-                    ballot = {**at, "phase": Phase.VOTING, "actor": vote.voter, "target": vote.target}
-                    yield {"kind": EventKind.VOTE, **ballot}
-
-
-def _opinions(row: Row, at: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The speaker's report and the others' ratings, as far as the row has them."""
-    about = {**at, "target": row.speaker}
-    report = {"deceptive": row.label_self, "type": row.self_type, "confidence": row.self_confidence}
-    said = {name: value for name, value in report.items() if value is not None}
-    if said:
-        said |= {"reason": row.self_reason} if row.self_reason else {}
-        facts = {"actor": row.speaker, "audience": (row.speaker,), "data": {"assessment": said}}
-        yield {"kind": EventKind.SELF_REPORT, **about, **facts}
-    for rating in row.ratings:
-        facts = {"actor": rating.observer, "audience": (rating.observer,), "data": {"assessment": _view(rating)}}
-        yield {"kind": EventKind.RATING, **about, **facts}
-
-
-def _view(rating: Rating) -> dict[str, Any]:
-    found = {
-        "deceptive": rating.flag,
-        "type": rating.type,
-        "confidence": rating.confidence,
-        "suspicion": rating.suspicion,
-        "reason": rating.reason or None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _phase(row: Row, found: Counter[str]) -> Phase:
-    word = row.phase.casefold()
-    if word in _PHASES:
-        return Phase(word)
-    found[f"the phase {row.phase[:40]!r} is not known and counts as discussion"] += 1
-    return Phase.DISCUSSION
