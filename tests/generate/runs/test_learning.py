@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import liescope
 from liescope import cli
@@ -15,6 +18,7 @@ from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.run_limits import Limits
+from liescope.generate.runs import job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import cross_learning, make_plan
 from liescope.generate.runs.run_plan import Plan
@@ -22,6 +26,19 @@ from tests.generate.runs.fakes import FakeEndpoint, play
 from tests.generate.runs.journals import records
 
 PLAYERS = ("fake:a", "fake:b")
+
+
+@pytest.fixture(autouse=True)
+def _equal_lessons_alone_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No encoder needs to be loaded to see that a lesson is in a book already."""
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.array([np.random.default_rng([*text.encode()]).standard_normal(64) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    monkeypatch.setattr(job, "open_similarity", lambda: embed)
+
+
 TABLE = {"villagers": 2, "werewolves": 1, "debate_turns": 1, "defence_turns": 1}
 GAMES = 4
 
