@@ -140,13 +140,13 @@ def lesson_rows(record: GameRecord) -> Iterator[LessonRow]:
 
 
 def role_guess_rows(record: GameRecord) -> Iterator[RoleGuessRow]:
-    """One row per role that the record's judge named; none if it has no judge."""
+    """One row per role that the record's rater named; none if it has no rater."""
     roles = {seat.name: seat.role for seat in record.seats}
-    for judge, event in _judgements(record, EventKind.ROLES_NAMED):
+    for rater, event in _ratings_of(record, EventKind.ROLES_NAMED):
         for name, guess in event.data["roles"].items():
             yield RoleGuessRow(
                 game_id=record.game_id,
-                judge=judge,
+                judge=rater,
                 observer=event.actor or "",
                 observer_role=roles[event.actor or ""],
                 target=name,
@@ -156,23 +156,23 @@ def role_guess_rows(record: GameRecord) -> Iterator[RoleGuessRow]:
 
 
 def lesson_tag_rows(record: GameRecord) -> Iterator[LessonTagRow]:
-    """One row per lesson that the record's judge tagged; none if it has no judge."""
-    for judge, event in _judgements(record, EventKind.LESSON_TAGS):
+    """One row per lesson that the record's rater tagged; none if it has no rater."""
+    for rater, event in _ratings_of(record, EventKind.LESSON_TAGS):
         lesson, tags = record.events[event.about or 0], event.data["tags"]
         order = next(iter(tags.get("order", ())), "")
         yield LessonTagRow(
             game_id=record.game_id,
             kind=lesson.data["kind"],
             text=lesson.text,
-            judge=judge,
+            judge=rater,
             categories=tuple(tags.get("categories", ())),
             order=int(order) if order in ("1", "2", "3") else None,
         )
 
 
-def _judgements(record: GameRecord, kind: EventKind) -> Iterator[tuple[str, Event]]:
-    """The judge's assessments in the record that could be read."""
-    judge = record.meta.get("judge")
+def _ratings_of(record: GameRecord, kind: EventKind) -> Iterator[tuple[str, Event]]:
+    """The rater and what it said in the record, as far as that could be read."""
+    rater = record.meta.get("judge")
     for event in record.events:
-        if judge and event.kind is kind and event.data.get("judge") == judge and not event.fallback:
-            yield judge, event
+        if rater and event.kind is kind and event.data.get("judge") == rater and not event.fallback:
+            yield rater, event

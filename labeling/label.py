@@ -2,8 +2,8 @@
 
 The labels come from their own sources and are never combined: the role, the claims checked against the log, the
 promises checked against the acts that followed, what the speaker believes of its claims, its own report, the peers'
-ratings. A missing label is None, with its reason in another field. In a game that a judge rated afterwards, report and
-ratings are the judge's, and the players' own are not used.
+ratings. A missing label is None, with its reason in another field. In a game that was rated afterwards, report and
+ratings are the rater's, and the players' own are not used.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class LabelledGame:
 T = TypeVar("T")
 
 Heard = tuple[frozenset[str], T]
-"""What was said, after those who heard it; an empty set stands for everyone at the table."""
+"""What was said, after those who heard it; an empty set stands for every seat."""
 
 
 def audience_of(heard_by: Collection[str] | None, names: Collection[str]) -> tuple[str, ...]:
-    """An audience as the table of statements has it: sorted names, empty if it is everyone at the table."""
+    """An audience as the table of statements has it: sorted names, empty if it is every seat."""
     if heard_by is None or set(names) <= set(heard_by):
         return ()
     return tuple(sorted(heard_by))
@@ -56,7 +56,7 @@ def known_before(said: Sequence[Heard[T]], audience: frozenset[str], most: int |
     """What all who hear a statement have heard before it, oldest first: what was said to everyone, and what was said to
     a group that contains this audience.
 
-    said: the earlier statements in order; audience: empty for everyone at the table; most: keep only the last ones.
+    said: the earlier statements in order; audience: empty for every seat; most: keep only the last ones.
     """
     known = (what for heard, what in reversed(said) if not heard or (audience and audience <= heard))
     return tuple(islice(known, most))[::-1]
@@ -119,7 +119,7 @@ def _statements(record: GameRecord) -> dict[int, Event]:
 
 
 def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
-    """The events of this kind that the labels are read from: the judge's in a judged record, else the players'."""
+    """The events of this kind that the labels are read from: the rater's in a game that was rated afterwards, else the players'."""
     judge = record.meta.get("judge", "")
     return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
@@ -199,9 +199,7 @@ def _unasked(record: GameRecord) -> str:
 
 def _own_view(report: Event | None, unasked: str) -> dict[str, Any]:
     said = _assessment(report)
-    flag = _flag(said)
-    kind = parse_type(_text(said, "type"))
-    confidence = _share(said, "confidence")
+    flag, kind, confidence = said.get("deceptive"), parse_type(said.get("type")), _share(said, "confidence")
     why = {field: unasked if report is None else report.fallback or _why(said, field, unasked) for field in _REPORTED}
     return {
         "label_self": flag,
@@ -210,7 +208,7 @@ def _own_view(report: Event | None, unasked: str) -> dict[str, Any]:
         "self_type_null": "" if kind is not None else why["type"],
         "self_confidence": confidence,
         "self_confidence_null": "" if confidence is not None else why["confidence"],
-        "self_reason": _text(said, "reason") or "",
+        "self_reason": said.get("reason") or "",
         "self_notes": () if report is None else tuple(report.data.get("notes", ())),
     }
 
@@ -252,7 +250,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             continue
         observer, speaker = seats.get(event.actor or "") or _outside(event), seats[said[event.about].actor or ""]
         view = _assessment(event)
-        flag, kind = _flag(view), parse_type(_text(view, "type"))
+        flag, kind = view.get("deceptive"), parse_type(view.get("type"))
         confidence, suspicion = _share(view, "confidence"), _share(view, "suspicion")
         read = {"deceptive": flag, "type": kind, "confidence": confidence, "suspicion": suspicion}
         missing = [name for name, value in read.items() if value is None]
@@ -272,7 +270,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             confidence=confidence,
             suspicion=suspicion,
             running_suspicion=running.get(pair, START),
-            reason=_text(view, "reason") or "",
+            reason=view.get("reason") or "",
             null=event.fallback or (_reasons(view, missing, unasked) if missing else ""),
             notes=tuple(event.data.get("notes", ())),
         )
@@ -281,13 +279,13 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
 
 
 def _outside(rating: Event) -> Seat:
-    """A judge who rated from outside the table, in the place of a seat."""
+    """A rater without a seat, in the place of one."""
     name = rating.data.get("judge", "")
     return Seat(name, "", "", None, name, Source.IMPORTED)
 
 
 def _reasons(view: dict[str, Any], missing: Sequence[str], unasked: str) -> str:
-    """Which fields of a rating are missing, and why, in the words of the table; "" if none is."""
+    """Which fields of a rating are missing, and why, in the words of its column; "" if none is."""
     named: dict[str, list[str]] = defaultdict(list)
     for field in missing:
         named[_why(view, field, unasked)].append("flag" if field == "deceptive" else field)
@@ -301,30 +299,14 @@ def _why(view: dict[str, Any], field: str, unasked: str) -> str:
     return unasked
 
 
-# Reading an assessment: an event with a fallback has none, and a field of the wrong type counts as unread.
-
-
 def _assessment(event: Event | None) -> dict[str, Any]:
-    if event is None or event.fallback:
-        return {}
-    return dict(event.data.get("assessment") or {})
-
-
-def _flag(assessment: dict[str, Any]) -> bool | None:
-    value = assessment.get("deceptive")
-    return value if isinstance(value, bool) else None
-
-
-def _text(assessment: dict[str, Any], name: str) -> str | None:
-    value = assessment.get(name)
-    return value if isinstance(value, str) else None
+    """The fields of an assessment, of the types that `check_record` demands; an event with a fallback has none."""
+    return {} if event is None or event.fallback else dict(event.data.get("assessment") or {})
 
 
 def _share(assessment: dict[str, Any], name: str) -> float | None:
     value = assessment.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        return None
-    return float(value)
+    return None if value is None else float(value)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -11,16 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-FACTIONS = {
-    "wolf": "wolf",
-    "wolves": "wolf",
-    "villager": "village",
-    "villagers": "village",
-    "village": "village",
-    "town": "village",
-    "jester": "jester",
-}  # word -> faction
-
 _ONE = r"(wolf|villager|village|town|jester)"
 _SOME = r"(wolves|wolf|villagers|villager|village|town|jester)"
 _ARTICLE = r"(?:both )?(?:an? |the |another |any )?"
@@ -94,8 +84,8 @@ OTHERS_SEEN = re.compile(
     rf"(?:is|are|was|were|may be|might be|must be) (?:acting |behaving |playing )?(?:like |as )?{_ARTICLE}{_SOME}\b"
 )
 
-# What the actor is taken for, and who sees it that way; every group is a word of FACTIONS. Matches are empty, so that
-# they may overlap.
+# What the actor is taken for, and who sees it that way; every group is a word of LOOKED_AT_AS. Matches are empty, so
+# that they may overlap.
 READING = re.compile(
     rf"\b(?={_ALIGNED}"
     rf"|(?:like|as|for|being|than|not|nor|neither|either|both) {_ARTICLE}{_ONE}\b(?!['-])"
@@ -305,7 +295,7 @@ def _order(words: str) -> int:
 
 def _factions(pattern: re.Pattern[str], words: str) -> set[str]:
     """The distinct factions that a pattern's groups name."""
-    return {FACTIONS[name] for found in pattern.finditer(words) for name in found.groups() if name}
+    return {LOOKED_AT_AS[name] for found in pattern.finditer(words) for name in found.groups() if name}
 
 
 _DASHES = str.maketrans({"‐": "-", "‑": "-", "’": "'", "‘": "'"})

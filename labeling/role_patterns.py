@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from liescope.games.game_registry import WORDS
@@ -23,7 +22,6 @@ _TRUTHFUL = "(?:telling (?:us )?the truth|right|correct|honest|truthful)"
 _ARTICLE = r"(?:(?:the|a|an|our|your|another|that|this|my) )?"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class RolePatterns:
     """The patterns that find one game's claims, and the vocabulary they were built from.
 
@@ -33,104 +31,77 @@ class RolePatterns:
     does not match contains no claim; mentions: one that it does not match contains no word for a role or a side.
     """
 
-    words: Vocabulary
-    is_role: re.Pattern[str]
-    inverted: re.Pattern[str]
-    apposed: re.Pattern[str]
-    addressed: re.Pattern[str]
-    named: re.Pattern[str]
-    as_role: re.Pattern[str]
-    claiming: re.Pattern[str]
-    with_role: re.Pattern[str]
-    that_is_me: re.Pattern[str]
-    pretending: re.Pattern[str]
-    truthful: re.Pattern[str]
-    about_others: re.Pattern[str]
-    confessed: re.Pattern[str]
-    found_to_be: re.Pattern[str]
-    result: re.Pattern[str]
-    possessive: re.Pattern[str]
-    others_say: re.Pattern[str]
-    looked: re.Pattern[str] | None
-    trigger: re.Pattern[str]
-    mentions: re.Pattern[str]
-
-
-@lru_cache(maxsize=16)
-def role_patterns(game: str) -> RolePatterns:
-    """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no vocabulary."""
-    words = WORDS[game]
-    role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
-    who = (
-        rf"(?:{NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"
-        rf"people|both|others|some|anyone|{words.speakers})|{NAME})"
-    )
-    return RolePatterns(
-        words=words,
-        is_role=re.compile(
+    def __init__(self, words: Vocabulary) -> None:
+        self.words = words
+        role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
+        who = (
+            rf"(?:{NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"
+            rf"people|both|others|some|anyone|{words.speakers})|{NAME})"
+        )
+        self.is_role = re.compile(
             rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was|were|ain't|ain|(?:has|have)"
             rf"(?: already| now| clearly)? been))"
             rf"(?P<negation>n't| not| never| no)?(?P<adverbs>{ADVERB}){SHOWN} {role}"
-        ),
-        inverted=re.compile(
+        )
+        self.inverted = re.compile(
             rf"{words.inverted}(?P<negation>n't| not)?(?P<adverbs>{ADVERB})"
             rf" (?P<subject>{words.inverted_subject}|me|you)(?!\w|'s| or )"
-        ),
-        apposed=re.compile(
+        )
+        self.apposed = re.compile(
             rf"(?P<subject>{NAME}|{NO_NAME_WORD}(?:me|myself|i)), (?=the|an?|our|your){role}(?=[,.!;)]| who|$)"
-        ),
-        addressed=re.compile(rf"(?P<subject>{NAME}), as (?=the|an?|our|your){role}, (?:you|your)(?!\w)"),
-        named=re.compile(
+        )
+        self.addressed = re.compile(rf"(?P<subject>{NAME}), as (?=the|an?|our|your){role}, (?:you|your)(?!\w)")
+        self.named = re.compile(
             rf"(?:{NO_NAME_WORD}i(?:'?m| am)|this is) {NAME},?(?: and| -)?(?: i(?:'?m| am))? "
             rf"(?=the|an?|your|just){role}"
-        ),
-        as_role=re.compile(
+        )
+        self.as_role = re.compile(
             rf"(?:(?P<own>(?:my (?:role|position|job|duty|status|power|ability|identity|claim|investigations?|"
             rf"findings?|results?|word)|speaking|trust me|believe me) )|"
             rf"(?P<act>(?:{LOOKED}|my \w+|i (?:can )?(?:confirm|speak|say this)) )|"
             rf"^[ \"'(]*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )(?:as|being) {role}"
-        ),
-        claiming=re.compile(
+        )
+        self.claiming = re.compile(
             rf"{NO_NAME_WORD}(?:i(?:'?m| am| do| have to| must)? (?:counter-?)?claim(?:ing)?(?: to be)?|my role is|"
             rf"my role:) {role}"
-        ),
-        with_role=re.compile(rf"(?<!\w)my (?:{words.roles.replace(END, '')}) {_BELONGS}"),
-        that_is_me=re.compile(
+        )
+        self.with_role = re.compile(rf"(?<!\w)my (?:{words.roles.replace(END, '')}) {_BELONGS}")
+        self.that_is_me = re.compile(
             rf"(?<!\w)(?:there(?:'s| is) )?(?:(?:only|just) )?(?:(?:one|1|a single) )?{role}"
             rf"(?: exists| (?:in|among|here)[\w ]{{0,20}})?"
             rf"(?:(?:,| ?[-—–:]|,? and)? ?(?:that|it|which)(?:'s| is)| ?[-—–:]) ?me(?=[,.;!—]|$| and)"
-        ),
-        pretending=re.compile(
+        )
+        self.pretending = re.compile(
             rf"(?P<subject>{SUBJECT})(?:(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{ADVERB}) "
             rf"(?:lying (?:about|that|when) {_BEING}|pretending to be|posing as|"
             rf"falsely (?:claiming|pretending)(?: to be)?|faking(?: being)?|impersonating)|"
             rf"(?: has| have)?(?: also| clearly| just)? (?:lied (?:about|that|when) {_BEING}|pretended to be|"
             rf"falsely (?:claimed|pretended)(?: to be)?|faked being|impersonated)) {role}"
-        ),
-        truthful=re.compile(
+        )
+        self.truthful = re.compile(
             rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{ADVERB}) "
             rf"{_TRUTHFUL} about being {role}"
-        ),
-        about_others=re.compile(
+        )
+        self.about_others = re.compile(
             rf"(?:{SUBJECT})(?:'s|'re| (?:is|are|was|were))(?P<adverbs>{ADVERB}) (?:(?P<negation>lying|wrong|mistaken)|"
             rf"{_TRUTHFUL}) about (?P<subject>{NAME}|me|you) being {role}"
-        ),
-        confessed=re.compile(
+        )
+        self.confessed = re.compile(
             rf"(?P<subject>{NAME}|{NO_NAME_WORD}(?:he|she|they|you))(?:'s|'ve| has| have)?(?: just| already| now)?"
             rf"(?P<adverbs>{ADVERB}) (?:confessed|admitted)(?: to)? being {role}"
-        ),
-        found_to_be=re.compile(
+        )
+        self.found_to_be = re.compile(
             rf"(?:{FOUND})(?: out)?(?: that)? {TARGET}(?P<negation> (?:not|isn't))?(?: to be| as| is| being| are|'s)?"
             rf"(?P<negation2> not)? {role}"
-        ),
-        result=re.compile(
+        )
+        self.result = re.compile(
             rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|returned|says|said|"
             rf"saw|it's|role|identity|who is|who's|who was|point(?:s|ed|ing) to (?:{NAME}|you|him|her|them)|[:=—–-]|,)"
             rf"(?: (?:is|was|as|to be|it's|that|they|he's|she's))*:? ?"
             rf"(?P<negation>not |no (?:signs?|evidence) of (?:being )?)?{role}"
-        ),
-        possessive=re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$"),
-        others_say=re.compile(
+        )
+        self.possessive = re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$")
+        self.others_say = re.compile(
             rf"{who}(?:(?:'ve|'d)?{ASIDE} (?:(?:{SAYS})\w*|(?:admit|confess)\w*(?: that)? $)"
             rf"|(?:'s|'re| is| are| was| were| has been| have been| keeps)"
             rf"{ASIDE} (?:{SAYS}|try|push|attempt)\w*ing(?!\w)"
@@ -138,8 +109,13 @@ def role_patterns(game: str) -> RolePatterns:
             rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|"
             rf"result|statement|allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|"
             rf"says?|said|claim|prov|confirm|found|point|suggest|indicat|is that|truly|really)"
-        ),
-        looked=re.compile(words.looked) if words.looked else None,
-        trigger=re.compile(words.trigger),
-        mentions=re.compile(words.mentions),
-    )
+        )
+        self.looked = re.compile(words.looked) if words.looked else None
+        self.trigger = re.compile(words.trigger)
+        self.mentions = re.compile(words.mentions)
+
+
+@lru_cache(maxsize=16)
+def role_patterns(game: str) -> RolePatterns:
+    """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no vocabulary."""
+    return RolePatterns(WORDS[game])

@@ -2,7 +2,7 @@
 
 A claim is a lie only if it is false and its speaker could know that. What a speaker could know is computed as the
 roles that each player may still have from the speaker's point of view. It follows from the speaker's role, its
-partners, the results of its investigations, the public composition of the table, the roles of the dead if they are
+partners, the results of its investigations, the public composition of the game, the roles of the dead if they are
 announced, and three rules: killers are not killed at night; exiling a jester would have ended the game; and if the
 only doctor's protection prevented a death, the protected player is the one the killers chose. A mafioso or werewolf
 therefore knows all partners; a detective knows who it investigated, and so does a mafioso who is warned of it; a
@@ -112,7 +112,7 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
 
 
 def roles_left(observer: str, game: str, view: Sequence[Event]) -> dict[str, frozenset[str]]:
-    """The same from the observer's own view, in which no other role is on record."""
+    """For each player, the roles it may have by the observer's own view, in which no other role is on record."""
     rules, setup = find_game(game), next((event for event in view if event.kind is EventKind.SETUP), None)
     if setup is None:
         return {}

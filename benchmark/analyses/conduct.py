@@ -208,7 +208,7 @@ _LOSSES = {
     & pl.col("read_notes").list.set_intersection(CUT_NOTES).list.len().gt(0),
     "lost": _LOST,
 }
-"""By the rules, for everybody at the table; as the notes of reading say; no word is left."""
+"""By the rules, for everybody; as the notes of reading say; no word is left."""
 
 
 def said(frames: Frames) -> pl.DataFrame:
@@ -241,7 +241,7 @@ ANALYSES_OF_LENGTHS: tuple[Analysis, ...] = (
         otherwise="the text of every statement was lost",
         source="Appendix A.1",
         paper=MINI_MAFIA,
-        note="In characters, as the others at the table heard them; statements without text are left out.",
+        note="In characters, as the others heard them; statements without text are left out.",
     ),
     Analysis(
         "cut_statements",

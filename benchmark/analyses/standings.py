@@ -1,6 +1,6 @@
 """Who deceives, detects and discloses best by the games alone, where there is no capability model.
 
-Who wins is also the doing of everybody else at the table. So players are compared where they held the same role beside
+Who wins is also the doing of everybody else. So players are compared where they held the same role beside
 the same players in the other roles, in the same condition.
 """
 
@@ -132,7 +132,7 @@ def answers(rows: pl.DataFrame) -> Report:
         "standings",
         "Players beside the same others",
         (
-            "What a player wins is also the doing of the others at the table. So each is compared with those who held "
+            "What a player wins is also the doing of the others. So each is compared with those who held "
             "the same role beside the same players in the other roles. Votes count beyond what blind ones would give.",
         ),
         f"lo to hi: {LEVEL:.0%}, errors clustered by game. p: of being as far ahead of each of the others where two "
