@@ -119,7 +119,7 @@ def _statements(record: GameRecord) -> dict[int, Event]:
 
 
 def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
-    """The events of this kind that the labels are read from: the rater's in a game that was rated afterwards, else the players'."""
+    """The events of this kind that the labels are read from: the rater's where there is one, else the players'."""
     judge = record.meta.get("judge", "")
     return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
