@@ -38,11 +38,6 @@ class AnalysisResult(ToldResult):
     sources: tuple[str, ...]
     report: Path | None = None
 
-    @property
-    def captions(self) -> dict[str, str]:
-        """What lo and hi are in each table, "" without them."""
-        return {section.name: section.caption for section in self.told.sections}
-
     def __repr__(self) -> str:
         return f"<AnalysisResult: {len(self.tables)} tables of {self.games} games>"
 
@@ -74,8 +69,8 @@ def analyse(
     Parameters
     ----------
     sources : path, or several
-        Runs or corpora (folders, or USER/NAME on the Hub); a run and judged copies of it may be given together, and
-        their raters are compared.
+        Runs or corpora (folders, or USER/NAME on the Hub); a run and copies of it that others rated may be given
+        together, and the raters are compared.
     out : str or path, optional
         A folder for report.html, report.md and a CSV file for every table.
     progress : bool

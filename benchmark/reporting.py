@@ -162,7 +162,7 @@ CHAPTERS = {
     ),
     "Does the lie work": (
         *("lies", "forks", "deception", "suspicion", "calibration", "detection"),
-        *("predictors", "judges"),
+        *("predictors", "raters"),
     ),
     _REST: (),
     ABOUT_PEOPLE: (),

@@ -274,8 +274,8 @@ DECEIVERS = _rows("seats", "no role is known to deceive", pl.col("deceives"))
 INVESTIGATIONS = _rows("nights", "no role investigates", pl.col("act") == "investigation")
 BIDS = _rows("bids", "nobody bid for the floor")
 LESSONS = _rows("lessons", "no lesson was learned", pl.col("kept"))
-GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
-TAGS = _rows("tags", "no judge tagged lessons")
+GUESSES = _rows("guesses", "no rater named roles", pl.col("guess").is_not_null())
+TAGS = _rows("tags", "no rater tagged lessons")
 WINNERS = _rows("games", "the source does not say who won", pl.col("winner") != UNKNOWN)
 SIDES_KNOWN = _rows("seats", "the source does not say whose role deceives", pl.col("deceives").is_not_null())
 FORKS = _rows(
@@ -310,7 +310,7 @@ def with_and_without(role: str) -> Need:
 
 
 def two_raters(frames: Frames) -> str:
-    """Statements with reports or ratings of two raters: two judges, or a judge and the players."""
+    """Statements with reports or ratings of two raters; the players of a game are one."""
     rated = frames.ratings.filter(pl.col("flag").is_not_null())
     reported = frames.statements.filter(pl.col("label_self").is_not_null())
     raters = set(rated[RATER]) | set(reported[RATER])

@@ -9,10 +9,10 @@ from liescope.benchmark.analyses import (
     fingerprint,
     first_claim,
     forks,
-    judged,
     lies,
     names,
     outcomes,
+    rated,
     votes,
 )
 from liescope.benchmark.analyses.analysis import Analysis
@@ -46,9 +46,9 @@ SUBJECTS: dict[str, tuple[Analysis, ...]] = {
     "timeline": conduct.ANALYSES_OF_TIMELINE,
     "fingerprint": fingerprint.ANALYSES_OF_FINGERPRINT,
     "predictors": fingerprint.ANALYSES_OF_PREDICTORS,
-    "judges": judged.ANALYSES_OF_JUDGES,
-    "naming": judged.ANALYSES_OF_NAMING,
-    "lessons": judged.ANALYSES_OF_LESSONS,
+    "raters": rated.ANALYSES_OF_RATERS,
+    "naming": rated.ANALYSES_OF_NAMING,
+    "lessons": rated.ANALYSES_OF_LESSONS,
     **{name: PACKAGES[name] for name in PACKAGES},
 }
 """The analyses by subject. A new module takes two lines here, another package none."""

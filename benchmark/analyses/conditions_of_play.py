@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GAME = ("game", "condition")
 MODEL = (*GAME, "model")
 CELL = (*MODEL, "learning")
-"""One cell of a table. For rows that hold judgements, `RATER` belongs to the cell too."""
+"""One cell of a table. For rows that hold opinions, `RATER` belongs to the cell too."""
 RATER = "rater"
 PLAYERS = "players"
 """The rater when the players themselves reported and rated."""

@@ -273,7 +273,7 @@ def _in_order(frames: Frames) -> pl.DataFrame:
 
 
 def _halves(frames: Frames) -> pl.DataFrame:
-    """Of an odd number of games the middle one belongs to the second half."""
+    """The games of a cell in two halves; the middle one of an odd number belongs to the second."""
     late = 2 * pl.col("place") > pl.col("of") - pl.col("of") % 2
     return wins_by(frames, [*CELL, "late"], _in_order(frames).with_columns(late=late))
 

@@ -328,7 +328,7 @@ def _by_speakers(frames: Frames) -> pl.DataFrame:
 
 
 def _by_observers(frames: Frames) -> pl.DataFrame:
-    """With the model in the observer's seat, or the judge that has none."""
+    """With the model in the observer's seat, or the rater that has none."""
     return _scored(frames.ratings.with_columns(model=pl.col("observer_seat_model").fill_null(pl.col(RATER))))
 
 

@@ -227,7 +227,7 @@ def notes(games_set: GameSet) -> list[str]:
     """Sentences that must accompany any figure from these games: whose words, whose ratings, what is missing."""
     said = [words for source, words in _SOURCES.items() if source in games_set.sources]
     said += _people(games_set.frames)
-    said += _judged(games_set.frames)
+    said += _rated(games_set.frames)
     said += _mixed(games_set)
     said += _reworded(games_set)
     for run in games_set.runs:
@@ -278,18 +278,18 @@ def _people(frames: Frames) -> list[str]:
     return [f"People held {held}; by model, all of them are “{PEOPLE}”. {who}"]
 
 
-def _judged(frames: Frames) -> list[str]:
-    """How many games each judge rated, and whether all others are without a judge."""
+def _rated(frames: Frames) -> list[str]:
+    """How many games each rater rated, and whether all others are without one."""
     rated = frames.statements.select("game_id", RATER).unique()
-    judges = rated.filter(pl.col(RATER) != PLAYERS)
-    if judges.is_empty():
+    raters = rated.filter(pl.col(RATER) != PLAYERS)
+    if raters.is_empty():
         return []
-    names = judges.group_by(RATER).len().sort(RATER).rows()
+    names = raters.group_by(RATER).len().sort(RATER).rows()
     of = frames.games.height
     counts = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
-    alone = judges[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
+    alone = raters[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
     which = "All ratings and reports" if alone else "Some ratings and reports"
-    return [f"{which} were given by a judge after the game, from its log: {counts}."]
+    return [f"{which} were given after the game, from its log, by {counts}."]
 
 
 def _mixed(games_set: GameSet) -> list[str]:

@@ -297,7 +297,7 @@ def _answered(
 
 
 def _games(frames: Frames) -> pl.DataFrame:
-    """Of each game, model and `by`: what any of the model's accused deceivers did, each answer a row.
+    """What any of a model's accused deceivers did, a row for each game, model, `by` and answer.
 
     What is said counts where one of them spoke afterwards, a vote where one voted.
     """

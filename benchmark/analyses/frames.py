@@ -78,7 +78,7 @@ _ROLES = cs.string() & cs.matches("(^|_)(role|team)$")
 
 
 def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
-    """The frames of all parts together. A game's events are taken from the first part that holds it, judgements from
+    """The frames of all parts together. A game's events are taken from the first part that holds it, opinions from
     each.
 
     Raises BadData if two parts differ in what happened in a game.
@@ -197,8 +197,8 @@ def _check_same(one: Tables, other: Tables) -> None:
 class Frames:
     """The frames of a set of finished games; `SCHEMAS` lists their columns.
 
-    Events appear once for each game; judgements (statements with their reports, ratings, ranks, guesses, tags) once
-    for each rater: "players", or the name of a judge.
+    Events appear once for each game; opinions (statements with their reports, ratings, ranks, guesses, tags) once
+    for each rater: "players", or who rated afterwards.
 
     family: the game, or the recorded one that it goes on from or plays again: games of one family are not
     independent.
@@ -288,8 +288,8 @@ def load_games(
     paths: Sequence[str | os.PathLike[str]], watch: Callable[[int], None] = lambda _: None, pool: bool = False
 ) -> GameSet:
     """The games of all sources: folders of runs, folders of corpora, and corpora on the Hub. A game may be in several
-    of them if each has other raters: the players and judges. watch: is called with the number of games read so far.
-    pool: games of different settings are one condition.
+    of them if each has other raters: the players, or who rated afterwards. watch: is called with the number of games
+    read so far. pool: games of different settings are one condition.
 
     Raises UsageError if no game is finished or two sources hold the same game with the same raters, BadData for a
     source that holds neither a run nor a corpus.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis, Means
-from liescope.benchmark.analyses.analysis_figures import Dots, cell_names, spelt
-from liescope.benchmark.analyses.conditions_of_play import CELL, GAME, POOLED, RATER, UNKNOWN, chosen
+from liescope.benchmark.analyses.analysis import SAID, SUSPICION, VOTES, Analysis
+from liescope.benchmark.analyses.analysis_figures import Dots, cell_names
+from liescope.benchmark.analyses.conditions_of_play import GAME, POOLED, RATER, UNKNOWN, chosen
 from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.disclosure import accusations
 from liescope.benchmark.analyses.frames import Frames
@@ -155,13 +155,6 @@ _BANDS = 5  # of the suspicion before the statement
 _OF = {SPEAKER: "about the speaker", ACCUSED: "about whom it accuses"}
 
 
-def _shifts(frames: Frames) -> pl.DataFrame:
-    """How far each statement moved each observer's running suspicion of its speaker, by each label that it has; allies
-    are left out.
-    """
-    return of_kinds(moves(frames).filter((pl.col("of") == SPEAKER) & ~pl.col("allied")))
-
-
 def lies_and_suspicion(frames: Frames) -> pl.DataFrame:
     """The shift in suspicion after deceptive statements, less that after honest ones; see `_after_lies`."""
     return _after_lies(frames, ("shift",))
@@ -235,14 +228,6 @@ def _contrast(rows: pl.DataFrame, measure: str, label: str) -> tuple[Any, ...]:
     return *means, *figures, lies.height, honest.height, fewest
 
 
-def plot_suspicion_shifts(table: pl.DataFrame) -> Figure:
-    """A panel a cell and label, a row a kind, a dot for each role of the observers."""
-    table = table.filter(pl.col("label") == _shown(table))
-    series = [f"{role} observes" for role in table["observer_role"]]
-    panels = [f"{_words(label)}, {cell}" for label, cell in zip(table["label"], cell_names(table), strict=True)]
-    return Dots("shift of the suspicion of the speaker", spelt("kind"), panels, series, reference=0)(table)
-
-
 def _plot(table: pl.DataFrame, axis: str) -> Figure:
     """A row for each label and kind of lie, all models together; then one for each model, as speaker and as observer,
     by the first of the labels that there is. A panel for the speaker and one for whom it accuses; all statements, and
@@ -274,20 +259,10 @@ def _words(name: str) -> str:
 
 _NOTE = (
     "An association, not an effect: who lies, when and about what differs from who does not, even among statements "
-    "alike (matched). Only forks of games tell what a statement changes."
+    "alike (matched). Only forks of games tell what a statement changes. Labels answer different questions and are "
+    "never merged."
 )
 ANALYSES_OF_LIES: tuple[Analysis, ...] = (
-    Analysis(
-        "suspicion_shifts",
-        "Which statements move whom",
-        Means(_shifts, "shift", (*CELL, RATER, "label", "kind", "observer_role"), CHANGE, zero=True),
-        plot_suspicion_shifts,
-        needs=(SAID, SUSPICION),
-        otherwise="no rated statement has a label",
-        note="Below zero, the speaker was suspected less afterwards. Labels answer different questions and are never "
-        "merged; the players' ratings and each judge's are apart.",
-        main=True,
-    ),
     Analysis(
         "lies_and_suspicion",
         "Lies and suspicion",

@@ -93,7 +93,7 @@ def gender_effect(frames: Frames) -> pl.DataFrame:
 
 def spoke(frames: Frames) -> pl.DataFrame:
     """The seats of players who were not killed before anybody spoke, in games with a known winner, with the lineup:
-    those whose names the others could judge. In Mini-Mafia, all three survivors of the night. Rare names are left out.
+    those whose names the others could weigh. In Mini-Mafia, all three survivors of the night. Rare names are left out.
     """
     early = (pl.col("fate") == "killed") & (pl.col("day_out") <= 1)
     share = pl.col("game_id").n_unique().over(*GAME, "name") / pl.col("game_id").n_unique().over(GAME)

@@ -46,9 +46,9 @@ DECIDED = pl.col("winner") != UNKNOWN
 def configuration(frames: Frames) -> pl.DataFrame:
     """Who played and what was measured, for each cell (Table 22, as far as the games show it).
 
-    Columns: game, condition, model, learning, rater (who reported and rated: "players" or a judge), seating, source,
-    roster ("6 villager, 2 werewolf, …"), lineups (different assignments of models to roles), games, statements,
-    rated (share of statements with at least one usable rating), longest (days).
+    Columns: game, condition, model, learning, rater (who reported and rated: "players", or who did so afterwards),
+    seating, source, roster ("6 villager, 2 werewolf, …"), lineups (different assignments of models to roles), games,
+    statements, rated (share of statements with at least one usable rating), longest (days).
     """
     keys = [*CELL, RATER, "seating", "source", "roster"]
     roster = (

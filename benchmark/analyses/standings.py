@@ -65,7 +65,7 @@ def rows_of_games(frames: Frames) -> pl.DataFrame:
 
 
 def rows_of_counts(cells: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The same of counts by condition (`liescope.benchmark.capability.counts.Counts`): the win of the player's side."""
+    """The rows of counts by condition (`liescope.benchmark.capability.counts.Counts`): the win of the player's side."""
     games = pl.concat(
         frame.with_columns(condition=pl.lit(condition), mafia=pl.lit(mafia), _games=count)
         for condition, frame in cells.items()

@@ -44,8 +44,8 @@ _BALLOTS = {1: "first ballot", 2: "revote"}
 
 
 def _werewolves_first_day(frames: Frames) -> pl.DataFrame:
-    """Of each ballot of day 1 with a werewolf's vote, in games with a jester: whether all werewolves voted for the same
-    player, where two or more voted; whether one voted for the jester or for a werewolf; whether they won, where one
+    """A row for each ballot of day 1 with a werewolf's vote, in games with a jester: whether all werewolves voted for
+    one player, where two or more voted; whether one voted for the jester or for a werewolf; whether they won, where one
     voted for the jester.
     """
     triadic = frames.games.filter("triadic").select("game_id", wolves_won=pl.col("winner") == WEREWOLVES)

@@ -316,13 +316,13 @@ def is_file(path: Path) -> bool:
 
 def check_apart(opened: Sequence[OpenedGames], by_rater: bool = False) -> None:
     """Raises UsageError if a game is in two sources, and would count twice. by_rater: unless each has other raters, the
-    players or a judge.
+    players or somebody afterwards.
     """
     home: dict[tuple[str, str | None], str] = {}
     for games in opened:
-        for game_id, judge in games.tables["games"].select("game_id", "judge").iter_rows():
-            if (other := home.setdefault((game_id, judge if by_rater else None), games.source)) is not games.source:
-                rated = f", {f'judged by {judge}' if judge else 'with the ratings of its players'}" if by_rater else ""
+        for game_id, rater in games.tables["games"].select("game_id", "judge").iter_rows():
+            if (other := home.setdefault((game_id, rater if by_rater else None), games.source)) is not games.source:
+                rated = f", {f'rated by {rater}' if rater else 'with the ratings of its players'}" if by_rater else ""
                 raise UsageError(
                     f"{other} and {games.source} both hold the game {game_id}{rated}, which would count twice; "
                     "name one of them"

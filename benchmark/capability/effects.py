@@ -99,7 +99,7 @@ def part(posteriors: Mapping[str, Posterior]) -> Report:
 
 
 def _sentences(posterior: Posterior) -> list[str]:
-    """Of each term: under which level the mafia wins most, where that is settled."""
+    """A sentence for each term: under which level the mafia wins most, where that is settled."""
     said = []
     for term in posterior.variant.shifts:
         levels = [level or NOBODY for level in posterior.names[term]]

@@ -215,7 +215,7 @@ def check_identified(cells: pl.DataFrame, variant: Variant = PAPER) -> None:
         advice = f" (or leave out those who do not: {options})" if 0 < len(guilty) <= len(models) - 2 else ""
         raise UsageError(
             f"{cells.height} cells leave {missing} of {free} parameters undetermined: each model must meet others in "
-            f"each role it is judged in; play with --design background or --design full{advice}"
+            f"each role it has a score in; play with --design background or --design full{advice}"
         )
 
 

@@ -193,7 +193,7 @@ class Posterior:
         return self.diagnostics.faults()
 
     def learned(self) -> dict[str, Array]:
-        """Of each score, the share of its prior variance that the games took away: 0 where they say nothing of this
+        """The share of each score's prior variance that the games took away: 0 where they say nothing of this
         model, near 1 where they fix it. By parameter of m, d, v and b, shape (names,); a parameter of one name has no
         share. The prior's variance is that of how far the models lie apart, as learned from all of them.
         """

@@ -73,7 +73,7 @@ def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(were
         games = [game for game in journal.records() if not game.failure]
     copies = [keep(tmp_path / "judged" / name, *(judged(game, name) for game in games)) for name in ("one", "two")]
     again = keep(tmp_path / "runs" / "again", *(judged(game, "one") for game in games))
-    with pytest.raises(UsageError, match="judged by one, which would count twice"):
+    with pytest.raises(UsageError, match="rated by one, which would count twice"):
         analyse([*copies, again])
     result = analyse([werewolves, *copies], out=tmp_path / "report")
     assert result.games == 2
@@ -81,7 +81,7 @@ def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(were
     pairs = result.tables["rater_agreement"].select("one", "other").unique().rows()
     assert set(pairs) == {("one", "two"), ("players", "one"), ("players", "two")}
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
-    assert "given by a judge after the game, from its log: one (2 of 2 games), two (2 of 2 games)." in page
+    assert "given after the game, from its log, by one (2 of 2 games), two (2 of 2 games)." in page
     alone = analyse(copies[0])
     assert "rater" not in alone.tables["flags_per_statement"].columns
     assert "rater_agreement" in alone.nothing

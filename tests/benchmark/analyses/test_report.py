@@ -114,7 +114,7 @@ def test_games_without_jester_ratings_or_lessons_and_a_single_game_are_analysed_
         assert len(found.sections) + len(found.missing) == len(ANALYSES)
         assert found.sections
         assert found.missing["Lessons by theory-of-mind order"] == "no lesson was learned"
-        assert found.missing["Rules and judges on the same lessons"] == "no lesson was learned; no judge tagged lessons"
+        assert found.missing["Rules and raters on the same lessons"] == "no lesson was learned; no rater tagged lessons"
         words = words_of(page_html(page(games, found)))
         assert "What is not shown, and why" in words
         assert all(section.title in words for section in found.sections)
@@ -125,7 +125,9 @@ def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
     one, two = werewolf("a", 1), replace(werewolf("a", 2), game_id="two")
     assert not any("mixture" in note for note in notes(games_set([one, two])))
     mixed = notes(games_set([one, judged(two)]))
-    assert any("Some ratings and reports were given by a judge" in note and "1 of 2 games" in note for note in mixed)
+    assert any(
+        "Some ratings and reports were given after the game" in note and "1 of 2 games" in note for note in mixed
+    )
     fixed = replace(two, meta={**two.meta, "seating": "fixed"})
     assert any("different ways of seating" in note for note in notes(games_set([one, fixed])))
 

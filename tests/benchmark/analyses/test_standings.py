@@ -35,14 +35,13 @@ def test_the_best_deceiver_is_named_and_nobody_where_players_are_equal() -> None
     assert discloses.startswith("These games do not settle who discloses best")
 
 
-@pytest.mark.parametrize("players", [2, 4])
-def test_of_equal_players_one_is_named_on_hardly_a_page_in_twenty(players: int) -> None:
+def test_of_equal_players_one_is_named_on_hardly_a_page_in_twenty() -> None:
     """Three questions, and the first of several players picked, each give chance a way to be shown."""
-    even = dict.fromkeys("abcd"[:players], 0.0)
+    even = dict.fromkeys("abcd", 0.0)
     named = sum(
-        any(" best: " in one and "not settle" not in one for one in said(cells(even, 20, at))) for at in range(60)
+        any(" best: " in one and "not settle" not in one for one in said(cells(even, 20, at))) for at in range(40)
     )
-    assert named <= 6
+    assert named <= 4
 
 
 def test_two_that_are_ahead_together_have_no_first() -> None:

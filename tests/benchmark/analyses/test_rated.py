@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.judged import lesson_agreement, lesson_vocabulary, rater_agreement
+from liescope.benchmark.analyses.rated import lesson_agreement, lesson_vocabulary, rater_agreement
 from liescope.labeling.lesson_tags import CATEGORIES
 from tests.benchmark.analyses.made import column_wise, made, table_of
 

@@ -106,10 +106,10 @@ def _kappa(counts: Floats, size: int) -> tuple[Floats, Floats]:
     return raw, (raw - chance) / room
 
 
-ANALYSES_OF_JUDGES: tuple[Analysis, ...] = (
+ANALYSES_OF_RATERS: tuple[Analysis, ...] = (
     Analysis(
         "rater_agreement",
-        "Judges against each other and against the players",
+        "Raters against each other and against the players",
         rater_agreement,
         needs=(two_raters,),
         otherwise="no two raters answered the same question",
@@ -129,7 +129,7 @@ _NAMING = (*GAME, RATER, "observer_role", "target_role")
 
 
 def _guesses(frames: Frames) -> pl.DataFrame:
-    """The judge's guesses of hidden roles, and by chance: even_chance, one in the number of roles dealt, the paper's
+    """A rater's guesses of hidden roles, and by chance: even_chance, one in the number of roles dealt, the paper's
     baseline; roster_chance, the accuracy of dealing the roster, without what the observer knows, at random. Each also
     with the role named, with the seat it looked from, and with both as "all".
 
@@ -172,7 +172,7 @@ def _guesses(frames: Frames) -> pl.DataFrame:
 ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
     Analysis(
         "named_roles",
-        "Hidden roles named by a judge",
+        "Hidden roles named by a rater",
         Means(
             _guesses,
             "right",
@@ -182,7 +182,7 @@ ANALYSES_OF_NAMING: tuple[Analysis, ...] = (
         ),
         needs=(GUESSES,),
         source="section 5.4",
-        note="At roster_chance, the judge read no more from the transcript than the roster tells that seat.",
+        note="At roster_chance, the rater read no more from the transcript than the roster tells that seat.",
         main=True,
     ),
 )
@@ -212,10 +212,10 @@ def _categories(frames: Frames) -> pl.DataFrame:
 
 
 def _third_orders(frames: Frames) -> pl.DataFrame:
-    """By labeller: the rules, or a judge by its name."""
+    """By labeller: the rules, or a rater by its name."""
     rules = _tagged(frames).select("family", *LEARNER, "order", labeller=pl.lit(RULES))
-    judges = _judged(frames).select("family", *LEARNER, "order", labeller=RATER)
-    return pl.concat([rules, judges]).drop_nulls("order")
+    raters = _by_raters(frames).select("family", *LEARNER, "order", labeller=RATER)
+    return pl.concat([rules, raters]).drop_nulls("order")
 
 
 OF_LESSONS = pl.Schema(
@@ -228,23 +228,23 @@ OF_LESSONS = pl.Schema(
 
 
 def lesson_agreement(frames: Frames) -> pl.DataFrame:
-    """Pairwise agreement of the rules and the judges on the same lessons (Appendix L, Table 21).
+    """Pairwise agreement of the rules and the raters on the same lessons (Appendix L, Table 21).
 
     Columns: one, other (labellers), axis ("order", or a strategy), n (lessons that both tagged), share_one and
     share_other (how often each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null
     where chance alone would agree fully).
     """
-    judged = _judged(frames)
-    found = [(*pair, *figures) for pair, both in _pairs(judged) for figures in _compared(both)]
+    tags = _by_raters(frames)
+    found = [(*pair, *figures) for pair, both in _pairs(tags) for figures in _compared(both)]
     return pl.DataFrame(found, OF_LESSONS, orient="row")
 
 
-def _pairs(judged: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
+def _pairs(tags: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
     """Every two labellers with the lessons that both tagged: order, categories, order_other, categories_other."""
-    rules = _with_rules(judged.select(*_LESSON).unique(maintain_order=True))
+    rules = _with_rules(tags.select(*_LESSON).unique(maintain_order=True))
     labelled = {RULES: rules.select(*_LESSON, "order", "categories")}
-    for judge in judged[RATER].unique(maintain_order=True):
-        labelled[judge] = judged.filter(pl.col(RATER) == judge).select(*_LESSON, "order", "categories")
+    for rater in tags[RATER].unique(maintain_order=True):
+        labelled[rater] = tags.filter(pl.col(RATER) == rater).select(*_LESSON, "order", "categories")
     for one, other in combinations(labelled, 2):
         yield (one, other), labelled[one].join(labelled[other], on=_LESSON, suffix="_other")
 
@@ -319,8 +319,8 @@ def _with_rules(lessons: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _judged(frames: Frames) -> pl.DataFrame:
-    """The judges' tags of the kept lessons, if any."""
+def _by_raters(frames: Frames) -> pl.DataFrame:
+    """The raters' tags of the kept lessons, if any."""
     kept = _kept(frames).select(_LESSON).unique()
     tags = frames.tags.join(kept, on=_LESSON, how="semi")
     return tags.unique([*_LESSON, RATER], keep="first", maintain_order=True)
@@ -390,10 +390,10 @@ ANALYSES_OF_LESSONS = (
     ),
     Analysis(
         "lesson_agreement",
-        "Rules and judges on the same lessons",
+        "Rules and raters on the same lessons",
         lesson_agreement,
         needs=(LESSONS, TAGS),
-        otherwise="no judge tagged a kept lesson",
+        otherwise="no rater tagged a kept lesson",
         source="Appendix L, Table 21",
         note="Cohen's kappa is 1 for full agreement and 0 for chance agreement.",
     ),
