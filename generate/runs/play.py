@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from pydantic import Field
 from liescope.common.console import end_by
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.settings import Option, OptionsModel, takes
+from liescope.data_cards.tables import ClaimRow
+from liescope.games.core import EventKind
 from liescope.games.game_registry import find_game
 from liescope.games.judging import JudgeSpec
 from liescope.generate.players.player_protocol import Halt
@@ -31,9 +34,14 @@ from liescope.generate.runs.plan_games import PlanSettings, Prompts, plan_games,
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, live_display
 from liescope.generate.runs.runner import run
+from liescope.labeling.label import label_game
+from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
+from liescope.labeling.model_claims import ClaimAgreement, claim_agreement, model_claims
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from liescope.common.report.contents import Report
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,17 +71,11 @@ class RunResult:
         texts = ("game_id", "cell", "status", "winner", "failure")
         schema = pl.Schema({**dict.fromkeys(texts, pl.String()), "days": pl.Int64()})
         with Journal.open(self.folder) as journal:
-            rows = [
-                (
-                    game.game_id,
-                    game.cell,
-                    game.status.value,
-                    game.outcome and game.outcome.winner,
-                    game.failure,
-                    game.outcome and game.outcome.days,
-                )
-                for game in journal.records()
-            ]
+            ended = [(game, game.outcome) for game in journal.records()]
+        rows = [
+            (game.game_id, game.cell, game.status.value, end and end.winner, game.failure, end and end.days)
+            for game, end in ended
+        ]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def to_json(self) -> dict[str, Any]:
@@ -107,34 +109,19 @@ class RunResult:
 
 def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
     """Calls and tokens per game, by kind of ask, over the games that ended; nothing while none has."""
-    games = tally.done + tally.failed
-    if not games:
-        return {}
-
-    def each(count: int | None) -> float | None:
-        return None if count is None else count / games
-
-    return {
-        kind.kind: {
-            "calls_per_game": each(kind.replies),
-            "prompt_tokens_per_game": each(kind.prompt_tokens),
-            "cached_tokens_per_game": each(kind.cached_tokens),
-            "completion_tokens_per_game": each(kind.completion_tokens),
-        }
-        for kind in tally.kinds
-    }
+    games, kinds = tally.done + tally.failed, dict[str, dict[str, float | None]]()
+    for kind in tally.kinds if games else ():
+        counts = {"calls": kind.replies, "prompt_tokens": kind.prompt_tokens, "cached_tokens": kind.cached_tokens}
+        counts["completion_tokens"] = kind.completion_tokens
+        kinds[kind.kind] = {f"{name}_per_game": None if n is None else n / games for name, n in counts.items()}
+    return kinds
 
 
 _STATE_EVERY = 2.0  # seconds between two states in the run's folder
 
 
 def run_job(
-    job: Job,
-    out: Path,
-    limits: Limits,
-    about: Mapping[str, Any],
-    config: RunConfig,
-    progress: bool,
+    job: Job, out: Path, limits: Limits, about: Mapping[str, Any], config: RunConfig, progress: bool
 ) -> RunResult:
     """Do the job in a run folder and write the config there. progress: show it on standard error.
 
@@ -339,3 +326,106 @@ def default_folder(run: Path, judge: str, link: str = "by") -> Path:
     """The folder next to the run, named after the judge, if there is one, without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
     return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
+
+
+# What `liescope label` prints of a run
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsReport:
+    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
+    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
+    """
+
+    model: str
+    statements: int
+    unread: int
+    dropped: Mapping[str, int]
+    agreement: tuple[ClaimAgreement, ...]
+
+    @property
+    def report(self) -> Report:
+        """How far the model and the rules agree, as it is printed."""
+        from liescope.common.report.contents import Column, Report, Section, Table
+
+        shares = (Column(name, format=".3f") for name in ("precision", "recall", "kappa"))
+        columns = (Column("kind", "against the rules"), Column("rules"), Column("model"), Column("both"), *shares)
+        rows = [
+            (row.kind or "all", row.first, row.second, row.both, row.precision, row.recall, row.kappa)
+            for row in self.agreement
+        ]
+        read = f"Claims found by {self.model} in {self.statements} statements ({self.unread} replies unreadable)."
+        lost = [f"Left out: {count} ({reason})." for reason, count in self.dropped.items()]
+        table = Table(columns, rows)
+        section = Section("claims", "Claims of the model against those of the rules", table=table, printed=True)
+        return Report(findings=(read,), notes=tuple(lost), sections=(section,))
+
+
+def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
+    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
+    read, unread = defaultdict[str, list[str]](list), Counter[str]()
+    dropped, claims = defaultdict[str, Counter[str]](Counter), list[ClaimRow]()
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            for event in game.events:
+                if event.kind is EventKind.CLAIMS_FOUND:
+                    model = event.data.get("judge", "")
+                    unread[model] += bool(event.fallback)
+                    read[model] += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
+            for model, lost in model_claims(game).dropped.items():
+                dropped[model].update(lost)
+            claims += claim_rows(game)
+    return tuple(
+        ClaimsReport(
+            model,
+            len(statements),
+            unread[model],
+            dict(dropped[model].most_common()),
+            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
+        )
+        for model, statements in read.items()
+    )
+
+
+_BELIEVES = {True: "believes false", False: "believes true", None: "cannot know"}
+_UNREAD, _BOTH, _ALIKE = "unread", "with label_claim", "and alike"
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefsReport:
+    """models: for each, how many of its statements it was asked about (asked), what it believes of their claims, how
+    many replies could not be read, how many have a `label_claim` too, and in how many of these both labels are alike.
+    """
+
+    models: Mapping[str, Mapping[str, int]]
+
+    @property
+    def report(self) -> Report:
+        """What the speakers believe, beside the log, as it is printed."""
+        from liescope.common.report.contents import Column, Report, Section, Table
+
+        if not self.models:
+            return Report(findings=("Nobody was asked: no statement has a claim that could be read.",), sections=())
+        names = ("asked", *_BELIEVES.values(), _UNREAD, _BOTH, _ALIKE)
+        rows = [(model, *(counts.get(name, 0) for name in names)) for model, counts in self.models.items()]
+        both, alike = (sum(counts.get(name, 0) for counts in self.models.values()) for name in (_BOTH, _ALIKE))
+        said = f"Of {both:,} statements with both labels, label_belief and label_claim are the same in {alike:,}."
+        table = Table([Column(name) for name in ("model", *names)], rows)
+        section = Section("beliefs", "What speakers believe of their own claims", table=table, printed=True)
+        return Report(findings=(said,), sections=(section,))
+
+
+def beliefs_report(run: str | os.PathLike[str]) -> BeliefsReport:
+    """How far what speakers believe agrees with the log, in a run of `liescope label RUN --beliefs`."""
+    found = defaultdict[str, Counter[str]](Counter)
+    with Journal.open(Path(run)) as journal:
+        for game in journal.records():
+            asked = {statement_id(game.game_id, e.about or 0): e for e in game.events if e.kind is EventKind.BELIEFS}
+            for row in label_game(game).statements if asked else ():
+                if (event := asked.get(row.statement_id)) is None:
+                    continue
+                counts = found[row.speaker_model]
+                counts.update(("asked", _UNREAD if event.fallback else _BELIEVES[row.label_belief]))
+                if row.label_belief is not None and row.label_claim is not None:
+                    counts.update((_BOTH, *([_ALIKE] if row.label_belief == row.label_claim else [])))
+    return BeliefsReport(dict(sorted(found.items())))

@@ -24,9 +24,8 @@ from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.label_reports import beliefs_report, claims_report
 from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings, RunResult
+from liescope.generate.runs.play import RatingSettings, RunResult, beliefs_report, claims_report
 from liescope.generate.runs.play import label as label_games
 from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.run_folder import PLAN_FILE

@@ -13,7 +13,7 @@ import pytest
 from liescope import cli
 from liescope.generate.corpus import build, read
 from liescope.generate.corpus.corpus_facts import count_claims
-from liescope.generate.runs.label_reports import claims_report
+from liescope.generate.runs.play import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
