@@ -16,7 +16,7 @@ from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.counts import stated
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
-from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, LEAST, SEED, TAILS, score, win_rates
+from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, SEED, score, win_rates
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 from liescope.common.statistics import fisher
@@ -32,26 +32,23 @@ CORRELATIONS = pl.Schema(
         **dict.fromkeys(("capability", "one", "other"), pl.String),
         "models": pl.Int64,
         "measure": pl.String,
-        **dict.fromkeys(("r", "lo", "hi", "simulated", "simulated_sd", "free_lo", "free_hi"), pl.Float64),
+        **dict.fromkeys(("r", "lo", "hi", "simulated", "simulated_sd"), pl.Float64),
     }
 )
 
 
 def correlations(
-    one: tuple[Array, Array], other: tuple[Array, Array], shape: Callable[[Array], Array], same_games: bool
+    one: tuple[Array, Array], other: tuple[Array, Array], shape: Callable[[Array], Array]
 ) -> list[tuple[int | str | float | None, ...]]:
-    """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated, simulated_sd,
-    free_lo, free_hi), empty for fewer than three models or scores without differences.
+    """Pearson's and Spearman's correlation of two sets of scores: (models, measure, r, lo, hi, simulated,
+    simulated_sd), empty for fewer than three models or scores without differences.
 
     one, other: (score, its standard deviation), each of shape (models,). shape: what is done to scores before they are
-    correlated, such as np.exp. same_games: whether both are scores of the same games.
+    correlated, such as np.exp.
 
     lo to hi: 95% interval by Fisher's transformation, as if these models were drawn from many. simulated and
     simulated_sd: mean and standard deviation over scores drawn around the given ones, each independently and normal, as
-    the paper reports them; chance in the draws adds to that in the scores, so the mean lies nearer to 0 than r. free_lo
-    to free_hi: 95% interval of what endless games would give for these models, the simulation with twice the variance
-    due to chance taken off that of the scores (of which at least a tenth remains); None for the same games, whose
-    chance both share.
+    the paper reports them; chance in the draws adds to that in the scores, so the mean lies nearer to 0 than r.
     """
     if len(one[0]) < FEWEST or not all(np.ptp(score) for score, _ in (one, other)):
         return []
@@ -68,21 +65,15 @@ def correlations(
             )
         r = fisher(float(_pearson(point, point_other)[0]), len(one[0]))
         simulated = _pearson(drawn, drawn_other)
-        chance = [2 * float(part.var(axis=0, ddof=1).mean()) for part in (drawn, drawn_other)]
-        free = (None, None) if same_games else np.quantile(_pearson(drawn, drawn_other, *chance), TAILS).tolist()
-        found.append((len(one[0]), measure, *r, float(simulated.mean()), float(simulated.std(ddof=1)), *free))
+        found.append((len(one[0]), measure, *r, float(simulated.mean()), float(simulated.std(ddof=1))))
     return found
 
 
-def _pearson(one: Array, other: Array, chance: float = 0, chance_other: float = 0) -> Array:
-    """The correlation of each row with its other, what is due to chance taken off the variances."""
+def _pearson(one: Array, other: Array) -> Array:
+    """The correlation of each row with the other's."""
     one, other = (part - part.mean(axis=1, keepdims=True) for part in (one, other))
-    freedom = one.shape[1] - 1
-    kept = 1.0
-    for part, off in ((one, chance), (other, chance_other)):
-        variance = np.square(part).sum(axis=1) / freedom
-        kept = kept * np.maximum(variance - off, LEAST * variance)
-    return np.asarray(np.clip((one * other).sum(axis=1) / freedom / np.sqrt(kept), -1, 1))
+    spread = np.sqrt(np.square(one).sum(axis=1) * np.square(other).sum(axis=1))
+    return np.asarray(np.clip((one * other).sum(axis=1) / spread, -1, 1))
 
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
@@ -102,7 +93,7 @@ def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) ->
     for name, parameter in (*PARAMETER.items(), *([OFFSET] if OFFSET[1] in capability.columns else ())):
         both = background.filter(capability=name).join(capability.drop_nulls(parameter), on="model")
         fitted, z = ((both[column].to_numpy(), both[f"{column}_sd"].to_numpy()) for column in (parameter, "z"))
-        found = correlations(fitted, z, np.asarray, same_games=True)
+        found = correlations(fitted, z, np.asarray)
         rows += [(name, parameter, "z", *numbers) for numbers in found]
     return pl.DataFrame(rows, CORRELATIONS, orient="row")
 
@@ -145,7 +136,7 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
         for one, other in combinations(part["condition"].unique(maintain_order=True), 2):
             both = part.filter(condition=one).join(part.filter(condition=other), on="model", suffix="_other")
             first, second = ((both[f"z{end}"].to_numpy(), both[f"z_sd{end}"].to_numpy()) for end in ("", "_other"))
-            found = correlations(first, second, np.exp, same_games=False)
+            found = correlations(first, second, np.exp)
             rows += [(capability, one, other, *numbers) for numbers in found]
     return pl.DataFrame(rows, CORRELATIONS, orient="row")
 
@@ -179,7 +170,6 @@ _CORRELATED = (
     "lie nearer to 0 than r."
 )
 _SAME_GAMES = "Both methods score the same games, so agreement says nothing about what other games would give."
-_FREE = "free lo to free hi: 95%, what endless games of these models would give, with chance taken off."
 
 
 def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Report:
@@ -302,7 +292,7 @@ def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
         _CORRELATED,
         _svg("background-agreement", both, Dots(axis, "model", panels, "method", reference=0, value="value")),
         "Scores of both methods by model, in standard deviations from their mean.",
-        agreement.drop("free_lo", "free_hi"),
+        agreement,
         folded=True,
         source=f"Figures 7 to 9 {_PAPER}",
         file="background_agreement.csv",
@@ -318,7 +308,7 @@ def _conditions(scores: pl.DataFrame, between: pl.DataFrame) -> Section:
         "background-conditions",
         CONDITIONS,
         _sentences(between),
-        f"{_CORRELATED} {_FREE}",
+        _CORRELATED,
         _svg("background-conditions", shown, _dots(shown, "score", axis, panels, reference=1)),
         "Exponential scores by model and condition.",
         between,

@@ -291,13 +291,13 @@ def test_where_nobody_gains_by_the_last_word_hardly_a_table_shows_it() -> None:
     """Three roles have three chances to be shown something by chance."""
     random = Random(8)
     plain = corrected = 0
-    for _ in range(60):
+    for _ in range(40):
         games = [(["Alice"], random.choice(list(ROLES)), random.random() < 0.5) for _ in range(60)]
         table = LAST_WORD.found(played(*games))
         plain += table.filter(pl.col("lo") * pl.col("hi") > 0).height > 0
         corrected += table.filter(pl.col("p_holm") < 0.05).height > 0
-    assert plain > 5
-    assert corrected <= 5
+    assert plain > 3
+    assert corrected <= 4
 
 
 def test_a_role_that_always_speaks_last_has_no_difference() -> None:
