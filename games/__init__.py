@@ -15,10 +15,10 @@ from liescope.games.core import (
 )
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import GAMES, find_game
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.playable import PlayableGame
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Seat, Source, Status, record
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.werewolf import DYADIC, TRIADIC, DyadicWerewolf, Werewolf, WerewolfSpec
@@ -37,8 +37,6 @@ __all__ = [
     "Game",
     "GameRecord",
     "GameSpec",
-    "JudgeSpec",
-    "Judging",
     "Lesson",
     "LessonKind",
     "Mafia",
@@ -49,6 +47,8 @@ __all__ = [
     "Outcome",
     "Phase",
     "PlayableGame",
+    "RatedGame",
+    "RatingSpec",
     "Reply",
     "Seat",
     "Session",

@@ -22,8 +22,8 @@ from liescope.data_cards.tables import StatementRow
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, Reply
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import CARDS, PAGES, PROMPTS, SIDES, WORDS, find_game
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.playable import PlayableGame
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, record, record_from_json, record_to_json
 from liescope.games.record_checks import check_record
 from liescope.games.script.persona import PROFILES
@@ -124,7 +124,7 @@ def check_prompts(game: PlayableGame) -> None:
             rendered = prompts.render(ask, view)
             assert ask.seat in rendered.text
             assert all(option in rendered.question for option in ask.options if ask.kind is not AskKind.BID)
-    judging = start(lambda: Judging(played, JudgeSpec(share=0.1, roles=True), "a judge"))
+    judging = start(lambda: RatedGame(played, RatingSpec(share=0.1, roles=True), "a judge"))
     drive(judging, lambda ask, view: Reply(text=sets["full"].render(ask, view).text))
 
 

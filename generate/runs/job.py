@@ -21,7 +21,7 @@ from liescope.common.parts import Part
 from liescope.games.core import EventKind, Game, Lesson, LessonKind, Outcome
 from liescope.games.facts import ForkMeta
 from liescope.games.game_registry import find_game
-from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.session import Session
 from liescope.generate.players.player_protocol import Activity, Player
@@ -274,7 +274,7 @@ class JudgingJob(Job):
         cls,
         source: Path,
         judge: str,
-        spec: JudgeSpec,
+        spec: RatingSpec,
         prompts: str = "full",
         out: Path | None = None,
         part: str | None = None,
@@ -329,14 +329,14 @@ class JudgingJob(Job):
             frozen = journal.record(planned.game_id)
             asked = _asked(journal, frozen) if self.plan.asked.beliefs else {}
         if not self.plan.asked.beliefs:
-            return Session(Judging(frozen, self.plan.asked, players[self.plan.judge].model))
+            return Session(RatedGame(frozen, self.plan.asked, players[self.plan.judge].model))
         made = {at: claims for at, claims in claims_made(frozen).items() if frozen.events[at].actor in asked}
-        return Session(Judging(frozen, self.plan.asked, "", made))
+        return Session(RatedGame(frozen, self.plan.asked, "", made))
 
     def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
         if not self.plan.asked.beliefs:
             return super().seats(planned, game)
-        assert isinstance(game, Judging)
+        assert isinstance(game, RatedGame)
         with Journal.open(self._source, checked=True) as journal:
             return _asked(journal, game.frozen)
 
@@ -344,7 +344,7 @@ class JudgingJob(Job):
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         del planned, outcome, players  # a judged game keeps those that it was played with
-        assert isinstance(game, Judging)
+        assert isinstance(game, RatedGame)
         record = game.record()
         return replace(record, status=Status.FAILED, failure=failure) if failure else record
 

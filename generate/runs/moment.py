@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Lesson, LessonKind, Replies, Reply
-from liescope.games.judging import Judging
+from liescope.games.rated_game import RatedGame
 from liescope.games.record import GameRecord, reply_from_json, reply_to_json
 from liescope.games.record_checks import check_reply
 from liescope.games.session import Session, branch
@@ -254,7 +254,7 @@ def _judging(journal: Journal, judged: GameRecord) -> Game:
     frozen = replace(judged, events=tuple(played))
     asked = {event.about for event in judged.events if event.kind is EventKind.BELIEFS}
     made = {at: claims for at, claims in claims_made(frozen).items() if at in asked} if asked else {}
-    return Judging(frozen, plan.asked, judge, made)
+    return RatedGame(frozen, plan.asked, judge, made)
 
 
 # What the players of a run were shown and replied

@@ -24,7 +24,7 @@ from liescope.common.settings import Option, OptionsModel, takes
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import EventKind
 from liescope.games.game_registry import find_game
-from liescope.games.judging import JudgeSpec
+from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, JudgingJob, Playing
@@ -301,7 +301,7 @@ def judging_of(
     claims_by: str | None,
     out: str | os.PathLike[str] | None,
     settings: RatingSettings,
-) -> tuple[Path, str, JudgeSpec]:
+) -> tuple[Path, str, RatingSpec]:
     """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
     if [judge is not None, claims_by is not None, settings.beliefs].count(True) != 1:
         raise UsageError(
@@ -310,8 +310,8 @@ def judging_of(
         )
     if claims_by is not None and not claims_by.startswith("openai:"):
         raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
-    rated = JudgeSpec(settings.share, settings.roles, settings.lessons)
-    spec = rated if judge else JudgeSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
+    rated = RatingSpec(settings.share, settings.roles, settings.lessons)
+    spec = rated if judge else RatingSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
     asked = judge or claims_by or ""
     folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
     if folder.resolve() == source.resolve():

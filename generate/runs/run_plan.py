@@ -25,8 +25,8 @@ from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
 from liescope.games.game_options import GameSpec
 from liescope.games.game_registry import find_game
-from liescope.games.judging import JudgeSpec
 from liescope.games.playable import roles_in_play
+from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.run_folder import PART, PLAN_FILE, numbers_of
@@ -369,7 +369,7 @@ class JudgePlan(RunPlan):
     judged: str
     origin: str
     judge: str
-    asked: JudgeSpec
+    asked: RatingSpec
     speakers: tuple[str, ...] = ()
     prompts: str = ""
     templates: str = ""

@@ -9,8 +9,8 @@ from typing import Any
 
 from liescope.games import drive, record, start
 from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Reply
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source
 from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import Werewolf, WerewolfSpec
@@ -86,8 +86,8 @@ def mini_mafia(model: str, seed: int, failure: str = "") -> GameRecord:
 
 def judged(frozen: GameRecord, judge: str = "a judge") -> GameRecord:
     """The game with a judge's assessments, its guesses of roles and its tags of lessons."""
-    spec = JudgeSpec(roles=True, lessons=True)
-    session = start(lambda: Judging(frozen, spec, judge))
+    spec = RatingSpec(roles=True, lessons=True)
+    session = start(lambda: RatedGame(frozen, spec, judge))
     drive(session, answers(Random(judge)))
-    assert isinstance(session.game, Judging)
+    assert isinstance(session.game, RatedGame)
     return session.game.record()

@@ -34,9 +34,9 @@ from liescope.games.core import (
     Reply,
 )
 from liescope.games.game_options import GameSpec
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec
 from liescope.games.playable import PlayableGame
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import (
     GameRecord,
     Source,
@@ -102,7 +102,7 @@ def frozen(make: Maker, seed: int) -> GameRecord:
 def judging(make: Maker, **asked: bool | float) -> Maker:
     """The judging of a game, which is a game to whoever drives it."""
     log = lru_cache(partial(frozen, make))
-    return lambda seed: Judging(log(seed), JudgeSpec(**asked), "a judge")
+    return lambda seed: RatedGame(log(seed), RatingSpec(**asked), "a judge")
 
 
 def variants(game: PlayableGame) -> dict[str, Maker]:
@@ -428,7 +428,7 @@ def test_what_the_rules_filled_in_is_flagged_and_nothing_else_is(plays: list[Pla
 def own_events(play: Played) -> Sequence[Event]:
     """What was logged while it was played: a judging begins with the log of somebody else."""
     game = play.session.game
-    return play.session.events[len(game.frozen.events) if isinstance(game, Judging) else 0 :]
+    return play.session.events[len(game.frozen.events) if isinstance(game, RatedGame) else 0 :]
 
 
 SPOKEN = {EventKind.STATEMENT, EventKind.SILENCE}  # in the first vote of Werewolf the words that go with the vote

@@ -18,7 +18,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import load_games
 from liescope.common.errors import LiescopeError
-from liescope.games.judging import JudgeSpec
+from liescope.games.rated_game import RatingSpec
 from liescope.generate.corpus import build
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.game_text import transcript
@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wolf = make_plan("werewolf", table, [who], "self", [(who,) * 5], 1, 1)
     asyncio.run(play(mini, folder / "mini"))
     asyncio.run(play(wolf, folder / "wolf"))
-    asyncio.run(run(JudgingJob.of(folder / "wolf", who, JudgeSpec(0.2, True, True)), folder / "judged"))
+    asyncio.run(run(JudgingJob.of(folder / "wolf", who, RatingSpec(0.2, True, True)), folder / "judged"))
     with Journal.open(folder / "mini", write=True) as journal:
         (game_id, *_) = journal.game_ids()
         (call, *_) = journal.calls(game_id)
@@ -113,7 +113,7 @@ def analysed(folder: Path, random: Random) -> None:
 
 def judged(folder: Path, random: Random) -> None:
     if random.random() < 0.2:
-        job = JudgingJob.of(folder, "scripted:steady", JudgeSpec(0.2, True, True))
+        job = JudgingJob.of(folder, "scripted:steady", RatingSpec(0.2, True, True))
         asyncio.run(run(job, folder.parent / "by-a-judge"))
 
 

@@ -16,7 +16,7 @@ from liescope.common.command_options import config_parameters
 from liescope.common.config_file import read_config
 from liescope.games import Ask, AskKind, Phase
 from liescope.games.game_registry import find_game
-from liescope.games.judging import JudgeSpec
+from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.openai.spec import check_url, read_spec
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.player_protocol import PlayerContext
@@ -62,7 +62,7 @@ def test_options() -> None:
             (lambda words: read_span(words, "--give-up-after"), "1.5h"),
             (lambda words: check_allowed([words]), "MY_API_KEY@api.example.org"),
             (lambda words: table.resolve({"names": words.split(","), "rounds": 3}), "Ann,Bob,Cleo,Dan"),
-            (lambda words: JudgeSpec(float(words) if words.isdecimal() else 0.5, True, True), "1"),
+            (lambda words: RatingSpec(float(words) if words.isdecimal() else 0.5, True, True), "1"),
         ],
         INPUTS["options"],
     )

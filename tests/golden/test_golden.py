@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
 from liescope.games.session import Session, drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
@@ -60,7 +60,7 @@ GAMES: dict[str, Callable[[], Game]] = {
     "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
     "one_night": lambda: OneNightWerewolf(OneNightSpec(assess=True, rounds=1), 0, "golden"),
     "one_night_lone_werewolf": lambda: OneNightWerewolf(OneNightSpec(rounds=1), LONE, "golden"),
-    "werewolf_judged": lambda: Judging(by_hand(JESTER_EXILED), JudgeSpec(roles=True, lessons=True), "a judge"),
+    "werewolf_judged": lambda: RatedGame(by_hand(JESTER_EXILED), RatingSpec(roles=True, lessons=True), "a judge"),
     **{name: hand.make for name, hand in HANDS.items()},
 }
 

@@ -9,8 +9,8 @@ import pytest
 
 import liescope
 from liescope.games.core import BELIEVED, BELIEVED_FALSE, BELIEVED_TRUE, CANNOT_KNOW, Ask, Event, EventKind, Reply
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.narration import quoted
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord
 from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
@@ -105,7 +105,7 @@ def test_the_question_holds_what_the_seat_knew_and_not_the_statement_that_it_is_
 
     frozen = replace(game, events=tuple(event for event in game.events if event.kind is not EventKind.BELIEFS))
     made = claims_made(frozen)
-    replies = drive(Session(Judging(frozen, JudgeSpec(0.0, beliefs=True), "", made)), answer)
+    replies = drive(Session(RatedGame(frozen, RatingSpec(0.0, beliefs=True), "", made)), answer)
     assert len(seen) == len(made)
     assert all(reply.problem for batch in replies for reply in batch)
     for text, (index, claims) in zip(seen, made.items(), strict=True):

@@ -25,8 +25,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.games.core import ASSESSMENTS, CHOICES, FORMS, Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.game_registry import PROMPTS, find_game
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quoted
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import Source, record
 from liescope.games.session import Session, drive
 from liescope.games.vocabulary import FoundClaim
@@ -58,7 +58,7 @@ def sample_asks(game: str, seeds: Sequence[int] = (1, 2)) -> Iterator[tuple[Ask,
         drive(session, answer)
         seats = dict.fromkeys(session.game.names, ("sample", Source.SCRIPTED))
         log = record(session.game, session.outcome, seats)
-        drive(Session(Judging(log, JudgeSpec(0.1, roles=True, lessons=True), "judge")), answer)
+        drive(Session(RatedGame(log, RatingSpec(0.1, roles=True, lessons=True), "judge")), answer)
         yield from found
 
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
 from liescope.games.taxonomy import DeceptionType
@@ -93,9 +93,9 @@ def wolves(number: int, models: Sequence[str] = MODELS, judged: bool = False) ->
 
 def judge(game: GameRecord) -> GameRecord:
     """The game with a judge's ratings, roles and tags of lessons in the place of the players' own."""
-    session = start(lambda: Judging(game, JudgeSpec(roles=True, lessons=True), "a judge"))
+    session = start(lambda: RatedGame(game, RatingSpec(roles=True, lessons=True), "a judge"))
     drive(session, _judgement)
-    assert isinstance(session.game, Judging)
+    assert isinstance(session.game, RatedGame)
     return session.game.record()
 
 

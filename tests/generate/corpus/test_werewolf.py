@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.games.core import AskKind, Assessment, Reply
-from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.session import drive, start
 from liescope.generate.corpus import check, pack, read
 from liescope.labeling.label import label_game
@@ -26,7 +26,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(game: Any) -> Any:
     """The game with a judge that takes every statement for a fabrication."""
-    session = start(lambda: Judging(game, JudgeSpec(lessons=True), "a judge"))
+    session = start(lambda: RatedGame(game, RatingSpec(lessons=True), "a judge"))
     said = Assessment(True, "fabrication", 0.9, 1.0, "sure")
     form = Reply(form={"order": ("2",)})
     drive(session, lambda ask, view: form if ask.kind is AskKind.TAG_LESSON else Reply(assessment=said))

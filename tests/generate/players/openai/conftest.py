@@ -15,10 +15,10 @@ from liescope.games import (
     Event,
     EventKind,
     Game,
-    JudgeSpec,
-    Judging,
     Mafia,
     MafiaSpec,
+    RatedGame,
+    RatingSpec,
     Reply,
     Source,
     Werewolf,
@@ -81,8 +81,8 @@ def asked_by_werewolf() -> Asked:
     drive(session, lambda ask, view: _said(ask))
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
     made = {next(event.index for event in log.events if event.kind is EventKind.STATEMENT): ("role(Alice)=villager",)}
-    spec = JudgeSpec(share=0, roles=True, lessons=True, claims=True, beliefs=True)
-    return found | _asked(lambda: Judging(log, spec, "judge", made))
+    spec = RatingSpec(share=0, roles=True, lessons=True, claims=True, beliefs=True)
+    return found | _asked(lambda: RatedGame(log, spec, "judge", made))
 
 
 def _asked(make: Callable[[], Game]) -> Asked:

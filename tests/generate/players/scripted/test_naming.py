@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from liescope.games.core import EventKind
-from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.session import drive, start
 from liescope.games.werewolf import TRIADIC
 from liescope.labeling.lesson_tags import CATEGORIES
@@ -37,8 +37,8 @@ def test_every_judgement_is_usable_and_named_roles_fit_the_table_and_beat_chance
     for seed in range(games):
         played = play(seed, spec=spec)
         judge = player("steady", played.game.name)
-        asked = JudgeSpec(share=0.2, roles=True, lessons=played.game.name == "werewolf")
-        session = start(partial(Judging, played.record, asked, judge.model))
+        asked = RatingSpec(share=0.2, roles=True, lessons=played.game.name == "werewolf")
+        session = start(partial(RatedGame, played.record, asked, judge.model))
         drive(session, partial(answer, judge))
         for event in (event for event in session.events if "judge" in event.data):
             assert not event.fallback

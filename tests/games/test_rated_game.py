@@ -1,4 +1,4 @@
-"""Judging a frozen log: the judge sees each seat's own view of that moment, and the log stays as it is."""
+"""Rating a frozen log: the rater sees each seat's own view of that moment, and the log stays as it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf
@@ -28,14 +28,14 @@ def answer(ask: Ask, view: Sequence[Event]) -> Reply:
     return Reply(form=dict.fromkeys(ask.options, ("villager",)))
 
 
-def judge(log: GameRecord, spec: JudgeSpec) -> tuple[GameRecord, list[tuple[Ask, Sequence[Event]]]]:
+def judge(log: GameRecord, spec: RatingSpec) -> tuple[GameRecord, list[tuple[Ask, Sequence[Event]]]]:
     asked: list[tuple[Ask, Sequence[Event]]] = []
 
     def noted(ask: Ask, view: Sequence[Event]) -> Reply:
         asked.append((ask, view))
         return answer(ask, view)
 
-    session = start(lambda: Judging(log, spec, "a judge"))
+    session = start(lambda: RatedGame(log, spec, "a judge"))
     drive(session, noted)
     return session.game.record(), asked
 
@@ -50,7 +50,7 @@ def test_judging_asks_for_what_playing_with_assessments_asks_for_of_the_same_sea
         return VILLAGERS_SAVED.answer(ask, view)
 
     drive(start(lambda: Werewolf(made.spec.replaced(assess=True), made.seed, "g")), noted)
-    _, asked = judge(frozen(VILLAGERS_SAVED, assess=True), JudgeSpec())
+    _, asked = judge(frozen(VILLAGERS_SAVED, assess=True), RatingSpec())
     late = [(a.seat, a.kind, a.day, a.phase, a.round, [e for e in view if e.kind not in OWN]) for a, view in asked]
     assert late == live
 
@@ -59,7 +59,7 @@ OWN = (EventKind.SELF_REPORT, EventKind.RATING)
 
 
 def test_no_view_holds_what_comes_after_the_statement_in_question_or_the_end() -> None:
-    _, asked = judge(frozen(JESTER_EXILED), JudgeSpec(roles=True))
+    _, asked = judge(frozen(JESTER_EXILED), RatingSpec(roles=True))
     assert {ask.kind for ask, _ in asked} == {*ASSESSMENTS, AskKind.NAME_ROLES}
     for ask, view in asked:
         assert ask.kind is AskKind.NAME_ROLES or view[-1].index == ask.about
@@ -69,17 +69,17 @@ def test_no_view_holds_what_comes_after_the_statement_in_question_or_the_end() -
 def test_a_share_of_the_statements_is_judged_from_every_seat_or_not_at_all() -> None:
     log = frozen(VILLAGERS_SAVED)
     statements = sum(event.kind is EventKind.STATEMENT for event in log.events)
-    _, asked = judge(log, JudgeSpec(share=0.4))
+    _, asked = judge(log, RatingSpec(share=0.4))
     about = Counter(ask.about for ask, _ in asked)
     assert 0.2 < len(about) / statements < 0.6
     assert set(about.values()) <= {9, 10}
-    assert judge(log, JudgeSpec(share=0))[1] == []
+    assert judge(log, RatingSpec(share=0))[1] == []
 
 
 def test_a_judged_game_can_be_judged_again_by_another_and_what_was_there_stays() -> None:
     log = frozen(JESTER_EXILED)
-    once, _ = judge(log, JudgeSpec())
-    session = start(lambda: Judging(once, JudgeSpec(share=0, roles=True), "another"))
+    once, _ = judge(log, RatingSpec())
+    session = start(lambda: RatedGame(once, RatingSpec(share=0, roles=True), "another"))
     drive(session, answer)
     twice = session.game.record()
     judges = Counter(event.data.get("judge") for event in twice.events if "judge" in event.data)

@@ -1,7 +1,7 @@
-"""Judging a finished game: a judge takes each seat in turn and sees only what that seat saw.
+"""Rating a finished game: a rater takes each seat in turn and sees only what that seat saw.
 
-Judging is driven like any other game, so it is recorded, resumed and replayed in the same way. Its events are those of
-the frozen log, followed by the judge's assessments, each marked with the judge's name.
+It is driven like any other game, so it is recorded, resumed and replayed in the same way. Its events are those of the
+frozen log, followed by the rater's assessments, each marked with the rater's name.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeSpec:
-    """What the judge is asked. share: the share of statements to assess, from every seat; 0 for none. roles: name
-    everybody's role, from each surviving seat, before the judge learns who won. lessons: tag the lessons learned.
+class RatingSpec:
+    """What the rater is asked. share: the share of statements to assess, from every seat; 0 for none. roles: name
+    everybody's role, from each surviving seat, before the rater learns who won. lessons: tag the lessons learned.
     claims: list the claims in each statement. beliefs: the speakers themselves, asked afresh from what they knew before
-    each statement, say whether they believe the claims that they then made; nobody judges.
+    each statement, say whether they believe the claims that they then made; nobody rates.
     """
 
     share: float = 1.0
@@ -36,7 +36,7 @@ class JudgeSpec:
 
     @property
     def rates(self) -> bool:
-        """Whether the judge takes the place of the players' own assessments."""
+        """Whether the rater takes the place of the players' own assessments."""
         return bool(self.share or self.roles or self.lessons)
 
 
@@ -48,25 +48,25 @@ class _Frozen(GameSpec):
 _NO_CLAIMS: Mapping[int, Sequence[str]] = MappingProxyType({})
 
 
-class Judging(Game):
-    """The judging of one recorded game by the named judge. made: by the statement's index, the claims in it, in their
+class RatedGame(Game):
+    """The rating of one recorded game by the named rater. made: by the statement's index, the claims in it, in their
     normal form, of which their speaker is asked.
     """
 
     name: ClassVar[str] = "judging"
 
     def __init__(
-        self, frozen: GameRecord, spec: JudgeSpec, judge: str, made: Mapping[int, Sequence[str]] = _NO_CLAIMS
+        self, frozen: GameRecord, spec: RatingSpec, rater: str, made: Mapping[int, Sequence[str]] = _NO_CLAIMS
     ) -> None:
         names = tuple(seat.name for seat in frozen.seats)
         roles = tuple(seat.role for seat in frozen.seats)
         super().__init__(_Frozen(names=names, roles=roles), frozen.seed or 0, frozen.game_id)
         self.frozen = frozen
         self.spec = spec
-        self.judge = judge
+        self.rater = rater
         self._made = made
         self._seats = {seat.role: seat for seat in frozen.seats}
-        self._judged: list[dict[str, Any]] = []
+        self._given: list[dict[str, Any]] = []
 
     def team(self, role: str) -> str:
         return self._seats[role].team
@@ -90,19 +90,19 @@ class Judging(Game):
                 yield from self._find_claims(event)
             elif event.kind is EventKind.LESSON and self.spec.lessons:
                 yield from self._tag(event)
-        self.events.extend(self._judgements())
+        self.events.extend(self._ratings())
         return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)
 
     def record(self) -> GameRecord:
-        """The judged game: the frozen log and the judgements so far, which the labels are read from."""
-        events = (*self.frozen.events, *self._judgements())
+        """The rated game: the frozen log and the ratings so far, which the labels are read from."""
+        events = (*self.frozen.events, *self._ratings())
         if not self.spec.rates:
             return replace(self.frozen, events=events)
-        return replace(self.frozen, events=events, meta={**self.frozen.meta, "judge": self.judge})
+        return replace(self.frozen, events=events, meta={**self.frozen.meta, "judge": self.rater})
 
-    def _judgements(self) -> Iterator[Event]:
-        """The judgements so far as events after the frozen log, so that every logged event keeps its index."""
-        for index, facts in enumerate(self._judged, len(self.frozen.events)):
+    def _ratings(self) -> Iterator[Event]:
+        """The ratings so far as events after the frozen log, so that every logged event keeps its index."""
+        for index, facts in enumerate(self._given, len(self.frozen.events)):
             yield Event(index=index, **facts)
 
     def _assess(self, statement: Event) -> Generator[Asks, Replies, None]:
@@ -143,10 +143,10 @@ class Judging(Game):
         facts = _filled(EventKind.BELIEFS, ask, reply, "beliefs")
         about = {"about": statement.index, "day": self.day}
         own = {"judge": self.frozen.seat(ask.seat).model}  # as all that was asked afterwards, though of the speaker
-        self._judged.append({**facts, **about, "data": {**facts["data"], **own}})
+        self._given.append({**facts, **about, "data": {**facts["data"], **own}})
 
     def _keep(self, facts: dict[str, Any]) -> None:
-        self._judged.append({**facts, "day": self.day, "data": {**facts["data"], "judge": self.judge}})
+        self._given.append({**facts, "day": self.day, "data": {**facts["data"], "judge": self.rater}})
 
 
 def _filled(kind: EventKind, ask: Ask, reply: Reply, name: str) -> dict[str, Any]:
