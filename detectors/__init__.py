@@ -12,7 +12,7 @@ from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.bench import bench
 from liescope.detectors.study.bench_result import BenchResult
 from liescope.detectors.study.evaluate import evaluate
-from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.transfer import transfer
 from liescope.detectors.study.transfer_result import TransferResult
 from liescope.detectors.textualize import TextConfig, textualize

@@ -208,14 +208,14 @@ def transfer(
         list[str] | None,
         typer.Option(metavar="UNIT", help="The units: model, game, corpus, source or task; may be repeated."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for the report. The same command goes on where it stopped.")],
+    out: Annotated[Path, typer.Option(help="The folder for the report.")],
     given: Given,
     as_json: AsJson = False,
 ) -> None:
     """Train detectors on some units and test them on others.
 
-    Tries every pair of units, and each unit left out of training, and writes a report. An option of a detector that is
-    not given is chosen on inner folds that leave units out too.
+    Tries every pair of units, and each unit left out of training, and writes a report. What is not given of a
+    detector's options is as in `train`.
 
     Example: liescope transfer corpus/first --by model --out reports/transfer
 

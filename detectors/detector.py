@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +86,6 @@ class Detector(ABC):
         extra: Liescope's extra that installs them; None if the base install does
         reads_games: whether it judges a player beside the others at a table
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
-        grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
         library: the package that opens a published one without Liescope, by the Hub's name for it
         plain_use: code that does so, with {repo} and {text}
         needs: for a kind that only Liescope opens, what it takes to use one, as sentences of its card
@@ -100,7 +98,6 @@ class Detector(ABC):
     extra: ClassVar[str | None] = None
     reads_games: ClassVar[bool] = False
     reads_reasoning: ClassVar[bool] = False
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
     library: ClassVar[str] = "liescope"
     plain_use: ClassVar[str] = ""
     needs: ClassVar[str] = ""
@@ -190,16 +187,6 @@ class Detector(ABC):
 
         *most_able, last = (kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain)
         raise UsageError(f"{self.kind} gives no reasons for its scores; {', '.join(most_able)} and {last} do")
-
-    @classmethod
-    def try_each(
-        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
-    ) -> Floats:
-        """(detectors, others): the probability of deception that each of several detectors, which read the same text,
-        gives to others once it has learned. A class may share work between them here; those that judge players have
-        learned when it is done.
-        """
-        return np.stack([one.fit(examples, y, groups).predict_proba(others)[:, 1] for one in untrained])
 
     @abstractmethod
     def save(self, folder: Path) -> None:

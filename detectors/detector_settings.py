@@ -169,15 +169,10 @@ class TransferSettings(_Seeded):
     target: Annotated[Several, _TARGET] = Field(
         default=(), description=f"{', '.join(TARGETS)}, and CORPUS=TARGET for one corpus; may be repeated."
     )
-    context: Annotated[int | None, _N] = Field(
-        default=None, ge=0, description="Earlier statements before each; else chosen on inner folds."
-    )
+    context: Annotated[int, _N] = Field(default=0, ge=0, description="Earlier statements before each.")
     mask_role_words: Switch = Field(default=False, description="Replace words for roles and teams.")
     protocols: Annotated[Several, Option(flag="--only", shown="both", metavar="PROTOCOL")] = Field(
         default=(), description="left-out or pair, to skip the other."
-    )
-    labels: Annotated[str | tuple[int, ...], Option(metavar="N,…")] = Field(
-        default="", description="Learn from so many games of a unit that is left out too: 30,100,300."
     )
 
 

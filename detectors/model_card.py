@@ -19,8 +19,7 @@ from liescope.detectors.detector import TRAIN_AGAIN, Detector
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.examples import Example
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
-from liescope.detectors.study.across import AFTER, MEAN, SLICES, WORST
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure
 from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
 from liescope.detectors.study.scores import CONTROL
 from liescope.detectors.textualize import textualize
@@ -56,17 +55,17 @@ class Reported(BaseModel):
 
     def of(self, model: ModelFile) -> Reported:
         """What it says of one model: of an evaluation the model's figures and those of controls for its target; of a
-        transfer, where its kind was trained anew for every unit, the worst and mean ones and those of slices. Raises
-        UsageError if it says nothing of it.
+        transfer, where its kind was trained anew for every unit, the worst and mean ones. Raises UsageError if it says
+        nothing of it.
         """
         rows = [row for row in self.figures if row.against is None and row.value is not None]
         if self.targets:
             rows = [row for row in rows if row.scorer == model.kind and row.metric in METRIC]
             last = [(row, row.where.removesuffix(f":{AFTER}").rpartition(":")[2]) for row in rows]
-            parts = [(row, part if part in SLICES else part.partition(" of ")[0]) for row, part in last]
+            parts = [(row, part.partition(" of ")[0]) for row, part in last]
             if not any(part == WORST for _, part in parts):
                 raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
-            return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN, *SLICES)]})
+            return self.model_copy(update={"figures": [row for row, part in parts if part in (WORST, MEAN)]})
         trained = model.training.model_dump(mode="json"), model.corpus.id
         facts = {name: (one.get("training"), (one.get("corpus") or {}).get("id")) for name, one in self.models.items()}
         if not (mine := [name for name, other in facts.items() if other == trained]):

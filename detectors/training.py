@@ -46,7 +46,7 @@ from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.metrics import choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, is_population, per_detector, score_table
+from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, is_whole, per_detector, score_table
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus import check
@@ -363,5 +363,5 @@ def _own_figures(
     """Figures and notes: out of fold on train with thresholds from validation, and the other way round."""
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
-    rows = tuple(row for part in parts for row in part.rows if is_population(row.where))
+    rows = tuple(row for part in parts for row in part.rows if is_whole(row.where))
     return rows, tuple(note for part in parts for note in part.notes)

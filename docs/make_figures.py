@@ -54,7 +54,9 @@ class EvaluateReport:
 
     def figure(self, detector: str | None, metric: str) -> tuple[float, float, float]:
         """Value and 95% interval, on the held-out model where there is one."""
-        wanted = (detector or self.detector, metric, f"{self.split}:held-out" if self.held_out else self.split)
+        unit = "mafioso" if metric == "names_mafioso" else "model"
+        where = f"{self.split}:{unit}={self.held_out[0]}" if self.held_out else self.split
+        wanted = detector or self.detector, metric, where
         for row in self.rows:
             if (row["scorer"], row["metric"], row["where"]) == wanted and not row.get("against"):
                 return row["value"], row["lo"], row["hi"]

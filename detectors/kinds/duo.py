@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -43,7 +42,6 @@ class DuoDetector(LinearDetector):
 
     kind = "duo"
     packages = ("scikit-learn", "scipy", "skops")
-    grid = MappingProxyType[str, tuple[Any, ...]]({})
 
     _words: TfidfDetector
 
@@ -63,12 +61,6 @@ class DuoDetector(LinearDetector):
             at = slice(start, start := start + len(table))
             found[at] = together(whole[at], _of_words(table, moment, own))
         return found
-
-    @classmethod
-    def try_each(
-        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
-    ) -> Floats:
-        return super(LinearDetector, cls).try_each(untrained, examples, y, groups, others)
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
         """The reasons of both, each with half its weight."""

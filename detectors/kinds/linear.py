@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,16 +17,13 @@ from pydantic import Field, TypeAdapter, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading, read_json
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions, Groups
-from liescope.detectors.examples import Example
+from liescope.common.statistics import Floats
+from liescope.detectors.detector import TRAIN_AGAIN, DetectorOptions
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     GameOptions,
     LinearAtTable,
-    Questioned,
     WhoDeceives,
-    lesson,
     solve,
 )
 from liescope.detectors.logistic import numbers
@@ -78,7 +74,6 @@ class LinearDetector(LinearAtTable):
         "It reads a whole game: who said what in which order, the claims found in it, and the votes. A statement "
         "without its game is read as a game of one statement."
     )
-    grid = MappingProxyType({"claim_weight": (0.1, 0.3, 1.0)})
 
     options: LinearOptions
     _parts: dict[str, _FieldFeatures]
@@ -89,24 +84,6 @@ class LinearDetector(LinearAtTable):
         self._parts, features = self._choose(lesson)
         self._weights, self._offset = solve(features, lesson, self._penalties())
         self._count_own()
-
-    @classmethod
-    def try_each(
-        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
-    ) -> Floats:
-        """Detectors that differ in their penalties alone share the features."""
-        first, alike = untrained[0], {"strength": 1.0, "claim_weight": 1.0}
-        if len({one.options.model_copy(update=alike) for one in untrained}) > 1:
-            return super().try_each(untrained, examples, y, groups, others)
-        learned, asked = lesson(examples, y, first.options.moments), Questioned.by(others)
-        parts, features = first._choose(learned)
-        first._parts = parts
-        values, found = first.features(asked.candidates), []
-        for one in untrained:
-            one._parts, one._counts = parts, first._counts
-            one._weights, one._offset = solve(features, learned, one._penalties())
-            found.append(asked.answers(values @ one._weights + one._offset))
-        return np.stack(found)
 
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
         """Against the mean of the table, of all that is in the player's view. Raises KeyError for who is not there."""

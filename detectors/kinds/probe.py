@@ -24,7 +24,6 @@ import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -153,7 +152,6 @@ class ProbeDetector(Detector):
         "It reads the hidden states of the language model named under `model` below, which is downloaded and run "
         "unless its weights are among the files (`local`)."
     )
-    grid = MappingProxyType({"strength": (0.0001, 0.01, 1.0)})
 
     options: ProbeOptions
     _states: Activations

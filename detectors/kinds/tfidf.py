@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -69,7 +68,6 @@ class TfidfDetector(Detector):
     options_type = TfidfOptions
     reads_reasoning = True
     packages = ("scikit-learn", "skops")
-    grid = MappingProxyType({"context": (0, 2), "strength": (0.25, 1.0, 4.0)})
     library = "sklearn"
     plain_use = """import skops.io
 from huggingface_hub import hf_hub_download
@@ -108,25 +106,6 @@ print(pipeline.predict_proba([{text}])[:, 1])
             top = strongest(added, most)
             found.append([Reason(named[at[i]][0], named[at[i]][2], float(added[i])) for i in top])
         return found
-
-    @classmethod
-    def try_each(
-        cls, untrained: Sequence[Self], examples: Sequence[Example], y: Bools, groups: Groups, others: Sequence[Example]
-    ) -> Floats:
-        """Detectors that differ in strength alone share their features."""
-        first = untrained[0]
-        if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
-            return super().try_each(untrained, examples, y, groups, others)
-        texts, asked = ([textualize(example, first.text) for example in part] for part in (examples, others))
-        counted = vectorizer(resolved(first.options, texts)[0])
-        with _something_to_count():
-            learn = counted.fit_transform(texts)
-        score, found = counted.transform(asked), []
-        for one in untrained:
-            head = logistic(one.options.strength, one.options.seed)
-            fit_quietly(head, learn, y)
-            found.append(head.predict_proba(score)[:, 1])
-        return np.stack(found)
 
     def save(self, folder: Path) -> None:
         dump(self._model, folder / _FILE)

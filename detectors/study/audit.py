@@ -12,26 +12,30 @@ from typing import Any
 
 from liescope.common.errors import UnknownName
 from liescope.common.report.contents import with_interval
-from liescope.common.report.files import check_report_folder, write
+from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.common.text import number_of
 from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
-from liescope.detectors.study.audit_result import AuditResult
+from liescope.detectors.study.audit_checks import (
+    SHORTCUTS,
+    copies,
+    division,
+    missing,
+    reasoning,
+    scorers,
+    shuffled,
+)
+from liescope.detectors.study.audit_result import AuditResult, report
 from liescope.detectors.study.audited import SCHEMES, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS
 from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding
-from liescope.detectors.study.leaks import copies, division, shuffled
-from liescope.detectors.study.missing import missing
-from liescope.detectors.study.reasoning import reasoning
-from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.study.shortcuts import SHORTCUTS, scorers
-from liescope.detectors.study.telling import telling
+from liescope.detectors.study.scores import CONTROL, scripted_warning
 from liescope.generate.corpus import check
 
-CHECKS = (shuffled, copies, scorers, telling, reasoning, division, missing)
+CHECKS = (shuffled, copies, scorers, reasoning, division, missing)
 """What makes all figures doubtful comes first among its like."""
 FEW = 30
 """Below so many games little can be found."""
@@ -43,11 +47,25 @@ def checked(data: Audited, name: str) -> AuditResult:
     parts = [part(data) for part in CHECKS]
     rows, order = tuple(figure for part in parts for figure in part.figures), list(SEVERITIES)
     found = sorted((one for part in parts for one in part.findings), key=lambda one: order.index(one.severity))
-    counted = int(data.known.sum()), data.labelled["game_id"].n_unique(), float(data.y[data.known].mean())
+    games = data.labelled["game_id"].n_unique()
     if not found or found[0].severity == PLAIN:
-        found.insert(0, _no_alarm(data, rows, counted[1]))
+        found.insert(0, _no_alarm(data, rows, games))
     sources = tuple(sorted(data.spoken["source"].unique()))
-    return AuditResult(name, data.target, data.split, data.seed, data.units, *counted, rows, tuple(found), sources)
+    result = AuditResult(
+        rows=rows,
+        notes=tuple(filter(None, [scripted_warning(sources)])),
+        corpus=name,
+        target=data.target,
+        split=data.split,
+        seed=data.seed,
+        statements=int(data.known.sum()),
+        games=games,
+        prevalence=float(data.y[data.known].mean()),
+        sources=sources,
+        found=tuple(found),
+        called=data.units,
+    )
+    return replace(result, told=report(result))
 
 
 def _no_alarm(data: Audited, rows: Iterable[Figure], games: int) -> Finding:
@@ -114,4 +132,4 @@ def audit(
         data = read_audited(found, target, own.split, own.seed, lambda: said(min(next(fits), _FITS), _FITS))
         result = checked(data, name)
         said(_FITS, _FITS)
-    return replace(result, files=tuple(write(result.told, Path(out)))) if out is not None else result
+    return result if out is None else result.with_report(report(result), Path(out))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from liescope.common.report.contents import Column, Estimate, Report, Section, Table
+from liescope.common.report.contents import Column, Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.study.audited import TEST
-from liescope.detectors.study.controls import CONTROLS, scorer_words
-from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, figure_table, study_json
+from liescope.detectors.study.controls import CONTROLS, short_name
+from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding, as_estimate
 from liescope.detectors.study.metrics import words_of
-from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, scripted_warning
+from liescope.detectors.study.result import StudyResult
+from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
 
 _TOLD = 3
 _PLACES = {OUT_OF_FOLD: "out of fold", TEST: "train to test"}
@@ -30,30 +29,31 @@ _NOT_SHOWN = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class AuditResult:
-    """What an audit found. target, split, seed: how it was made; units: what the corpus calls its statements and games;
-    rows: every figure; findings: the worst first, and where none is an alarm, that first; sources: where the words come
-    from; files: of the report, if one was written.
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class AuditResult(StudyResult):
+    """What an audit found. found: the worst first, and where none is an alarm, that first; called: what the corpus
+    calls its statements and games; sources: where the words come from.
     """
 
     corpus: str
     target: str
     split: str
     seed: int
-    units: Units
     statements: int
     games: int
     prevalence: float
-    rows: tuple[Figure, ...]
-    findings: tuple[Finding, ...]
     sources: tuple[str, ...]
-    files: tuple[Path, ...] = ()
+    found: tuple[Finding, ...]
+    called: Units
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.found
 
     @property
     def table(self) -> pl.DataFrame:
         """Every figure: scorer, target, where, metric, value, lo, hi, statements, games, prevalence, against, why."""
-        return figure_table(self.rows)
+        return self.metrics
 
     @property
     def alarms(self) -> tuple[Finding, ...]:
@@ -61,14 +61,9 @@ class AuditResult:
         return tuple(found for found in self.findings if found.severity != PLAIN)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(filter(None, [scripted_warning(self.sources)]))
-
-    def to_json(self) -> dict[str, Any]:
-        """What `liescope audit --json` prints."""
+    def facts(self) -> dict[str, Any]:
         asked = ("corpus", "target", "split", "seed", "statements", "games", "prevalence")
-        facts = {name: getattr(self, name) for name in asked}
-        return study_json(self.findings, self.rows, self.notes, **facts, sources=list(self.sources))
+        return {**{name: getattr(self, name) for name in asked}, "sources": list(self.sources)}
 
     def __str__(self) -> str:
         """The findings in words, the worst first."""
@@ -76,63 +71,56 @@ class AuditResult:
 
     __repr__ = __str__
 
-    @cached_property
-    def told(self) -> Report:
-        """The report."""
-        counted = self.units.counted(self.statements, self.games, "labelled")
-        return Report(
-            f"What a detector could exploit in {self.corpus}",
-            tuple(
-                f"{found.severity.capitalize()}: {found.words}" if found.severity != PLAIN else found.words
-                for found in self.findings[:_TOLD]
-            ),
-            notes=self.notes,
-            meta=f"label_{self.target}: {counted}, {self.prevalence:.1%} deceptive. {self.units.say(_HOW)}",
-            sections=tuple(section for section in self._sections() if section.table is None or section.table.rows()),
-            tables={"report": self.table},
-            files={"report.json": self.to_json()},
-        )
 
-    def _sections(self) -> list[Section]:
-        say, scored = self.units.say, {(row.scorer, row.where): row for row in self.rows if _is_scorer(row)}
-        places = [where for where in _PLACES if any(at == where for _, at in scored)]
-        values = [
-            (_name(scorer), *(_value(scored[scorer, where]) for where in places))
-            for scorer in dict.fromkeys(scorer for scorer, _ in scored)
-        ]
-        others = [
-            (
-                _name(row.scorer),
-                row.where if "=" in row.where else say(row.where),
-                _value(row),
-                words_of(row.metric, ""),
-                row.statements,
-                row.games,
-            )
-            for row in self.rows
-            if not _is_scorer(row)
-        ]
-        rest = Table(("", "finding"), [(found.severity, found.words) for found in self.findings[_TOLD:]])
-        best = Table(("it knows only", *(Column(_PLACES[where], format=".3f") for where in places)), values)
-        columns = ("what", "where", Column("value (95%)", format=".3f"), "figure", "rows", self.units.games)
-        grades = " ".join(f"{severity.capitalize()}: {meaning}." for severity, meaning in SEVERITIES.items())
-        chance = "AUROC; 0.5 is chance. A detector that does no better may know no more."
-        file = "report.csv"
-        return [
-            Section("findings", "What else was found", caption=grades, table=rest, printed=True),
-            Section("scorers", "What cheap scorers reach", caption=chance, table=best, file=file, printed=True),
-            Section("figures", "Every other figure", table=Table(columns, others), folded=True, file=file),
-            Section("not-shown", "What this does not show", (say(_NOT_SHOWN),)),
-        ]
+def report(result: AuditResult) -> Report:
+    """The worst findings, what each cheap scorer reaches, everything else folded."""
+    say, counted = result.called.say, result.called.counted(result.statements, result.games, "labelled")
+    return Report(
+        f"What a detector could exploit in {result.corpus}",
+        tuple(
+            f"{found.severity.capitalize()}: {found.words}" if found.severity != PLAIN else found.words
+            for found in result.findings[:_TOLD]
+        ),
+        notes=result.notes,
+        meta=f"label_{result.target}: {counted}, {result.prevalence:.1%} deceptive. {say(_HOW)}",
+        sections=tuple(section for section in _sections(result) if section.table is None or section.table.rows()),
+        tables={"report": result.table},
+        files={"report.json": result.to_json()},
+    )
+
+
+def _sections(result: AuditResult) -> list[Section]:
+    say, scored = result.called.say, {(row.scorer, row.where): row for row in result.rows if _is_scorer(row)}
+    places = [where for where in _PLACES if any(at == where for _, at in scored)]
+    values = [
+        (short_name(scorer), *(as_estimate(scored[scorer, where]) for where in places))
+        for scorer in dict.fromkeys(scorer for scorer, _ in scored)
+    ]
+    others = [
+        (
+            short_name(row.scorer),
+            row.where if "=" in row.where else say(row.where),
+            as_estimate(row),
+            words_of(row.metric, ""),
+            row.statements,
+            row.games,
+        )
+        for row in result.rows
+        if not _is_scorer(row)
+    ]
+    rest = Table(("", "finding"), [(found.severity, found.words) for found in result.findings[_TOLD:]])
+    best = Table(("it knows only", *(Column(_PLACES[where], format=".3f") for where in places)), values)
+    columns = ("what", "where", Column("value (95%)", format=".3f"), "figure", "rows", result.called.games)
+    grades = " ".join(f"{severity.capitalize()}: {meaning}." for severity, meaning in SEVERITIES.items())
+    chance = "AUROC; 0.5 is chance. A detector that does no better may know no more."
+    file = "report.csv"
+    return [
+        Section("findings", "What else was found", caption=grades, table=rest, printed=True),
+        Section("scorers", "What cheap scorers reach", caption=chance, table=best, file=file, printed=True),
+        Section("figures", "Every other figure", table=Table(columns, others), folded=True, file=file),
+        Section("not-shown", "What this does not show", (say(_NOT_SHOWN),)),
+    ]
 
 
 def _is_scorer(row: Figure) -> bool:
     return row.where in _PLACES and row.scorer.removeprefix(CONTROL) in CONTROLS and not row.against
-
-
-def _value(row: Figure) -> Estimate:
-    return Estimate(row.value, row.lo, row.hi)
-
-
-def _name(scorer: str) -> str:
-    return scorer_words(scorer).removeprefix("control: ")

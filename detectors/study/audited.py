@@ -17,7 +17,7 @@ from liescope.detectors.examples import Labelled, check_trainable, label_counts,
 from liescope.detectors.study.controls import CONTROLS, with_k_of_n
 from liescope.detectors.study.figures import Figure, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
-from liescope.detectors.study.schemes import FOLDS, Part, Scheme, by_group
+from liescope.detectors.study.schemes import FOLDS, Fold, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
 from liescope.generate.corpus import Corpus, collected, read
 
@@ -67,7 +67,7 @@ class Audited:
         """By where controls are scored; not on test, where it is too small."""
         train, test = (self.known & (self.texts["split"] == split).to_numpy() for split in ("train", "test"))
         both = all(len(np.unique(self.y[rows])) == 2 for rows in (train, test))
-        part = Part(np.flatnonzero(train), np.flatnonzero(self.texts["split"] == "test"))
+        part = Fold(np.flatnonzero(train), np.flatnonzero(self.texts["split"] == "test"))
         own = Scheme(self.texts["statement_id"], self.groups, self.y, [[part]])
         scored = both and len(np.unique(self.groups[test])) >= TEST_GAMES
         found = {OUT_OF_FOLD: self.by_game} | ({TEST: own} if scored else {})

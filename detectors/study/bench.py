@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
-from liescope.common.report.files import check_report_folder, write
+from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import BenchSettings
@@ -19,7 +18,7 @@ from liescope.detectors.examples import WORDS, read_statements
 from liescope.detectors.model_file import MODEL_FILE
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.bench_result import BenchResult
+from liescope.detectors.study.bench_result import BenchResult, report
 from liescope.detectors.study.benched import OTHER, Benching, benched
 from liescope.detectors.study.beside_judges import JUDGE, judges_of
 from liescope.detectors.study.learned import Model, load_all
@@ -95,13 +94,9 @@ def bench(
         why = "; ".join(f"{name}: {words}" for name, words in missing.items())
         raise UsageError(f"none of the suite's data can be measured here; {why}")
     held = {wanted.control.name: control["game_id"].n_unique()} if wanted.control and control is not None else {}
-    result = BenchResult(wanted, tuple(found), missing, held, no_control, own.seed)
-    if out is None:
-        return result
-    from liescope.detectors.study.bench_report import report
-
-    told = report(result)
-    return replace(result, told=told, files=tuple(write(told, Path(out))))
+    facts = {"suite": wanted, "control": held, "no_control": no_control, "seed": own.seed}
+    result = BenchResult.of(found, missing, **facts)
+    return result if out is None else result.with_report(report(result), Path(out))
 
 
 def _contenders(

@@ -1,23 +1,24 @@
-"""What a bench found: what `evaluate` finds on each data set of a suite, places, seconds, and files for the Hub."""
+"""What a bench found: what `evaluate` finds on each data set of a suite, places, seconds; its report, and files for the
+Hub.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import polars as pl
-
-from liescope.common.report.contents import Report, with_interval
-from liescope.detectors.study.controls import WORDS
-from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
-from liescope.detectors.study.findings import verdict_of
-from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
-from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scores import CONTROL
+from liescope.common.figures import Dot, dots_with_intervals, svg
+from liescope.common.report.contents import Report, Section, Table, with_interval
+from liescope.detectors.study.controls import WORDS, short_name
+from liescope.detectors.study.evaluation_report import pivot
+from liescope.detectors.study.figures import Figure, Finding, as_estimate, figure_table
+from liescope.detectors.study.findings import EvaluationResult
+from liescope.detectors.study.metrics import DIFFERENCE, LEVELS, MATCHED, POOLED, WITHIN, words_of
+from liescope.detectors.study.result import StudyResult
+from liescope.detectors.study.scores import CONTROL, scripted_warning
 from liescope.detectors.suite import Suite, SuiteData
 
 WORDS_ALONE = CONTROL + WORDS
@@ -72,7 +73,7 @@ class Benched:
     @property
     def finding(self) -> Finding:
         """The answer of `evaluate` about whoever is best here."""
-        verdict = verdict_of(self.evaluation)
+        verdict = self.evaluation.verdict
         rests = (*([verdict.best] if verdict.best else []), *verdict.rests_on)
         return Finding(f"On {self.data.name}, {verdict.words}", tuple(map(self.placed, rests)))
 
@@ -80,7 +81,7 @@ class Benched:
         return {
             **self.data.model_dump(include={"name", "hub", "file", "url", "licence"}),
             "sha256": self.sha256,
-            "target": self.evaluation.targets[0],
+            "target": self.evaluation.target,
             "split": self.evaluation.plan.split,
             "words_alone_do": self.solved,
             "places": dict(self.places),
@@ -89,11 +90,11 @@ class Benched:
         }
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class BenchResult:
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class BenchResult(StudyResult):
     """What `bench` found. control: how many ordinary conversations there were, by the name of their set, or no_control,
-    why none; missing: data sets that could not be had, and why; told, files: the report, and its files, if one was
-    written.
+    why none; missing: data sets that could not be had, and why. Of its figures, `where` is the data set, the split, and
+    behind colons a task, a model or "mean of tasks".
     """
 
     suite: Suite
@@ -102,20 +103,17 @@ class BenchResult:
     control: Mapping[str, int]
     no_control: str
     seed: int
-    told: Report | None = None
-    files: tuple[Path, ...] = ()
 
-    @property
-    def rows(self) -> tuple[Figure, ...]:
-        """Every figure; where: the data set, the split, and behind colons a task, a model or "mean of tasks"."""
-        return tuple(one.placed(row) for one in self.data for row in one.evaluation.rows)
-
-    @property
-    def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
-        against, why.
-        """
-        return figure_table(self.rows)
+    @classmethod
+    def of(cls, data: Sequence[Benched], missing: Mapping[str, str], **facts: Any) -> Self:
+        gone = [f"{name} could not be measured: {why}" for name, why in missing.items()]
+        return cls(
+            rows=tuple(one.placed(row) for one in data for row in one.evaluation.rows),
+            notes=(*gone, *(f"{one.data.name}: {words}" for one in data for words in one.evaluation.notes)),
+            data=tuple(data),
+            missing=missing,
+            **facts,
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -123,23 +121,10 @@ class BenchResult:
         return (_about_words(self.data), *(one.finding for one in self.data))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was left out, and why."""
-        gone = [f"{name} could not be measured: {why}" for name, why in self.missing.items()]
-        return (*gone, *(f"{one.data.name}: {words}" for one in self.data for words in one.evaluation.notes))
-
-    def to_json(self) -> dict[str, Any]:
-        """What `liescope bench --json` prints, and report.json holds."""
-        facts = {"suite": self.suite.name, "seed": self.seed, "missing": dict(self.missing)}
-        facts |= {"control": dict(self.control), "why_no_control": self.no_control}
-        return study_json(self.findings, self.rows, self.notes, data=[one.to_json() for one in self.data], **facts)
-
-    def __str__(self) -> str:
-        """The findings in words; the first says what words alone do."""
-        return "\n".join(found.words for found in self.findings)
-
-    def __repr__(self) -> str:
-        return f"<BenchResult {self.suite.name}: {len(self.data)} data sets, {len(self.missing)} missing>"
+    def facts(self) -> dict[str, Any]:
+        own = {"suite": self.suite.name, "seed": self.seed, "missing": dict(self.missing)}
+        own |= {"control": dict(self.control), "why_no_control": self.no_control}
+        return {**own, "data": [one.to_json() for one in self.data]}
 
 
 def _about_words(data: tuple[Benched, ...]) -> Finding:
@@ -194,3 +179,96 @@ def hub_files(result: BenchResult) -> dict[str, str]:
 
 def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+_TOLD, _DRAWN = 2, 14  # data sets at the top of the page, and scorers of each in its figure
+_READING = (
+    "With 95% intervals; an AUROC of 0.5 is chance, and tasks count alike. A place counts only those whose lead chance "
+    "does not explain, so that equals share one; two are compared on what both scored. In brackets: what "
+    "of this data set it learned from; a detector without brackets learned from none of it. Judges that came with the "
+    "data were run by its authors. A control knows one thing."
+)
+_CONTROLS = ("", "controls:", "", "")
+_BY_TASK = f"Columns of tasks hold the AUROC. Words alone solve a task with their whole interval above {SOLVED:.2f}."
+_MORE = {
+    **{metric: f"recall at {rate:.0%} FPR" for metric, rate in MATCHED.items()},
+    **{f"recall_at_{level}_fpr": f"at {rate:.0%} of the control set" for level, rate in LEVELS.items()},
+    "calibration_error": "calibration error",
+    POOLED: "AUROC, pooled",
+}
+
+
+def report(result: BenchResult) -> Report:
+    """The page, its tables, and the files that show results on the Hub."""
+    rates = f"each data set's own honest statements, not on ordinary chat: {result.no_control}."
+    for control, count in result.control.items():
+        rates = f"{count:,} ordinary conversations ({control}), for detectors as trained; else on honest statements."
+    checks = [(one.data.name, check) for one in result.data for check in one.evaluation.checks if check.bad]
+    alarms = [f"{name}: {words}" for name, check in checks if check.scorer != WORDS_ALONE for words in check.sentences]
+    scripted = scripted_warning({source for one in result.data for source in one.evaluation.sources})
+    sections = [section for number, one in enumerate(result.data) for section in _sections(one, number)]
+    return Report(
+        title=f"Lie detectors on the suite {result.suite.name}",
+        findings=tuple(found.words for found in result.findings[: 1 + _TOLD]),
+        figure=_figure(result),
+        figure_alt="AUROC of each detector and judge with its interval, and of words alone, for the first data sets",
+        notes=(*alarms, *filter(None, [scripted]), f"Recall at 1 and 5% false positives is on {rates}"),
+        meta=f"{result.suite.about} Intervals are over whole groups; seed {result.seed}.".strip(),
+        sections=(*sections, Section("notes", "What was left out, and why", result.notes, printed=True)),
+        tables={"report": figure_table(result.rows)},
+        files={"report.json": result.to_json(), **hub_files(result)},
+    )
+
+
+def _sections(one: Benched, number: int) -> Iterator[Section]:
+    rows = list(filter(None, map(one.figure, one.evaluation.scores["scorer"].unique())))
+    rows.sort(key=lambda row: (one.places.get(row.scorer, len(rows)), -(row.value or 0.0), row.scorer))
+    slug, chapter = re.sub(r"[^a-z0-9]+", "-", one.data.name.lower()).strip("-"), one.data.name
+    table: list[tuple[Any, ...]] = [
+        (one.places[row.scorer], row.scorer, as_estimate(row), as_estimate(one.figure(row.scorer, against=WORDS_ALONE)))
+        for row in rows
+        if row.scorer in one.places
+    ]
+    controls = [("", short_name(row.scorer), as_estimate(row), "") for row in rows if row.scorer.startswith(CONTROL)]
+    yield Section(
+        f"{slug}-ranking",
+        words_of(one.metric, one.evaluation.within),
+        (one.evaluation.findings[1].words, *([one.finding.words] if number >= _TOLD else [])),
+        _READING,
+        table=Table(("place", "scorer", "AUROC", "ahead of words alone"), [*table, _CONTROLS, *controls]),
+        chapter=chapter,
+        file="report.csv",
+        printed=True,
+    )
+    tasks = {task: task + " – solved by words" * (task in one.solved) for task in one.tasks}
+
+    def title(row: Figure) -> str:
+        if row.where == one.evaluation.plan.split:
+            return _MORE.get(row.metric, "")
+        return tasks.get(row.where.partition(f":{TASK}")[2], "") if row.metric == one.metric else ""
+
+    names = [row.scorer for row in rows]
+    kept = [row for row in one.evaluation.rows if row.against is None and row.scorer in names]
+    kept.sort(key=lambda row: (names.index(row.scorer), f":{TASK}" not in row.where))
+    more = pivot(kept, title, ("scorer",), lambda row: (short_name(row.scorer),))
+    said = (*_source(one), _BY_TASK)
+    yield Section(f"{slug}-more", "By task, recall, calibration", said, table=more, chapter=chapter, folded=True)
+
+
+def _source(one: Benched) -> tuple[str, ...]:
+    """Where the data come from, what is measured of them, and the time that it took."""
+    data, facts = one.data, one.to_json()
+    said = [data.url, f"licence: {data.licence or 'not stated'}", one.sha256 and f"SHA-256 {one.sha256}"]
+    said += [f"label_{facts['target']}", f"split: {facts['split']}"]
+    spent = ", ".join(f"{name} {seconds:,.1f}" for name, seconds in one.seconds.items())
+    source = f"{data.about} Source: {'; '.join(filter(None, [str(data.hub or data.file), *said]))}.".strip()
+    return (source, *[f"Seconds of fitting and scoring: {spent}."] * bool(spent))
+
+
+def _figure(result: BenchResult) -> str:
+    dots = []
+    for one in result.data[:_TOLD]:
+        names = sorted(one.places, key=lambda name: one.places[name])[:_DRAWN]
+        rows = sorted(filter(None, map(one.figure, (*names, WORDS_ALONE))), key=lambda row: -(row.value or 0.0))
+        dots += [Dot(short_name(row.scorer), row.value, row.lo, row.hi, facet=one.data.name) for row in rows]
+    return svg(dots_with_intervals(dots, "AUROC (dotted: chance)", reference=0.5), "bench") if dots else ""

@@ -26,7 +26,6 @@ from liescope.detectors.study.scores import (
     CONTROL,
     ScoringPlan,
     per_detector,
-    populations,
     resampled_as,
     score_table,
     scored,
@@ -74,9 +73,8 @@ def on_statements(
 ) -> tuple[list[Figure], list[str]]:
     """Detectors and observers on the statements that observers rated, and the paired differences.
 
-    Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`, after the
-    population. statements: as of `evaluate_scores`. The target `peer` is left out because its label is made from these
-    ratings.
+    Places are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`.
+    statements: as of `evaluate_scores`. The target `peer` is left out because its label is made from these ratings.
     """
     own = scores.filter(pl.col("target") != _MADE_OF_RATINGS)
     villagers = ratings.filter(pl.col("observer_role") == VILLAGER)
@@ -94,7 +92,7 @@ def on_statements(
 def on_annotated(
     scores: pl.DataFrame, statements: pl.DataFrame, people: pl.DataFrame, plan: ScoringPlan
 ) -> tuple[list[Figure], list[str]]:
-    """The same of people who annotated, in splits named `test:judged-by-people`. people: of `read_people`."""
+    """Detectors and people who annotated, in places named `test:judged-by-people`. people: of `read_people`."""
     rows, notes = _on_rated(scores, statements, people, JUDGED, plan)
     elsewhere = people.join(plan.evaluated(statements), on="statement_id", how="anti")["statement_id"].n_unique()
     if elsewhere:
@@ -112,15 +110,14 @@ def _on_rated(
     crowd = crowd_of(answers, FLAGS, group)
     means = ratings.group_by(item="statement_id").agg(suspicion=pl.col("suspicion").mean())
     together = means.join(crowd.together, on="item", how="left")
-    parts: dict[tuple[str, str], list[tuple[str, pl.DataFrame]]] = {}
+    by_target: dict[str, list[tuple[str, pl.DataFrame]]] = {}
     for detector, target, table in per_detector(scores, statements):
         evaluated = cut(detector, table, thresholds_of(detector, table, plan), plan).with_columns(item="statement_id")
         both = evaluated.join(together, on="item", maintain_order="left")
-        for where, part in populations(both, plan.split, plan.hold_out):
-            parts.setdefault((target, f"{where}:{group}"), []).append((detector, part))
+        by_target.setdefault(target, []).append((detector, both))
     rows = list[Figure]()
-    for (target, where), tables in parts.items():
-        players = with_cuts(tables[0][1], HALF)
+    for target, tables in by_target.items():
+        players, where = with_cuts(tables[0][1], HALF), f"{plan.split}:{group}"
         detectors = [(name, part.filter(pl.col(FLAGS).is_not_null())) for name, part in tables]
         rows += _beside(target, where, detectors, players, ["suspicion", *crowd.together.columns[1:]], crowd, plan)
     return rows, list(crowd.notes)
@@ -166,7 +163,7 @@ def on_players(
     scores: pl.DataFrame, asked: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan
 ) -> tuple[list[Figure], list[str]]:
     """Who deceives, by the votes of the others: each voter's recall and false positive rate, all of them together by
-    share of votes, one coin and Dawid and Skene; and detectors, by the mean score of what the player said by then.
+    share of votes, and weighed by Dawid and Skene; and detectors, by the mean score of what the player said by then.
 
     An item is a player who stood to be voted for on one ballot; splits are named `test:voted-on`. Only scores of the
     target `role` are set beside the votes, since that is what a vote is about. A vote that the rules drew is left out.
@@ -178,10 +175,9 @@ def on_players(
     crowd = crowd_of(asked.select("item", "game_id", "observer", "yes"), "votes", "votes")
     items = asked.unique("item").sort("item").with_columns(statement_id="item")
     items = items.join(crowd.together, on="item", how="left", maintain_order="left")
-    names, rows = mine["scorer"].unique(maintain_order=True), list[Figure]()
-    for where, part in populations(items, plan.split, plan.hold_out, "model"):
-        means = [(name, by_then(part, mine.filter(scorer=name), statements).drop_nulls("score")) for name in names]
-        rows += _beside(ROLE, f"{where}:{VOTED}", means, part, crowd.together.columns[1:], crowd, plan)
+    names = mine["scorer"].unique(maintain_order=True)
+    means = [(name, by_then(items, mine.filter(scorer=name), statements).drop_nulls("score")) for name in names]
+    rows = list(_beside(ROLE, f"{plan.split}:{VOTED}", means, items, crowd.together.columns[1:], crowd, plan))
     return rows, list(crowd.notes)
 
 
@@ -234,7 +230,7 @@ def in_the_villagers_seat(
     """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
     A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
-    non-human villagers, by the population of the mafioso; each villager model; and people (`test:people`).
+    non-human villagers; those of each mafioso model and each villager model; and people (`test:people`).
     Games in which the detector left a statement without a score are left out. If the detector ties, the share of
     mafiosos among the tied counts; a player who said nothing gets the mean of the others. A row's `prevalence` is the
     share that naming at random would reach. asked, statements: as of `on_players`.
@@ -288,9 +284,10 @@ def _by_villager(votes: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, 
     human = pl.col("voter_source") == _HUMAN
     models, people = votes.filter(~human), votes.filter(human)
     if models.height:
-        yield from populations(models, plan.split, plan.hold_out, "mafioso_model")
-    for model in sorted(models["voter_model"].unique()):
-        yield f"{plan.split}:villager={model}", models.filter(voter_model=model)
+        yield plan.split, models
+    for unit, column in {"mafioso": "mafioso_model", "villager": "voter_model"}.items():
+        for model in sorted(models[column].unique()):
+            yield f"{plan.split}:{unit}={model}", models.filter(pl.col(column) == model)
     if people.height:
         yield f"{plan.split}:people", people
 

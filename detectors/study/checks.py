@@ -15,10 +15,10 @@ from liescope.detectors.detector import Progress
 from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.learned_from import SHORT, Copies, LearnedStatements, copied_games, is_long, normal
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.controls import CONTROLS, SHUFFLED, WORDS, deal_to_other_games, scorer_words
+from liescope.detectors.study.controls import CONTROLS, SHUFFLED, WORDS, deal_to_other_games, short_name
 from liescope.detectors.study.figures import CHANCE, GAIN, Figure, Jackknifed, describe
 from liescope.detectors.study.metrics import OF_SHUFFLES, POOLED, WITHIN, Scored, measure, pooled_auroc
-from liescope.detectors.study.schemes import Part, Probe, Scheme
+from liescope.detectors.study.schemes import Fold, Probe, Scheme
 from liescope.detectors.study.scores import CONTROL, FINISHED, ScoringPlan, in_pairs, per_detector, scored
 
 COPIES, SHUFFLES = "copies", "shuffled labels"
@@ -51,14 +51,14 @@ def copies(
     scores: pl.DataFrame,
     statements: pl.DataFrame,
     plan: ScoringPlan,
-    schemes: Mapping[str, Scheme],
+    scheme: Scheme,
 ) -> Iterator[Check]:
     """For each detector, evaluated statements that repeat what it learned from before it scored them. models: None for
-    what only learned anew; schemes: by target, of those that did.
+    what only learned anew; scheme: of those that did.
     """
     for name, target, table in per_detector(scores.filter(pl.col("scorer").is_in(list(models))), statements):
         table = plan.evaluated(table)
-        found = _copies_in(table, target, models[name], schemes.get(target))
+        found = _copies_in(table, target, models[name], scheme)
         if not found.near.any():
             continue
         metric = POOLED if in_pairs(table).is_empty() else WITHIN
@@ -68,7 +68,7 @@ def copies(
         many = near > MANY * long and not called.are_games
         bad = bool(found.games) or many or (every - rest).certain > GAIN[0]
         figure = rest.figure(name, target, f"{plan.split}:{WITHOUT_COPIES}", metric)
-        who = scorer_words(name).removeprefix("control: ")
+        who = short_name(name)
         what = "share stock phrases with" if called.are_games and not found.games else "repeat"
         words = (
             f"{near / long:.0%} of the {called.statements} of {SHORT} words or more {what} {called.statements} that "
@@ -86,7 +86,7 @@ def _again(found: frozenset[str], games: int, name: str, called: Units) -> str:
     )
 
 
-def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme | None) -> Copies:
+def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, scheme: Scheme) -> Copies:
     """Copies of what the scorer of each statement learned from: the finished one's statements, or other folds, of
     all divisions where it learned anew for each.
     """
@@ -101,7 +101,7 @@ def _copies_in(table: pl.DataFrame, target: str, model: LoadedDetector | None, s
     ids = table["game_id"].to_numpy().astype(np.str_)[rows]
     names, at = np.unique(ids), rows[long[rows]]
     every = LearnedStatements.of([texts[row] for row in rows], ids)
-    anew = scheme.among(table["statement_id"]).folds if scheme and len(rows) else np.empty((0, len(fold)))
+    anew = scheme.among(table["statement_id"]).folds if len(rows) else np.empty((0, len(fold)))
     for division in anew if len(anew) and (anew[0] == fold).all() else [fold]:
         for number in np.unique(division[at]):
             own = division[at] == number
@@ -134,7 +134,7 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
     first, half = scheme.repeats[0], len(scheme.repeats[0]) // 2  # one division is enough, many times over
     score = np.concatenate([part.score for part in first[: half or 1]])
     learn = np.setdiff1d(first[0].learn, score) if half else first[0].learn
-    parts = [Part(learn[drawn[learn]], score[drawn[score] & known[score]])]
+    parts = [Fold(learn[drawn[learn]], score[drawn[score] & known[score]])]
     values = []
     for number in range(_TIMES):
         progress("shuffled labels", number, _TIMES)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ from liescope.detectors.folds import Rows
 from liescope.detectors.kinds.tfidf import TfidfOptions, resolved, vectorizer
 from liescope.detectors.study.schemes import Probe
 from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
-from liescope.detectors.study.tokens import CHEAP, tokens_of
+from liescope.detectors.study.tokens import LETTER, Token, tokens_of
 from liescope.detectors.textualize import TextConfig, textualize
 
-LENGTH, BEST_WORD, K_OF_N, ROLE_ORACLE = "length", "best_word", "k_of_n", "role_oracle"
+LENGTH, BEST_WORD, BEST_MARK, K_OF_N, ROLE_ORACLE = "length", "best_word", "best_mark", "k_of_n", "role_oracle"
 OPENINGS, OTHERS, REASONING_LENGTH = "openings", "others", "reasoning_length"
 WORDS, WORDS_NAMED = "words", "words_named"
 WORDS_WITHOUT_ROLES, NAME_AND_WORDS = "words_without_roles", "name_and_words"
@@ -96,33 +97,39 @@ def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
     return found.with_columns(k_of_n=pl.col("k_of_n").fill_null(pl.col("k_of_n").mean()).fill_null(0.5))
 
 
-def telling(statements: pl.DataFrame, target: str) -> str:
-    """The word, character or form that parts deceptive from honest statements best, in words; "" where nothing is
-    frequent enough.
+def most_telling(statements: pl.DataFrame, target: str, marks: bool = False) -> tuple[Token, str, str] | None:
+    """The word, character or form, or the mark alone, that parts deceptive from honest statements best, and in how many
+    of either it stands, as "3 of 40"; None where nothing is frequent enough.
     """
     known = statements.drop_nulls(target_column(target))
-    presence, tokens = tokens_of(known["text"].to_list(), CHEAP)
+    found, tokens = tokens_of(known["text"].to_list(), marks)
     y = known[target_column(target)].to_numpy().astype(bool)
     if not tokens or y.all() or not y.any():
-        return ""
-    return tokens[_best(presence.tocsr(), np.arange(len(y)), y)].words
+        return None
+    presence = found.tocsr()
+    letters = np.array([token.kind == LETTER for token in tokens])  # of equals, a reader finds the word
+    at = np.lexsort((letters, -_leans(presence, np.arange(len(y)), y)))[0]
+    there = presence[:, [at]].toarray().ravel() > 0
+    lies, others = (f"{there[side].sum():,} of {side.sum():,}" for side in (y, ~y))
+    return tokens[at], lies, others
 
 
-def _best(presence: Any, learn: Rows, y: Bools) -> int:
+def _leans(presence: Any, learn: Rows, y: Bools) -> Floats:
+    """(tokens,): how far the shares of deceptive and of honest statements that have each are apart."""
     rows = presence[learn]
     lies, others = (np.asarray(rows[y[learn] == side].mean(axis=0)).ravel() for side in (True, False))
-    return int(np.argmax(np.abs(lies - others).round(9)))
+    return np.asarray(np.abs(lies - others).round(9))
 
 
-def _best_word(table: pl.DataFrame, _seed: int) -> Probe:
-    found, tokens = tokens_of(table["text"].to_list(), CHEAP)
+def _best_word(table: pl.DataFrame, _seed: int, marks: bool = False) -> Probe:
+    found, tokens = tokens_of(table["text"].to_list(), marks)
     presence = found.tocsr()
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
         usual = y[learn].mean()
         if not tokens:
             return np.full(len(score), usual)
-        has = presence[:, [_best(presence, learn, y)]].toarray().ravel() > 0
+        has = presence[:, [_leans(presence, learn, y).argmax()]].toarray().ravel() > 0
         own = [y[learn][has[learn] == there] for there in (False, True)]
         without, with_it = ((one.sum() + usual) / (len(one) + 1) for one in own)
         return np.asarray(np.where(has[score], with_it, without), dtype=np.float64)
@@ -209,6 +216,7 @@ CONTROLS: dict[str, Control] = {
     LENGTH: Control("length", fitted_on(*_sizes("text"))),
     "form": Control("capitals, marks", fitted_on(*_FORM)),
     BEST_WORD: Control("one word or mark", _best_word),
+    BEST_MARK: Control("one mark", partial(_best_word, marks=True)),
     OPENINGS: Control(f"first {OPENING} words", _reading(_opening)),
     WORDS: Control("words alone", reading(TextConfig())),
     WORDS_NAMED: Control("words, names kept", reading(TextConfig(mask_names=False))),
@@ -239,3 +247,8 @@ def scorer_words(name: str) -> str:
     if control == name:
         return name
     return f"control: {CONTROLS[control].words if control in CONTROLS else _WORDS.get(control, control)}"
+
+
+def short_name(name: str) -> str:
+    """A scorer in a table whose controls stand apart."""
+    return scorer_words(name).removeprefix("control: ")

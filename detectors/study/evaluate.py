@@ -1,47 +1,33 @@
-"""Evaluating saved detectors on a corpus: scores first, then every figure computed from them."""
+"""`evaluate`: saved detectors on a corpus, beside controls and, on request, chat models, players and people."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from liescope.common.errors import UsageError
-from liescope.common.report.files import check_report_folder, write
+from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
 from liescope.detectors.detector import Progress
 from liescope.detectors.detector_settings import EvaluateSettings
-from liescope.detectors.examples import WORDS, corpus_id, count_lost, label_counts, labels_there_are, read_statements
+from liescope.detectors.examples import WORDS, count_lost, read_statements
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.study.beside_judges import Judges, judge_statements, judges_of
+from liescope.detectors.study.beside_judges import Judges, judges_of
 from liescope.detectors.study.beside_players import beside_players, on_annotated
-from liescope.detectors.study.checks import copies, shuffles
-from liescope.detectors.study.controls import telling
 from liescope.detectors.study.evaluation_report import check_replaceable, report
-from liescope.detectors.study.learned import (
-    Model,
-    check_unseen,
-    control_scores,
-    load_all,
-    scheme_of,
-    scores_of,
-    split_for,
-    unheard,
-    without_reasoning,
-)
+from liescope.detectors.study.findings import EvaluationResult
+from liescope.detectors.study.learned import Model, load_all, one_target, planned, scheme_of
 from liescope.detectors.study.observers import HALF, read_people
-from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, ScoringPlan, check_split, with_script
+from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, check_split, with_script
+from liescope.detectors.study.study import Study
 from liescope.detectors.study.verdicts import on_promises
-from liescope.detectors.view.transcript import read_deceivers, read_transcripts
+from liescope.detectors.view.transcript import read_deceivers
 from liescope.generate.corpus import Corpus, check
 
 
@@ -58,11 +44,9 @@ def evaluate(
 ) -> EvaluationResult:
     """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
 
-    What models that were held out of training say, what the others at their tables say, and the rest are populations of
-    their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them. A chat model
-    (`judge`) scores the same statements zero-shot; where only some are asked about, these are drawn by whole games,
-    those that people annotated first, for each target. Every reply is kept, also those that models ask a chat model
-    for.
+    All detectors were trained for one target. A chat model (`judge`) scores the same statements zero-shot; where only
+    some are asked about, these are drawn by whole games, those that people annotated first. Every reply is kept, also
+    those that models ask a chat model for.
 
     Parameters
     ----------
@@ -85,8 +69,8 @@ def evaluate(
     BadData
         For a damaged model or corpus.
     UsageError
-        For a split without statements, without labels of any of the targets, or whose games a model has seen, an `out`
-        that contains something else, or a judge that cannot be asked.
+        For detectors of several targets, a split without statements, without labels, or whose games a model has seen,
+        an `out` that contains something else, or a judge that cannot be asked.
     RunPaused
         If a judge cannot be asked for now: the same call goes on.
 
@@ -114,15 +98,13 @@ def evaluate(
         result = _evaluate(loaded, corpus_of(corpus, labels, groups), name, own, judges, people, show, progress)
     if out is None:
         return result
-    told = report(result)
-    notes = (*filter(None, [replaced]), *result.notes)
-    return replace(result, told=told, files=tuple(write(told, Path(out))), notes=notes)
+    return replace(result.with_report(report(result), Path(out)), notes=(*filter(None, [replaced]), *result.notes))
 
 
 def _evaluate(
     models: Mapping[str, LoadedDetector],
     corpus: Corpus,
-    name_of_corpus: str,
+    name: str,
     own: EvaluateSettings,
     judges: Judges,
     people: pl.DataFrame | None,
@@ -130,107 +112,45 @@ def _evaluate(
     live: bool,
 ) -> EvaluationResult:
     check(corpus)
-    statements = with_script(read_statements(corpus, keep_lost=own.keep_lost))
-    plan, notes = _plan(models, corpus, name_of_corpus, statements, own)
-    evaluated, kept = plan.evaluated(statements), plan.concerned(statements)
+    target, statements = one_target(models), with_script(read_statements(corpus, keep_lost=own.keep_lost))
+    plan, notes = planned(models, target, corpus, name, statements, own)
     if lost := 0 if own.keep_lost else count_lost(corpus, plan.splits):
         notes.append(f"{lost:,} statements of {plan.split} are left out: their text was lost before publication")
-    games, learned = read_transcripts(corpus, plan.splits), {"train", *kept["split"].unique()}
-    used = statements.filter(pl.col("split").is_in(learned))
-    targets = dict.fromkeys(model.file.target for model in models.values())
-    schemes = {target: scheme_of(used, target, plan) for target in targets}
-
-    def scored_by(name: str, plan: ScoringPlan) -> list[pl.DataFrame]:
-        return scores_of(name, models[name], statements, games, plan, schemes[models[name].file.target], progress)
-
-    tables = {name: scored_by(name, plan) for name in models}
+    kept = plan.concerned(statements)
+    used = statements.filter(pl.col("split").is_in({"train", *kept["split"].unique()}))
+    scheme = scheme_of(used, target, plan)
+    study = Study(corpus, name, target, statements, used, kept, plan, scheme, progress, notes=notes)
+    found = {name: study.as_trained(name, model) for name, model in models.items()}
+    study.tables += found.values()
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
-    texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     first = frozenset(() if people is None else people["game_id"])
-    judged, facts = judge_statements(judges, evaluated, texts, plan.seed, progress, live, first)
-    plan = replace(plan, frozen={**plan.frozen, **{judge.name: HALF for judge in facts}})
-    notes += [words for judge in facts for words in judge.sentences()]
+    study.add_judges(judges, next(iter(models.values())).file.text, live, first)
+    study.plan = plan = replace(plan, frozen={**plan.frozen, **{judge.name: HALF for judge in study.judges}})
     views = {name: str(model.file.text.view) for name, model in models.items()}
-    views |= {judge.name: judge.view for judge in facts}
-    controls, more = control_scores(used, schemes, plan, {*views.values()} != {WORDS}, progress)
-    scores = pl.concat([*chain(*tables.values()), *judged, *controls])
-    scores = scores.join(kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left")
+    views |= {judge.name: judge.view for judge in study.judges}
+    study.add_controls({*views.values()} != {WORDS})
 
-    progress("figures", 0, 1)
-    figures = evaluate_scores(scores, statements, plan, views)
-    parts = [(list(figures.rows), more)]
-    told, finished = plan, scores
+    told, finished = plan, pl.concat(found.values())
     if plan.split == OUT_OF_FOLD:  # verdicts are the finished detector's, and were chosen on validation
         told = replace(plan, split="test")
         finished = pl.concat(
-            found if (found["fold"] == FINISHED).all() else scored_by(name, told)[0]
-            for name, (found, *_) in tables.items()
+            table if (table["fold"] == FINISHED).all() else study.as_trained(name, models[name], told)
+            for name, table in found.items()
         )
-    if told.evaluated(evaluated).height:
+    parts = list[tuple[list[Any], list[str]]]()
+    if told.evaluated(study.evaluated).height:
         deceivers = read_deceivers(corpus, plan.splits)
-        parts.append(on_promises(models, finished, statements, games, deceivers, told, progress))
+        parts.append(on_promises(models, finished, statements, study.games, deceivers, told, progress))
     sighted = [name for name, view in views.items() if view == WORDS]  # as players and people are
     if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)
-        more.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
+        notes.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
     if own.observers:
-        parts.append(beside_players(scores, kept, corpus, plan, sighted))
+        parts.append(beside_players(study.scores, kept, corpus, plan, sighted))
     if people is not None:
-        parts.append(on_annotated(scores.filter(pl.col("scorer").is_in(sighted)), kept, people, plan))
-    checks = (
-        *copies(models, scores, evaluated, plan, schemes),
-        *(found for target in targets if (found := shuffles(used, schemes[target], target, plan, progress))),
-    )
-    progress("figures", 1, 1)
-    return EvaluationResult(
-        corpus=name_of_corpus,
-        plan=plan,
-        models={name: model.file.model_dump() for name, model in models.items()},
-        scores=scores,
-        statements=kept,
-        rows=(
-            *(row for rows, _ in parts for row in rows),
-            *(figure for one in checks for figure in one.figures),
-        ),
-        thresholds=figures.thresholds,
-        judges=tuple(facts),
-        notes=(
-            *notes,
-            *(words for one in checks if not one.bad for words in one.sentences),
-            *figures.notes,
-            *(words for _, said in parts for words in said),
-        ),
-        checks=checks,
-        telling={target: words for target in targets if (words := telling(evaluated, target))},
-    )
-
-
-def _plan(
-    models: Mapping[str, LoadedDetector],
-    corpus: Corpus,
-    name_of_corpus: str,
-    statements: pl.DataFrame,
-    own: EvaluateSettings,
-) -> tuple[ScoringPlan, list[str]]:
-    """What is evaluated, and notes on who was heard in training and what has no label. Raises UsageError for a split
-    that cannot be.
-    """
-    here = corpus_id(corpus)
-    frozen = {name: model.thresholds for name, model in models.items() if model.file.corpus.id != here}
-    plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
-    evaluated = plan.evaluated(statements)
-    if evaluated.is_empty():
-        advice = "choose another with --split, or build a larger corpus"
-        if plan.split == "test" and not frozen:
-            advice = f"few games leave none for it: evaluate on --split {OUT_OF_FOLD}, or add games"
-        raise UsageError(f"{name_of_corpus} has no statement in the split {plan.split!r}; {advice}")
-    check_unseen(models, here, evaluated, plan.split)
-    held_out, notes = unheard(models, evaluated)
-    labels, targets = label_counts(evaluated), {model.file.target for model in models.values()}
-    unlabelled = [
-        f"no statement of {name_of_corpus}, split {plan.split}, has a {target} label; {labels_there_are(labels)}"
-        for target in sorted(targets.difference(labels))
-    ]
-    if len(unlabelled) == len(targets):
-        raise UsageError(unlabelled[0])
-    return replace(plan, hold_out=held_out), [*notes, *unlabelled, *without_reasoning(models, evaluated)]
+        seen = study.scores.filter(pl.col("scorer").is_in(sighted))
+        parts.append(on_annotated(seen, kept, people, plan))
+    for rows, said in parts:
+        study.more += rows
+        notes += said
+    return study.concluded(models)

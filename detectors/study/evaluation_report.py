@@ -1,10 +1,11 @@
-"""The report of an evaluation: the answer, a table for each population, what it rests on, and all figures folded."""
+"""The report of an evaluation: the answer, how the scorers rank, what it rests on, and all figures folded; and the
+tables that reports make of figures.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +28,12 @@ from liescope.detectors.study.beside_players import (
     VOTED,
 )
 from liescope.detectors.study.checks import WITHOUT_COPIES
-from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words
+from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words, short_name
 from liescope.detectors.study.figures import Figure, figure_table
-from liescope.detectors.study.findings import UNKNOWN, units
+from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.study.observers import OBSERVERS
-from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import SIDE_BY_SIDE
-from liescope.detectors.study.scores import (
-    CONTROL,
-    HELD_OUT,
-    OTHERS,
-    OUT_OF_FOLD,
-    POPULATIONS,
-    SEEN,
-    SPEAKER,
-    UNITS,
-    is_population,
-    scripted_warning,
-)
+from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, SPEAKER, UNITS, is_whole, scripted_warning
 from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMISED
 
 _SHORT = (
@@ -59,8 +47,8 @@ _SEAT = (
 )
 _OBSERVERS = (
     "On the same statements, paired. observers:suspicion is the mean of what observers say, observers:flags the share "
-    "of them that flag; observers:one_coin and observers:dawid_skene weigh each by how reliable agreement shows it to "
-    "be, without the labels (Dawid and Skene 1979)."
+    "of them that flag; observers:dawid_skene weighs each by how reliable agreement shows it to be, without the labels "
+    "(Dawid and Skene 1979)."
 )
 _VERDICTS = (
     "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
@@ -75,66 +63,86 @@ _SUSPECTS = (
 
 
 def report(evaluation: EvaluationResult) -> Report:
-    """The report: of each target what a reader looks for, how all was made, and every figure."""
-    first, called = evaluation.targets[0], units(evaluation)
+    """The report: what a reader looks for, how all was made, and every figure."""
+    called, rows = evaluation.called, evaluation.rows
     names = [*evaluation.models, *(judge.name for judge in evaluation.judges)]
     who = f"How well {names[0]} does" if len(names) == 1 else "How well detectors do"
-    sections = [
-        replace(section, chapter=f"Target {target}: {TARGETS[target].meaning}")
-        for target in evaluation.targets
-        for section in target_sections(evaluation, target)
-    ]
+    sections = [*_ranked(evaluation), *_parts(evaluation), *_beside_others(evaluation), *_verdicts(evaluation)]
     sections.append(Section("how", "How the figures were made", tuple(_how(evaluation))))
     if evaluation.notes:
         title = "What could not be computed, and what was left out"
         sections.append(Section("notes", title, evaluation.notes, printed=True))
-    table = every(evaluation.rows, evaluation.within, called)
+    table = every(rows, evaluation.within, called)
     sections.append(Section("figures", "All figures", table=table, folded=True, file="report.csv"))
+    meaning = f"Target {evaluation.target}: {TARGETS[evaluation.target].meaning}."
     return Report(
         title=f"{who} on corpus {evaluation.corpus} ({SPLIT_WORDS[evaluation.plan.split]})",
         findings=tuple(found.words for found in evaluation.findings),
-        figure=_ranking(evaluation, first),
-        figure_alt=f"AUROC for {first}, a panel for each population and a row for each detector and, in grey, control",
+        figure=_ranking(evaluation),
+        figure_alt=f"AUROC for {evaluation.target}, a row for each detector and, in grey, control",
         notes=tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)])),
-        meta=f"Intervals are over whole {called.games}; seed {evaluation.plan.seed}.",
+        meta=f"{meaning} Intervals are over whole {called.games}; seed {evaluation.plan.seed}.",
         sections=tuple(sections),
-        tables={"report": figure_table(evaluation.rows)},
+        tables={"report": figure_table(rows)},
         files={"report.json": evaluation.to_json(), "scores.parquet": evaluation.scores},
     )
 
 
-def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Section]:
-    """The sections of one target."""
-    called, within = units(evaluation), evaluation.within
-    rows = [row for row in evaluation.rows if row.target == target]
-    places = dict.fromkeys(row.where for row in rows if row.metric == POOLED and is_population(row.where))
-    for number, where in enumerate(places):
-        yield _population(evaluation, rows, where, f"{target}-{number}")
-    if parts := [row for row in rows if row.where.partition(":")[2].partition("=")[0] in UNITS]:
-        metric = WITHIN if within not in ("tasks", "") else POOLED
-        table, said = by_part(parts, metric, called), [f"{words_of(metric, within)}, part by part."]
-        offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
-        most = max(offsets, key=lambda row: row.value or 0.0, default=None)
-        if most is not None and (most.lo or 0.0) > 0:
-            model, shift = most.where.partition("=")[2], f"offset {most} in log-odds"
-            said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
-        yield Section(f"{target}-parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
-    others: dict[str, list[Figure]] = {SIDE_BY_SIDE: [], "": []}
-    for row in rows:
-        if (place := row.where.rpartition(":")[2]) in BESIDE or row.metric.startswith(NAMES_MAFIOSO):
-            others[place if place in others else ""].append(row)
-    if views := others[SIDE_BY_SIDE]:
-        how = "".join(f" {name} reads {view}." for name, view in evaluation.views.items())
-        words = (BESIDE[SIDE_BY_SIDE] + how,)
-        yield Section(f"{target}-views", "Words, reasoning, or both", words, table=beside(views, within))
-    if players := others[""]:
-        there = {row.where.rpartition(":")[2] for row in players}
+def _ranked(evaluation: EvaluationResult) -> Iterator[Section]:
+    """What a reader looks for first."""
+    called, within, where = evaluation.called, evaluation.within, evaluation.plan.split
+    here = [r for r in evaluation.rows if r.where == where and r.metric in HEADLINE and r.against is None]
+    whole = next((row for row in here if row.metric == POOLED), None)
+    if whole is None:
+        return
+    share = "not defined" if whole.prevalence is None else f"{whole.prevalence:.1%}"
+    said = f"{called.counted(whole.statements, whole.games)}, {share} deceptive."
+    if within == "tasks":
+        said += " Pairs are made within tasks."
+    elif within:
+        paired = max((row.games for row in here if row.metric == WITHIN), default=0)
+        said += f" {paired:,} of the {called.games} have both classes."
+    if none := sum(evaluation.without_label.values()):
+        listed = "; ".join(f"{count:,}: {reason}" for reason, count in evaluation.without_label.items())
+        have = "has no label and is" if none == 1 else "have no label and are"
+        said += f" {number_of(none, f'evaluated {called.statements[:-1]}')} {have} left out ({listed})."
+    seated = less_players(evaluation.rows, where)[0] == NAMES_MAFIOSO
+    seat = " Beside the villager's vote stands how often the mafioso is named." * seated
+    title, words = place_words(where), (said,)
+    table = in_short(evaluation.rows, here, where, within)
+    yield Section("ranked", title[:1].upper() + title[1:], words, _SHORT + seat, table=table, printed=True)
+
+
+def _parts(evaluation: EvaluationResult) -> Iterator[Section]:
+    within = evaluation.within
+    parts = [row for row in evaluation.rows if row.where.partition(":")[2].partition("=")[0] in UNITS]
+    if not parts:
+        return
+    metric = WITHIN if within not in ("tasks", "") else POOLED
+    said = [f"{words_of(metric, within)}, part by part."]
+    offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
+    most = max(offsets, key=lambda row: row.value or 0.0, default=None)
+    if most is not None and (most.lo or 0.0) > 0:
+        model, shift = most.where.partition("=")[2], f"offset {most} in log-odds"
+        said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
+    table = by_part(parts, metric, evaluation.called)
+    yield Section("parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
+
+
+def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
+    rows = [r for r in evaluation.rows if _last(r) in BESIDE or r.metric.startswith(NAMES_MAFIOSO)]
+    if rows:
+        called, there = evaluation.called, {_last(row) for row in rows}
         said = [words for place, words in BESIDE.items() if place in there]
-        said += [_OBSERVERS] * bool(said) + [_SEAT] * any(row.metric == NAMES_MAFIOSO for row in players)
+        said += [_OBSERVERS] * bool(said) + [_SEAT] * any(row.metric == NAMES_MAFIOSO for row in rows)
         title = "Beside the players and other observers" if called.are_games else "Beside the judges of the data"
-        told = (*map(called.say, said), *_worth(players))
-        yield Section(f"{target}-beside", title, told, table=beside(players, within))
-    if held := [row for row in rows if PROMISED in row.where or ANSWERED in row.where]:
+        told = (*map(called.say, said), *_worth(rows))
+        yield Section("beside", title, told, table=beside(rows, evaluation.within))
+
+
+def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
+    held, called = [row for row in evaluation.rows if PROMISED in row.where or ANSWERED in row.where], evaluation.called
+    if held:
         said = [called.say(_VERDICTS), *[_SUSPECTS] * any(ANSWERED in row.where for row in held)]
         said += [
             f"{row.scorer} gives no verdict on any of these {called.statements} ({place_words(row.where)})."
@@ -142,41 +150,15 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
             if row.metric == "abstained" and row.value == 1 and row.where.endswith(DEFAULT) and PLAYERS not in row.where
         ]
         table = pivot(held, lambda row: _KEPT.get(row.metric, ""))
-        yield Section(f"{target}-verdicts", "Verdicts, and abstaining", tuple(said), table=table)
+        yield Section("verdicts", "Verdicts, and abstaining", tuple(said), table=table)
 
 
-def _population(evaluation: EvaluationResult, rows: Sequence[Figure], where: str, name: str) -> Section:
-    """Of a population, what a reader looks for first."""
-    called, within = units(evaluation), evaluation.within
-    here = [row for row in rows if row.where == where and row.metric in HEADLINE and row.against is None]
-    meaning, words = POPULATIONS.get(where.partition(":")[2], ""), place_words(where)
-    whole = next(row for row in here if row.metric == POOLED)
-    share = "not defined" if whole.prevalence is None else f"{whole.prevalence:.1%}"
-    by = f"; said by {meaning}" if meaning else ""
-    said = f"{called.counted(whole.statements, whole.games)}, {share} deceptive{by}."
-    if within == "tasks":
-        said += " Pairs are made within tasks."
-    elif within:
-        paired = max((row.games for row in here if row.metric == WITHIN), default=0)
-        said += f" {paired:,} of the {called.games} have both classes."
-    reasons = evaluation.without_label.get(rows[0].target, {}) if name.endswith("-0") else {}
-    if none := sum(reasons.values()):
-        listed = "; ".join(f"{count:,}: {reason}" for reason, count in reasons.items())
-        have = "has no label and is" if none == 1 else "have no label and are"
-        said += f" {number_of(none, f'evaluated {called.statements[:-1]}')} {have} left out ({listed})."
-    seat = " Beside the villager's vote stands how often the mafioso is named."
-    return Section(
-        name,
-        words[:1].upper() + words[1:],
-        (said,),
-        caption=_SHORT + seat * (less_players(rows, where)[0] == NAMES_MAFIOSO),
-        table=in_short(rows, here, where, within),
-        printed=True,
-    )
+def _last(row: Figure) -> str:
+    return row.where.rpartition(":")[2]
 
 
 def _worth(rows: Sequence[Figure]) -> Iterator[str]:
-    """Of all observers of a place: how many there are, how many they are worth, and how far they agree."""
+    """For each place, how many observers there are, how many they are worth, and how far they agree."""
     together = [row for row in rows if row.scorer == f"{OBSERVERS}all" and row.value is not None]
     for where in dict.fromkeys(row.where for row in together):
         found = (f"{words_of(row.metric)} {row}" for row in together if row.where == where)
@@ -185,7 +167,7 @@ def _worth(rows: Sequence[Figure]) -> Iterator[str]:
 
 def _how(evaluation: EvaluationResult) -> Iterator[str]:
     """How to read the figures."""
-    plan, called, within = evaluation.plan, units(evaluation), evaluation.within or "games"
+    plan, called, within = evaluation.plan, evaluation.called, evaluation.within or "games"
     pairs = (
         f"AUROC within {within} is over pairs of a deceptive and an honest statement of one {within[:-1]}; the pooled "
         f"one also rewards knowing in which {within} many deceive."
@@ -211,28 +193,27 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
         "it says."
     )
     if plan.hold_out:
-        populations = "; ".join(f"{plan.split}:{name}: {words}" for name, words in POPULATIONS.items())
-        yield f"Held out: {', '.join(plan.hold_out)}. The populations are {populations}."
+        yield f"No detector heard these models in training: {', '.join(plan.hold_out)}."
 
 
-def _ranking(evaluation: EvaluationResult, target: str) -> str:
-    """AUROC within games with intervals, pooled where no game has both classes: a panel for each population, a row for
-    each detector and control. As SVG.
+def _ranking(evaluation: EvaluationResult) -> str:
+    """AUROC within games with intervals, pooled where no game has both classes: a row for each detector and control. As
+    SVG.
     """
-    every = [row for row in evaluation.rows if row.target == target and row.against is None]
-    every = [row for row in every if is_population(row.where) and row.metric in (WITHIN, POOLED)]
+    every = [row for row in evaluation.rows if row.against is None and is_whole(row.where)]
+    every = [row for row in every if row.metric in (WITHIN, POOLED) and row.scorer != CONTROL + ROLE_ORACLE]
     ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
-    rows = [row for row in every if row.metric == ranked and row.scorer != CONTROL + ROLE_ORACLE]
+    rows = [row for row in every if row.metric == ranked]
     names = list(dict.fromkeys(row.scorer for row in rows))
     colours = {
         **dict.fromkeys(map(scorer_words, names), MUTED),
         **model_colours([name for name in names if not name.startswith(CONTROL)]),
     }
-    dots = [Dot(scorer_words(row.scorer), row.value, row.lo, row.hi, facet=place_words(row.where)) for row in rows]
+    dots = [Dot(scorer_words(row.scorer), row.value, row.lo, row.hi) for row in rows]
     lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
     limits = (min([0.5, *lows]) - 0.02, 1.02)
     axis = words_of(ranked, evaluation.within)
-    return svg(dots_with_intervals(dots, axis, colours, reference=0.5, limits=limits), f"auroc_{target}")
+    return svg(dots_with_intervals(dots, axis, colours, reference=0.5, limits=limits), f"auroc_{evaluation.target}")
 
 
 SPLIT_WORDS = {
@@ -244,9 +225,6 @@ SPLIT_WORDS = {
 }
 UNNAMED = "models that the source does not name"
 BESIDE = {
-    SIDE_BY_SIDE: "On the statements that keep what their speaker thought, and that all of these score. Reasoning that "
-    "names the speaker's role gives a label that follows the role away without any reading for lies: liescope audit "
-    "says how often it does, and what remains without such sentences.",
     BY_VILLAGERS: "Rated by villagers is the fair comparison, since villagers know no more than the words.",
     BY_ALL: "Rated by all counts those too who know who deceives.",
     VOTED: "Votes are answers about each player who stood on a ballot; a detector's score is the mean of what that "
@@ -254,10 +232,7 @@ BESIDE = {
     JUDGED: "Judged by people are the statements that people annotated in Label Studio.",
 }
 """Where scorers stand beside others on the same, and how to read it."""
-_PARTS = {
-    SEEN: "models heard in training",
-    HELD_OUT: "models held out of training",
-    OTHERS: "others in the games of held-out models",
+_PLACES = {
     WITHOUT_COPIES: "without copies of what was learned",
     **{place: place.replace("-", " ") for place in BESIDE},
 }
@@ -281,7 +256,7 @@ def _part_words(part: str) -> str:
     for prefix, words in _FIGURES.items():
         if first.startswith(prefix):
             first = words.format(first.removeprefix(prefix))
-    return f"{_PARTS.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
+    return f"{_PLACES.get(first, first)}{', ' if apart else ''}{_part_words(rest) if rest else ''}"
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -312,7 +287,7 @@ def in_short(rows: Sequence[Figure], here: Sequence[Figure], where: str, within:
         cells += [f"{beside[name]}" if name in beside else "–"] if beside else []
         if name.startswith(CONTROL) and not any(row[0] == _CONTROLS for row in found):
             found.append([_CONTROLS, *("" for _ in cells)])
-        found.append([scorer_words(name).removeprefix("control: "), *cells])
+        found.append([short_name(name), *cells])
     return Table(columns, found)
 
 
@@ -361,7 +336,7 @@ def by_part(rows: Sequence[Figure], metric: str, called: Units) -> Table:
         return UNNAMED if name == UNKNOWN else name, counts[row.where]
 
     def title(row: Figure) -> str:
-        return scorer_words(row.scorer).removeprefix("control: ") if row.metric == metric else ""
+        return short_name(row.scorer) if row.metric == metric else ""
 
     return pivot(rows, title, ("part", called.statements), part)
 

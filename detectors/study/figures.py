@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from pydantic import ConfigDict, Field
 
+from liescope.common.report.contents import Estimate as ReportEstimate
 from liescope.common.report.contents import with_interval
 from liescope.common.statistics import CHANGE, PROPORTION, Estimate, Floats, Scale, Spread, estimate
 from liescope.detectors.study.metrics import DIFFERENCE, METRICS, root
@@ -23,6 +24,8 @@ FIGURES = {
     **dict.fromkeys(("against", "why"), pl.String),
 }
 """The columns of a table of figures."""
+AFTER, WORST, MEAN = "after the game", "worst", "mean"
+"""What stands in `where` behind a colon, of a transfer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +139,9 @@ class Jackknifed:
         return with_interval(*estimate(self.values, self.games, self.span), form=form)
 
 
-def study_json(
-    findings: Iterable[Finding], figures: Iterable[Figure], notes: Iterable[str], **facts: Any
-) -> dict[str, Any]:
-    """What `--json` of every command that measures prints, and what its report.json holds."""
-    return {**facts, "findings": list(map(asdict, findings)), "figures": list(map(asdict, figures)), "notes": [*notes]}
+def as_estimate(row: Figure | None) -> ReportEstimate | None:
+    """A figure as a cell of a report's table; None where there is none."""
+    return None if row is None else ReportEstimate(row.value, row.lo, row.hi)
 
 
 def figure_table(figures: Sequence[Figure]) -> pl.DataFrame:

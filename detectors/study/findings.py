@@ -1,4 +1,4 @@
-"""What an evaluation found, in words: one verdict, made after all checks, on whom it rests, and what stays open.
+"""A finished evaluation in words: one verdict, made after all checks, on whom it rests, what is open.
 
 The first sentence begins with the answer. "Yes" is said of a detector that is certainly above chance and above every
 control; where several detectors were tried, the certainty is corrected for having picked the best (Holm 1979).
@@ -6,9 +6,11 @@ control; where several detectors were tried, the certainty is corrected for havi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -17,13 +19,23 @@ from liescope.common.text import Units, number_of
 from liescope.detectors.calibrate import COVERAGE
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import target_column
+from liescope.detectors.study.beside_judges import JudgeFacts
 from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
-from liescope.detectors.study.controls import BEST_WORD, LENGTH, scorer_words
+from liescope.detectors.study.controls import BEST_WORD, LENGTH, short_name
 from liescope.detectors.study.figures import CHANCE, Figure, Finding, describe
-from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
-from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, Thresholds, words_of
+from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scorers import NO_RIVALS
-from liescope.detectors.study.scores import CONTROL, HELD_OUT, OUT_OF_FOLD, SPEAKER, UNITS, is_population
+from liescope.detectors.study.scores import (
+    CONTROL,
+    OUT_OF_FOLD,
+    SPEAKER,
+    UNITS,
+    WITHIN_TASK,
+    ScoringPlan,
+    is_whole,
+    with_tasks,
+)
 from liescope.detectors.study.verdicts import DEFAULT
 from liescope.games.record import Source
 
@@ -32,6 +44,92 @@ UNKNOWN = "unknown"
 """The model of words whose source names none."""
 _SURE, _EQUAL = 0.05, 0.02
 _COVERED = {"deceptive_covered": "lies", "honest_covered": "honest ones"}
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class EvaluationResult(StudyResult):
+    """A finished evaluation.
+
+    scores, statements: what `evaluate_scores` recomputes the first of `rows` from with `plan`; thresholds: by scorer
+    and target; models: name to the contents of model.json; judges: what asking the chat models came to; checks: what
+    must be known before any figure is believed; telling: the word or mark that tells most, "" for none.
+    """
+
+    corpus: str
+    target: str
+    plan: ScoringPlan
+    models: Mapping[str, Mapping[str, Any]]
+    scores: pl.DataFrame
+    statements: pl.DataFrame
+    thresholds: Mapping[tuple[str, str], Thresholds]
+    judges: tuple[JudgeFacts, ...] = ()
+    checks: tuple[Check, ...] = ()
+    telling: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before any figure: what may have been learned by heart."""
+        return tuple(words for found in self.checks if found.bad for words in found.sentences)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the evaluated words come from."""
+        return tuple(sorted(self.plan.evaluated(self.statements)["source"].unique()))
+
+    @property
+    def without_label(self) -> dict[str, int]:
+        """How many evaluated statements have no label, by reason, most first."""
+        label = target_column(self.target)
+        missing = self.plan.evaluated(self.statements).filter(pl.col(label).is_null())
+        reasons = missing[f"{label}_null"] if f"{label}_null" in missing.columns else [""] * missing.height
+        return {reason or "no reason given": count for reason, count in Counter(reasons).most_common()}
+
+    @property
+    def called(self) -> Units:
+        """Statements of games, statements of conversations, or texts of groups."""
+        return Units.of(self.statements["game"].unique())
+
+    @property
+    def within(self) -> str:
+        """What pairs are made within: games, the tasks of conversations with one label each, or nothing, ""."""
+        if WITHIN_TASK in with_tasks(self.statements, pl.col(target_column(self.target))).columns:
+            return "tasks"
+        paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
+        return self.called.games if paired else ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "corpus": self.corpus,
+            "split": self.plan.split,
+            "hold_out": list(self.plan.hold_out),
+            "seed": self.plan.seed,
+            "sources": list(self.sources),
+            "models": self.models,
+            "judges": [judge.to_json() for judge in self.judges],
+            "thresholds": [{"scorer": who, "target": of, **at} for (who, of), at in self.thresholds.items()],
+            "thresholds_on": self.plan.threshold_split,
+            "without_label": {self.target: self.without_label},
+            "checks": [found.to_json() for found in self.checks],
+        }
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer about the best detector."""
+        return _Case(self).verdict
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """About the best detector: the verdict, on whom it was tried, and what is left open."""
+        case = _Case(self)
+        best, whole, silent = case.verdict.best, case.whole, case.abstained
+        found = [
+            Finding(str(case.verdict), (*([best] if best else []), *case.verdict.rests_on)),
+            Finding(case.on_whom(), (whole,) if whole else ()),
+        ]
+        if best is not None:
+            found.append(Finding(f"{case.abstains()} {case.not_tried(best)}", (silent,) if silent else ()))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +147,12 @@ class Verdict:
         return f"{self.answer}: {self.words}"
 
 
-def units(evaluation: EvaluationResult) -> Units:
-    """Statements of games, statements of conversations, or texts of groups."""
-    return Units.of(evaluation.statements["game"].unique())
-
-
-def verdict_of(evaluation: EvaluationResult) -> Verdict:
-    """Of the best detector of the first target."""
-    return _Case(evaluation).verdict
-
-
-def findings(evaluation: EvaluationResult) -> tuple[Finding, ...]:
-    """About the best detector of the first target: the verdict, on whom it was tried, and what is left open."""
-    case = _Case(evaluation)
-    best, whole, silent = case.verdict.best, case.whole, case.abstained
-    found = [
-        Finding(str(case.verdict), (*([best] if best else []), *case.verdict.rests_on)),
-        Finding(case.on_whom(), (whole,) if whole else ()),
-    ]
-    if best is not None:
-        found.append(Finding(f"{case.abstains()} {case.not_tried(best)}", (silent,) if silent else ()))
-    return tuple(found)
-
-
 def ranked_of(rows: Sequence[Figure]) -> list[Figure]:
-    """Detectors and judges by AUROC, the best first: within games, on held-out models where there are any; pooled where
-    no game has both classes.
-    """
-    own = [row for row in rows if row.against is None and is_population(row.where) and row.value is not None]
+    """Detectors and judges by AUROC, the best first: within games; pooled where no game has both classes."""
+    own = [row for row in rows if row.against is None and is_whole(row.where) and row.value is not None]
     own = [row for row in own if not row.scorer.startswith(CONTROL)]
     own = [row for row in own if row.metric == WITHIN] or [row for row in own if row.metric == POOLED]
-    places = list(dict.fromkeys(row.where for row in own))
-    place = next((where for where in places if where.endswith(f":{HELD_OUT}")), places[0] if places else "")
-    return sorted((row for row in own if row.where == place), key=lambda row: -(row.value or 0.0))
+    return sorted(own, key=lambda row: -(row.value or 0.0))
 
 
 def leads_of(rows: Sequence[Figure], one: Figure) -> dict[str, Figure]:
@@ -115,12 +186,11 @@ def _surely(rows: Sequence[Figure], above: float = 0.0) -> list[bool]:
 
 
 class _Case:
-    """The figures of the first target, and what they say."""
+    """What the figures say of the best detector."""
 
     def __init__(self, evaluation: EvaluationResult) -> None:
-        self.evaluation, self.called = evaluation, units(evaluation)
+        self.evaluation, self.called, self.rows = evaluation, evaluation.called, evaluation.rows
         self.table = evaluation.plan.evaluated(evaluation.statements)
-        self.rows = [row for row in evaluation.rows if row.target == evaluation.rows[0].target]
         own = [row for row in self.rows if row.against is None]
         self.at = {(row.scorer, row.where, row.metric): row for row in reversed(own)}
         self.ranked = ranked_of(own)
@@ -169,14 +239,14 @@ class _Case:
     def verdict(self) -> Verdict:
         """What must be known before anything is believed comes first, and one reason is enough."""
         if not self.ranked:
-            return Verdict(OPEN, f"no AUROC is defined for {self.rows[0].target}; the notes say why.")
+            return Verdict(OPEN, f"no AUROC is defined for {self.evaluation.target}; the notes say why.")
         rules = (self._few, self._leaking, self._at_chance, self._copied, self._beaten)
         found = next((one for rule in rules if (one := rule())), None) or self._better()
         return replace(found, best=self.best)
 
     def _alarm(self, name: str, scorer: str = "") -> Check | None:
         alarms = (one for one in self.evaluation.checks if one.bad and scorer in ("", one.scorer))
-        return next((one for one in alarms if (one.name, one.target) == (name, self.best.target)), None)
+        return next((one for one in alarms if one.name == name), None)
 
     def _few(self) -> Verdict | None:
         if self.best.lo is not None and self.best.hi is not None:
@@ -245,9 +315,9 @@ class _Case:
     def _control(self, row: Figure) -> str:
         """A control in a sentence; that of the best word by the one that tells most of all."""
         name = row.against or ""
-        if name == CONTROL + BEST_WORD and row.target in self.evaluation.telling:
-            return f"{self.evaluation.telling[row.target]} alone"
-        return f'the control "{scorer_words(name).removeprefix("control: ")}"'
+        if name == CONTROL + BEST_WORD and self.evaluation.telling:
+            return f"{self.evaluation.telling} alone"
+        return f'the control "{short_name(name)}"'
 
     @cached_property
     def parts(self) -> Verdict:
@@ -284,7 +354,7 @@ class _Case:
     def on_whom(self) -> str:
         """How many statements, of whom, how they were held out."""
         plan, called, whole = self.evaluation.plan, self.called, self.whole
-        target = self.rows[0].target
+        target = self.evaluation.target
         table = self.table.drop_nulls(target_column(target))
         if table.is_empty():
             return f"None of these {called.statements} has a label for {target}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -16,13 +17,24 @@ from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Detector, Progress
 from liescope.detectors.detector_registry import detector_class, make
-from liescope.detectors.examples import WORDS, Example, keeps_reasoning, make_examples, target_column
+from liescope.detectors.detector_settings import EvaluateSettings
+from liescope.detectors.examples import (
+    WORDS,
+    Example,
+    corpus_id,
+    keeps_reasoning,
+    label_counts,
+    labels_there_are,
+    make_examples,
+    target_column,
+)
 from liescope.detectors.folds import Rows
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, REASONING_LENGTH, ROLE_ORACLE, with_k_of_n
-from liescope.detectors.study.schemes import FOLDS, REPEATS, Part, Scheme, by_group
+from liescope.detectors.study.schemes import FOLDS, REPEATS, Fold, Scheme, by_group
 from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
 from liescope.detectors.view.transcript import Transcript
+from liescope.generate.corpus import Corpus
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -95,9 +107,46 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
     return tuple(found), [f"{words}: what it says is not counted as held out" for words in some + other]
 
 
+def one_target(models: Mapping[str, LoadedDetector]) -> str:
+    """What all models were trained for. Raises UsageError where that differs."""
+    targets = {model.file.target: name for name, model in models.items()}
+    if len(targets) > 1:
+        each = " and ".join(f"{name} for {target}" for target, name in targets.items())
+        raise UsageError(f"the detectors were trained for several targets, {each}; evaluate them one after the other")
+    return next(iter(targets))
+
+
+def planned(
+    models: Mapping[str, LoadedDetector],
+    target: str,
+    corpus: Corpus,
+    name: str,
+    statements: pl.DataFrame,
+    own: EvaluateSettings,
+) -> tuple[ScoringPlan, list[str]]:
+    """What is evaluated, and notes on who was heard in training. Raises UsageError for a split that cannot be. name: of
+    the corpus; own: the settings of `evaluate`.
+    """
+    here = corpus_id(corpus)
+    frozen = {one: model.thresholds for one, model in models.items() if model.file.corpus.id != here}
+    plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
+    evaluated = plan.evaluated(statements)
+    if evaluated.is_empty():
+        advice = "choose another with --split, or build a larger corpus"
+        if plan.split == "test" and not frozen:
+            advice = f"few games leave none for it: evaluate on --split {OUT_OF_FOLD}, or add games"
+        raise UsageError(f"{name} has no statement in the split {plan.split!r}; {advice}")
+    check_unseen(models, here, evaluated, plan.split)
+    held_out, notes = unheard(models, evaluated)
+    if target not in (labels := label_counts(evaluated)):
+        there = labels_there_are(labels)
+        raise UsageError(f"no statement of {name}, split {plan.split}, has a {target} label; {there}")
+    return replace(plan, hold_out=held_out), [*notes, *without_reasoning(models, evaluated)]
+
+
 def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
-    """Of each detector that reads reasoning, how many evaluated statements it does not score. Raises UsageError if it
-    can score none.
+    """How many evaluated statements each detector that reads reasoning does not score. Raises UsageError if one can
+    score none.
     """
     lacking = evaluated.select((~keeps_reasoning()).sum()).item()
     blind = {name: model.file.text.view for name, model in models.items() if model.file.text.view != WORDS}
@@ -119,7 +168,7 @@ def scores_of(
     plan: ScoringPlan,
     scheme: Scheme,
     progress: Progress,
-) -> list[pl.DataFrame]:
+) -> pl.DataFrame:
     """Scores of the evaluated statements by the finished detector (out of fold for what it was trained on, anew where
     it learns in a moment), and its own of the split that chooses its thresholds. scheme: what learns from what.
     """
@@ -129,7 +178,7 @@ def scores_of(
     if plan.crossed(name) and quick(model) and len(asked) <= _REFITTED:
         file = model.file
         fresh = partial(make, file.kind, file.text, file.options)
-        return [refitted(name, target, fresh, asked, scheme, progress, file.confidence.of_scores)]
+        return refitted(name, target, fresh, asked, scheme, progress, file.confidence.of_scores)
     own, kept = name not in plan.frozen, pl.DataFrame(schema=SCORES)
     if own:
         where = statements.select("statement_id", "split")
@@ -141,7 +190,7 @@ def scores_of(
         asked = [example for example in asked if example.statement_id not in seen]
     score = model.probabilities(asked, progress)
     held_out, ids = SPLIT_OUT if own else NONE, [example.statement_id for example in asked]
-    return [score_table(ids, score, name, target, held_out), kept]
+    return pl.concat([score_table(ids, score, name, target, held_out), kept])
 
 
 def quick(model: LoadedDetector) -> bool:
@@ -179,28 +228,25 @@ def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Schem
     if plan.split in (ALL, OUT_OF_FOLD):
         return by_group(ids, groups, y, known, plan.seed, REPEATS if statements.height <= _REPEATED else 1)
     train = (split == "train").to_numpy()
-    return Scheme(ids, groups, y, [[Part(np.flatnonzero(known & train), np.flatnonzero(~train))]])
+    return Scheme(ids, groups, y, [[Fold(np.flatnonzero(known & train), np.flatnonzero(~train))]])
 
 
 def control_scores(
-    statements: pl.DataFrame, schemes: Mapping[str, Scheme], plan: ScoringPlan, reasoned: bool, progress: Progress
+    statements: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, reasoned: bool, progress: Progress
 ) -> tuple[list[pl.DataFrame], list[str]]:
-    """The scores of controls, and why some have none. statements: those of the schemes, which are by target; reasoned:
-    whether a detector reads reasoning.
+    """The scores of controls, and why there are none. statements: those of the scheme; reasoned: whether a detector
+    reads reasoning.
     """
-    tables, notes = [], []
-    for target, scheme in schemes.items():
-        table = with_k_of_n(statements, target)
-        own = (name for name in BESIDE_DETECTORS if (name, target) != (ROLE_ORACLE, ROLE))
-        known = [name for name in own if CONTROLS[name].knows(table)]
-        if not scheme.repeats:
-            notes.append(f"controls, {target}: too few {Units.of(table['game'].unique()).games} to learn from")
-            continue
-        for done, name in enumerate(known):
-            progress(f"controls of {target}", done, len(known))
-            tables.append(scheme.table(CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
-        progress(f"controls of {target}", len(known), len(known))
-        if reasoned and (thought := table.filter(keeps_reasoning())).height:
-            probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
-            tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + REASONING_LENGTH, target))
-    return tables, notes
+    if not scheme.repeats:
+        too_few = Units.of(statements["game"].unique()).games
+        return [], [f"controls, {target}: too few {too_few} to learn from"]
+    table, tables = with_k_of_n(statements, target), list[pl.DataFrame]()
+    own = (name for name in BESIDE_DETECTORS if (name, target) != (ROLE_ORACLE, ROLE))
+    known = [name for name in own if CONTROLS[name].knows(table)]
+    for done, name in enumerate(known, 1):
+        tables.append(scheme.table(CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
+        progress(f"controls of {target}", done, len(known))
+    if reasoned and (thought := table.filter(keeps_reasoning())).height:
+        probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
+        tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + REASONING_LENGTH, target))
+    return tables, []

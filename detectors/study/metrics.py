@@ -82,7 +82,7 @@ def pairs_within(data: Scored) -> tuple[Floats, Floats]:
 
 
 def _pairs_of_tasks(data: Scored, task: Codes, weights: Weights) -> tuple[Floats, Floats]:
-    """The same, each (weights,), where what is compared holds several games, so that its pairs are of two games."""
+    """Those of `pairs_within`, each (weights,), where what is compared holds several games: pairs are of two games."""
     right = pairs = np.zeros(len(weights))
     for code in np.unique(task):
         mine = task == code
@@ -165,7 +165,7 @@ def calibration_error(data: Scored, weights: Weights) -> Estimate:
 
 
 def root(square: Estimate) -> Estimate:
-    """Of a square that chance can bring below 0."""
+    """The root of a square that chance can bring below 0."""
     value, lo, hi = (None if one is None else max(one, 0.0) ** 0.5 for one in square)
     return value, lo, hi
 
@@ -283,10 +283,7 @@ METRICS = (
     Metric("recall_at_players_fpr", "recall at the players' FPR", compared=True),
     Metric("alpha", "agreement (Krippendorff's alpha)", span=REAL),
     Metric("agreement", "share of the others' answers that agree"),
-    Metric("agreed_recall", "recall by agreement alone"),
-    Metric("agreed_false_positive_rate", "FPR by agreement alone"),
     Metric("observers", "observers an item", span=REAL),
-    Metric("error_correlation", "correlation of their errors", span=REAL),
     Metric("effective_observers", "independent observers they are worth", span=REAL),
     Metric("deceptive_covered", "deceptive ones covered"),
     Metric("honest_covered", "honest ones covered"),
@@ -298,11 +295,6 @@ METRICS = (
     Metric("names_mafioso", "names the mafioso", compared=True),
     Metric("player_auroc_within", "AUROC of players within games", paired=True),
     Metric("player_auroc", "AUROC of players, pooled"),
-    Metric("names_deceiver", "most suspect deceives"),
-    Metric("names_deceiver_half", "the surer half"),
-    Metric("names_deceiver_villager", "in a villager's seat"),
-    Metric("names_deceiver_villager_half", "its surer half"),
-    Metric("auroc_main", "AUROC by which each is judged"),
 )
 METRIC = {metric.name: metric for metric in METRICS}
 HEADLINE = tuple(metric.name for metric in METRICS if metric.of)

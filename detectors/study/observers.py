@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.common.agreement import Flags, Weighed, alpha, dawid_skene, effective, pairs_of, residuals
+from liescope.common.agreement import Flags, alpha, dawid_skene, effective, pairs_of, residuals
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, read_text
 from liescope.common.statistics import REAL, Estimate, estimate, game_weights, share
@@ -27,22 +27,19 @@ from liescope.generate.exports.label_studio import DECEPTIVE, HONEST, QUESTION
 
 OBSERVERS = "observers:"
 OBSERVER = "observer:"
+_WEIGHED = "dawid_skene"
 HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 """Who was trained on nothing chooses no thresholds, and takes for deceptive what is so above a half."""
-_MODELS = {"one_coin": True, "dawid_skene": False}
-"""The ways to weigh observers: whether each has one coin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """answers: item, game_id, observer, yes; together: item, the share of yes, and the probability by each model that
-    could be computed; weighed: what those take the observers for, in the order of `names`; notes: what could not be.
+    """answers: item, game_id, observer, yes; together: item, the share of yes, and the probability by Dawid and Skene
+    where it could be computed; notes: why it could not.
     """
 
     answers: pl.DataFrame
     together: pl.DataFrame
-    weighed: dict[str, Weighed]
-    names: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -56,30 +53,28 @@ def crowd_of(answers: pl.DataFrame, share_of: str, what: str) -> Crowd:
     """answers: item, game_id, observer, yes (no nulls), of any truth. share_of: the name of the share of yes; what: the
     answers, for a note.
     """
-    answers = answers.sort("item", "observer")
-    coded, items, names = _coded(answers)
-    weighed, notes = dict[str, Weighed](), list[str]()
-    for name, one_coin in _MODELS.items() if len(items) else ():
-        try:
-            weighed[name] = dawid_skene(coded, one_coin)
-        except ValueError as error:
-            notes.append(f"{OBSERVERS}{name}, {what}: {error}, so agreement cannot show how reliable they are")
+    answers, notes = answers.sort("item", "observer"), list[str]()
     together = answers.group_by("item", maintain_order=True).agg(pl.col("yes").mean().alias(share_of))
-    together = together.with_columns(pl.Series(name, model.posterior) for name, model in weighed.items())
-    return Crowd(answers, together, weighed, tuple(map(str, names)), tuple(notes))
+    coded, items = _coded(answers)
+    try:
+        weighed = dawid_skene(coded).posterior if len(items) else np.empty(0)
+        together = together.with_columns(pl.Series(_WEIGHED, weighed))
+    except ValueError as error:
+        notes.append(f"{OBSERVERS}{_WEIGHED}, {what}: {error}, so agreement cannot show how reliable they are")
+    return Crowd(answers, together, tuple(notes))
 
 
-def _coded(answers: pl.DataFrame) -> tuple[Flags, np.ndarray, np.ndarray]:
-    """(answers, items, observers), both sorted."""
+def _coded(answers: pl.DataFrame) -> tuple[Flags, np.ndarray]:
+    """(answers, items), sorted."""
     items, item = np.unique(answers["item"].to_numpy(), return_inverse=True)
-    names, observer = np.unique(answers["observer"].to_numpy(), return_inverse=True)
+    _, observer = np.unique(answers["observer"].to_numpy(), return_inverse=True)
     yes = answers["yes"].to_numpy().astype(bool)
-    return Flags(item.astype(np.int64), observer.astype(np.int64), yes), items, names
+    return Flags(item.astype(np.int64), observer.astype(np.int64), yes), items
 
 
 def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, plan: ScoringPlan) -> list[Figure]:
-    """Recall and false positive rate of each observer, by the labels and by agreement alone, and the share of the
-    others' answers to the same items that are like its own; of all, how far they agree (Krippendorff's alpha), how many
+    """Recall and false positive rate of each observer, and the share of the others' answers to the same items that are
+    like its own; of all, how far they agree (Krippendorff's alpha), how many
     answer about an item, and how many independent ones they are worth. truth: item, y of the labelled items of a
     population.
     """
@@ -102,10 +97,6 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
             metric: estimate(values, data.games)
             for metric, values in zip(("recall", "false_positive_rate"), both, strict=True)
         }
-        if (model := crowd.weighed.get("dawid_skene")) is not None:
-            place = crowd.names.index(name)
-            found["agreed_recall"] = float(model.recall[place]), None, None
-            found["agreed_false_positive_rate"] = float(model.false_positive_rate[place]), None, None
         add(OBSERVER + name, mine, found)
         if beside.height:
             data = scored(beside, "alike")
@@ -114,7 +105,7 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
     if known.height:
         add(f"{OBSERVERS}all", known, _worth(known, plan))
     if several.height:
-        data, (answers, *_) = scored(several, "yes"), _coded(several)
+        data, (answers, _) = scored(several, "yes"), _coded(several)
         agreed = alpha(answers.item, answers.yes, data.game, game_weights(data.games, plan.seed))
         add(f"{OBSERVERS}all", several, {"alpha": estimate(agreed, data.games, REAL)})
     return rows
@@ -122,15 +113,11 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
 
 def _worth(known: pl.DataFrame, plan: ScoringPlan) -> dict[str, Estimate]:
     data = scored(known.unique("item", keep="first", maintain_order=True).sort("item"), "yes")
-    weights, (answers, items, _) = game_weights(data.games, plan.seed), _coded(known)
+    weights, (answers, items) = game_weights(data.games, plan.seed), _coded(known)
     together, pairs = pairs_of(residuals(answers, data.y), answers.item, len(items))
     number = share(np.bincount(answers.item).astype(float), np.ones(len(items)), data.game, weights)
     correlation = share(together, pairs, data.game, weights)
-    found = {
-        "observers": number,
-        "error_correlation": correlation,
-        "effective_observers": effective(number, correlation),
-    }
+    found = {"observers": number, "effective_observers": effective(number, correlation)}
     return {metric: estimate(values, data.games, REAL) for metric, values in found.items()}
 
 

@@ -1,89 +1,39 @@
-"""A finished evaluation."""
+"""What evaluate, transfer, bench and audit end with: figures, sentences that rest on them, and one way to say both."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
 from liescope.common.report.contents import Report
-from liescope.common.text import Units
-from liescope.detectors.examples import WORDS, target_column
-from liescope.detectors.study.beside_judges import JudgeFacts
-from liescope.detectors.study.checks import Check
-from liescope.detectors.study.figures import Figure, Finding, figure_table, study_json
-from liescope.detectors.study.metrics import WITHIN, Thresholds
-from liescope.detectors.study.scores import WITHIN_TASK, ScoringPlan, with_tasks
+from liescope.common.report.files import write
+from liescope.detectors.study.figures import Figure, Finding, figure_table
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class EvaluationResult:
-    """A finished evaluation.
-
-    scores, statements: what `evaluate_scores` recomputes the first of `rows` from with `plan`; rows: all figures,
-    including the comparison with the players; thresholds: by scorer and target; models: name to the contents of
-    model.json; judges: what asking the chat models came to; notes: what could not be computed, and what was left out;
-    checks: what must be known before any figure is believed; telling: by target, the word or mark that tells most;
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class StudyResult:
+    """What every study ends with. rows: every figure; notes: what could not be computed, and what was left out;
     told, files: the report, and its files, if one was written.
     """
 
-    corpus: str
-    plan: ScoringPlan
-    models: Mapping[str, Mapping[str, Any]]
-    scores: pl.DataFrame
-    statements: pl.DataFrame
     rows: tuple[Figure, ...]
-    thresholds: Mapping[tuple[str, str], Thresholds]
-    judges: tuple[JudgeFacts, ...]
-    notes: tuple[str, ...]
-    checks: tuple[Check, ...] = ()
-    telling: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     told: Report | None = None
     files: tuple[Path, ...] = ()
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before any figure: what may have been learned by heart."""
-        return tuple(words for found in self.checks if found.bad for words in found.sentences)
+    def findings(self) -> Sequence[Finding]:
+        """Sentences, each with the rows that it rests on; the first answers."""
+        raise NotImplementedError
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """Where the evaluated words come from."""
-        return tuple(sorted(self.plan.evaluated(self.statements)["source"].unique()))
-
-    @property
-    def targets(self) -> list[str]:
-        return list(dict.fromkeys(row.target for row in self.rows))
-
-    @property
-    def without_label(self) -> dict[str, dict[str, int]]:
-        """How many evaluated statements have no label of each target, by reason, most first."""
-        found, evaluated = {}, self.plan.evaluated(self.statements)
-        for target in self.targets:
-            label = target_column(target)
-            missing = evaluated.filter(pl.col(label).is_null())
-            reasons = missing[f"{label}_null"] if f"{label}_null" in missing.columns else [""] * missing.height
-            found[target] = {reason or "no reason given": count for reason, count in Counter(reasons).most_common()}
-        return found
-
-    @property
-    def views(self) -> Mapping[str, str]:
-        """What each detector and judge reads of a statement, by its name."""
-        read = {name: str(file["text"].get("view", WORDS)) for name, file in self.models.items()}
-        return read | {judge.name: judge.view for judge in self.judges}
-
-    @property
-    def within(self) -> str:
-        """What pairs are made within: games, the tasks of conversations with one label each, or nothing, ""."""
-        labelled = [with_tasks(self.statements, pl.col(target_column(target))) for target in self.targets]
-        if any(WITHIN_TASK in table.columns for table in labelled):
-            return "tasks"
-        paired = any(row.metric == WITHIN and row.value is not None for row in self.rows)
-        return Units.of(self.statements["game"].unique()).games if paired else ""
+    def facts(self) -> dict[str, Any]:
+        """What is true of all figures: of what they are and how they were made."""
+        raise NotImplementedError
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -93,34 +43,17 @@ class EvaluationResult:
         return figure_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """What `liescope evaluate --json` prints, and report.json holds."""
-        return study_json(
-            self.findings,
-            self.rows,
-            self.notes,
-            corpus=self.corpus,
-            split=self.plan.split,
-            hold_out=list(self.plan.hold_out),
-            seed=self.plan.seed,
-            sources=list(self.sources),
-            models=self.models,
-            judges=[judge.to_json() for judge in self.judges],
-            thresholds=[{"scorer": who, "target": target, **at} for (who, target), at in self.thresholds.items()],
-            thresholds_on=self.plan.threshold_split,
-            without_label=self.without_label,
-            checks=[found.to_json() for found in self.checks],
-        )
+        """What the command prints with --json, and report.json holds."""
+        told = {"findings": list(map(asdict, self.findings)), "figures": list(map(asdict, self.rows))}
+        return {**self.facts, **told, "notes": [*self.notes]}
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The answer, on whom it rests, and what is left open."""
-        from liescope.detectors.study.findings import findings
-
-        return findings(self)
+    def with_report(self, told: Report, out: Path) -> Self:
+        """With its report, written to a folder."""
+        return replace(self, told=told, files=tuple(write(told, out)))
 
     def __str__(self) -> str:
         """The findings in words; the first answers."""
         return "\n".join(found.words for found in self.findings)
 
     def __repr__(self) -> str:
-        return f"<EvaluationResult {self.corpus} ({self.plan.split}): {self.findings[0].words}>"
+        return f"<{type(self).__name__}: {self.findings[0].words}>"

@@ -23,12 +23,12 @@ Probe = Callable[[Rows, Rows, Bools], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Rows of a table to learn from, and rows to score then. fold: its number; FINISHED where all is learned once."""
+class Fold:
+    """Rows of a table to learn from, and rows to score then. number: FINISHED where all is learned once."""
 
     learn: Rows
     score: Rows
-    fold: int = FINISHED
+    number: int = FINISHED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +40,12 @@ class Scheme:
     ids: pl.Series
     groups: NDArray[np.str_]
     y: Bools
-    repeats: Sequence[Sequence[Part]]
+    repeats: Sequence[Sequence[Fold]]
     unit: NDArray[np.str_] | None = None
     name: str = GROUPS_OUT
 
     def among(self, ids: Sequence[str] | pl.Series) -> Scheme:
-        """The same division of some of them, in this order."""
+        """The division of some of them alone, in this order."""
         row = {name: at for at, name in enumerate(self.ids)}
         at = np.array([row[name] for name in ids], dtype=np.int64)
         place = np.full(len(self.y), -1, dtype=np.int64)
@@ -55,7 +55,7 @@ class Scheme:
             found = place[rows]
             return np.sort(found[found >= 0])
 
-        parts = [[Part(moved(one.learn), moved(one.score), one.fold) for one in parts] for parts in self.repeats]
+        parts = [[Fold(moved(one.learn), moved(one.score), one.number) for one in parts] for parts in self.repeats]
         unit = None if self.unit is None else self.unit[at]
         return Scheme(pl.Series(ids), self.groups[at], self.y[at], parts, unit, self.name)
 
@@ -65,7 +65,7 @@ class Scheme:
         found = np.full((len(self.repeats), len(self.y)), FINISHED, dtype=np.int64)
         for fold, parts in zip(found, self.repeats, strict=True):
             for part in parts:
-                fold[part.score] = part.fold
+                fold[part.score] = part.number
         return found
 
     @property
@@ -123,5 +123,5 @@ def by_group(
         of = np.random.default_rng(seed + number).integers(most, size=len(names))  # groups without any label
         of[group[known]] = fold_of(y[known], groups[known], most, seed + number)
         own = of[group]
-        made.append([Part(np.flatnonzero(known & (own != k)), np.flatnonzero(own == k), k) for k in range(most)])
+        made.append([Fold(np.flatnonzero(known & (own != k)), np.flatnonzero(own == k), k) for k in range(most)])
     return Scheme(ids, groups, y, made)

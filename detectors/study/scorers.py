@@ -1,10 +1,6 @@
-"""From scores to figures: every scorer on every population, pairs of them, and each part of the whole.
+"""From scores to figures: every scorer, pairs of them, and each part of the whole.
 
 It takes only a table of scores and the statements' labels; nothing is scored here.
-
-A detector of reasoning scores only statements that keep some, so that figures over all that each one scores are of
-different statements. Detectors of different views are measured on the same as well, and recall is read where each flags
-exactly as many of them.
 """
 
 from __future__ import annotations
@@ -20,14 +16,13 @@ from scipy.special import logit
 
 from liescope.common.statistics import Floats, game_weights, share
 from liescope.common.text import Units
-from liescope.detectors.study.controls import BEST_WORD, LENGTH, REASONING_LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
+from liescope.detectors.study.controls import BEST_WORD, LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, measured
 from liescope.detectors.study.metrics import (
     ANY_SCORE,
     DECISION,
     HEADLINE,
     LEVELS,
-    MATCHED,
     METRICS,
     NO_THRESHOLDS,
     POOLED,
@@ -44,16 +39,14 @@ from liescope.detectors.study.scores import (
     ScoringPlan,
     in_pairs,
     per_detector,
-    populations,
     scored,
 )
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
-SIDE_BY_SIDE = "with-reasoning"
-"""What the statements that all views score are called, after their split or population."""
 _EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
-_BESIDE = (CONTROL + LENGTH, CONTROL + REASONING_LENGTH)
+_BY_UNIT = (CONTROL + BEST_WORD, CONTROL + WORDS, CONTROL + LENGTH)
+"""The controls whose figures are broken down too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +65,7 @@ class Scorer:
         return cls(name, table, measure, measure(table))
 
     def on(self, others: pl.DataFrame) -> Scorer:
-        """The same on the statements that are in both tables."""
+        """It on the statements that are in both tables."""
         if self.table["statement_id"].equals(others["statement_id"]):
             return self
         return Scorer.of(
@@ -107,35 +100,31 @@ class ScoredFigures:
     thresholds: Mapping[tuple[str, str], Thresholds]
 
 
-def evaluate_scores(
-    scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan, views: Mapping[str, str] | None = None
-) -> ScoredFigures:
-    """Every statement-level figure of every detector in a score table.
+def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> ScoredFigures:
+    """Every statement-level figure of every scorer in a score table.
 
     statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
-    left out. The same games are left out of all detectors of a target. views: what each detector reads, by its name.
+    left out. The same games are left out of all scorers of a target.
     """
-    rows: list[Figure] = []
-    notes: dict[str, None] = {}
+    rows, parts, notes = list[Figure](), list[Figure](), list[str]()
     thresholds: dict[tuple[str, str], Thresholds] = {}
-    beside: dict[tuple[str, str], list[Scorer]] = {}
-    parts: list[Figure] = []
+    beside: dict[str, list[Scorer]] = {}
     for detector, target, table in per_detector(scores, statements):
         thresholds[detector, target] = chosen = thresholds_of(detector, table, plan)
         evaluated = cut(detector, table, chosen, plan)
-        for name, part in populations(evaluated, plan.split, plan.hold_out):
-            scorer = Scorer.of(detector, part, partial(values_of, plan=plan, names=HEADLINE))
-            here, why = measured(detector, target, name, scorer.values, part), _undefined(detector, part, plan)
-            rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
-            if not detector.startswith(CONTROL):
-                notes |= {f"{detector}, {target}, {name}: {words}": None for words in why.values()}
-            beside.setdefault((target, name), []).append(scorer)
-        if not detector.startswith(CONTROL) or detector.removeprefix(CONTROL) in (BEST_WORD, WORDS):
+        scorer = Scorer.of(detector, evaluated, partial(values_of, plan=plan, names=HEADLINE))
+        here, why = (
+            measured(detector, target, plan.split, scorer.values, evaluated),
+            _undefined(detector, evaluated, plan),
+        )
+        rows += [replace(row, why=why.get(row.metric, "")) if row.value is None else row for row in here]
+        if not detector.startswith(CONTROL):
+            notes += [f"{detector}, {target}, {plan.split}: {words}" for words in dict.fromkeys(why.values())]
+        beside.setdefault(target, []).append(scorer)
+        if not detector.startswith(CONTROL) or detector in _BY_UNIT:
             parts += _by_unit(detector, target, evaluated, plan)
-    for place, scorers in beside.items():
-        rows += differences(pairs_of_interest(scorers), *place)
-    for place, scorers in beside.items():
-        parts += _by_view(scorers, *place, views or {})
+    for target, scorers in beside.items():
+        rows += differences(pairs_of_interest(scorers), target, plan.split)
     return ScoredFigures((*rows, *parts), tuple(notes), thresholds)
 
 
@@ -220,22 +209,3 @@ def _offset(table: pl.DataFrame, model: str, plan: ScoringPlan) -> Floats:
     data, own = scored(honest), (honest["speaker_model"] == model).to_numpy().astype(float)
     weights, score = game_weights(data.games, plan.seed), logit(np.clip(data.score, _EDGE, 1 - _EDGE))
     return share(score * own, own, data.game, weights) - share(score, np.ones(len(own)), data.game, weights)
-
-
-def _by_view(scorers: Sequence[Scorer], target: str, place: str, views: Mapping[str, str]) -> Iterator[Figure]:
-    """The figures of each detector, and of lengths alone, on the statements that all of these score, and the
-    differences of detectors of different views; nothing for one view.
-    """
-    order = list(views.values())
-    named = sorted((one for one in scorers if one.name in views), key=lambda one: order.index(views[one.name]))
-    if len({views[one.name] for one in named}) < 2:
-        return
-    mine = {one.name: one for one in (*named, *(one for one in scorers if one.name in _BESIDE))}
-    for one in mine.values():
-        mine = {name: other.on(one.table) for name, other in mine.items()}
-    for name, one in mine.items():
-        mine[name] = replace(one, values={metric: one.values[metric] for metric in (WITHIN, POOLED, *MATCHED)})
-        yield from measured(name, target, f"{place}:{SIDE_BY_SIDE}", mine[name].values, one.table)
-    pairs = combinations([mine[one.name] for one in named], 2)
-    apart = [(later, first) for first, later in pairs if views[first.name] != views[later.name]]
-    yield from differences(apart, target, f"{place}:{SIDE_BY_SIDE}")

@@ -2,8 +2,6 @@
 
 scheme says what was kept from the scorer while it learned (`NONE`, `GROUPS_OUT`, `SPLIT_OUT`); unit is the group that a
 statement was held out with, and fold the number of the fold, -1 where there was none.
-
-Where models were held out of training, the evaluated statements fall into three populations, and no figure mixes them.
 """
 
 from __future__ import annotations
@@ -31,9 +29,9 @@ THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validati
 
 @dataclass(frozen=True, slots=True)
 class ScoringPlan:
-    """What to compute. split: of the corpus, or "all"; hold_out: models whose statements are a population of their own;
-    frozen: thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`;
-    alike: whether tasks count alike, as where scorers have scores of different parts of them.
+    """What to compute. split: of the corpus, or "all"; hold_out: evaluated models that no detector heard; frozen:
+    thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`; alike:
+    whether tasks count alike, as where scorers have scores of different parts of them.
     """
 
     split: str
@@ -158,14 +156,6 @@ def scripted_warning(sources: Collection[str]) -> str:
     return "Some of the words are scripted: scripted text is not model text, and figures over all of them mix the two."
 
 
-SEEN = "seen"
-HELD_OUT = "held-out"
-OTHERS = "others-in-their-games"
-POPULATIONS = {
-    SEEN: "models that were in training, in games without a held-out model",
-    HELD_OUT: "models that were held out of training",
-    OTHERS: "models that were in training, in games with a held-out model",
-}
 SPEAKER = "model="
 UNITS = {"task": "task", "model": "speaker_model", "script": "script"}
 """What figures are broken down by: the column of each unit."""
@@ -182,24 +172,6 @@ def with_script(statements: pl.DataFrame) -> pl.DataFrame:
     return named.with_columns(script=often if often.drop_nulls().n_unique() > 1 else pl.lit(None, pl.String))
 
 
-def populations(
-    table: pl.DataFrame, split: str, hold_out: Sequence[str], speaker: str = "speaker_model"
-) -> Iterator[tuple[str, pl.DataFrame]]:
-    """(name, rows) of each population that has rows; the split alone if no held-out model sits in its games.
-
-    table: `models`, all models of a row's game, and the model that the row is about in the column `speaker`.
-    """
-    beside = pl.col("models").list.eval(pl.element().is_in(list(hold_out))).list.any()
-    if not hold_out or not table.select(beside.any()).item():
-        yield split, table
-        return
-    own = pl.col(speaker).is_in(list(hold_out))
-    for name, rows in {SEEN: ~own & ~beside, HELD_OUT: own, OTHERS: ~own & beside}.items():
-        part = table.filter(rows)
-        if part.height:
-            yield f"{split}:{name}", part
-
-
-def is_population(split: str) -> bool:
-    """Whether a row's split names a split or one of its populations, and not a smaller part."""
-    return split.partition(":")[2] in ("", *POPULATIONS)
+def is_whole(where: str) -> bool:
+    """Whether a figure is of a whole split, and not of a part of it."""
+    return ":" not in where

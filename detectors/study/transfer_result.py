@@ -4,75 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from liescope.common.figures import MatrixCell, matrix, svg
-from liescope.common.report.contents import Estimate, Report, Section, Table
+from liescope.common.report.contents import Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE
-from liescope.detectors.study.across import MAIN, MEAN, PLAYER_WITHIN, SLICES, WORST, Place
+from liescope.detectors.study.across import PLAYER_WITHIN, Place
 from liescope.detectors.study.controls import scorer_words
-from liescope.detectors.study.corpora import TransferTable
-from liescope.detectors.study.figures import CHANCE, Figure, Finding, figure_table, study_json
-from liescope.detectors.study.fits import Scores
+from liescope.detectors.study.figures import CHANCE, MEAN, WORST, Figure, Finding, as_estimate, figure_table
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, words_of
-from liescope.detectors.study.plans import LEFT_OUT, PAIR, PROTOCOLS, with_labels
+from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scores import FINISHED, SCORES, scripted_warning
+from liescope.detectors.study.trials import LEFT_OUT, PAIR, PROTOCOLS, TrialScores
+from liescope.detectors.study.units import UnitTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 WHOSE = ("corpus", "game_id", "player")
 """Whose score it is, beside the columns of every table of scores; a player's has no statement."""
-CHOICES = (
-    "scorer",
-    "where",
-    "learned_from",
-    "chosen",
-    "inner_folds_leave_out",
-    "setting",
-    "inner_auroc",
-    "cpu_seconds",
-)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class TransferResult:
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class TransferResult(StudyResult):
     """What `transfer` found.
 
-    rows: every figure. `where` is "pair:UNIT=A > B" (learned from A, tested on B; where they are the same, by
-    cross-validation) or "left out:UNIT=A" (learned from all games without A); behind a colon a part of its games,
-    "worst of N" or "mean of N" places off the diagonal, and "after the game" for what uses all of it. places: by
-    `where`.
-    choices: each setting tried, and the chosen one. scores: of statements, and of players after the game, with the
-    columns of every study, where `scheme` is "pair:UNIT" or "left out:UNIT" and `unit` what was learned from, or left
-    out; and `WHOSE`. targets: by corpus. sources:
-    where the words come from. units: what statements and games are called. notes: what was left out. told, files: the
-    report, and its files, if one was written.
+    Of its figures, `where` is "pair:UNIT=A > B" (learned from A, tested on B; where they are the same, by
+    cross-validation) or "left out:UNIT=A" (learned from all games without A); behind a colon "worst of N" or "mean of
+    N" places off the diagonal, and "after the game" for players. places: by `where`. scores: of statements, and of
+    players after the game, with the columns of every study, where `scheme` is "pair:UNIT" or "left out:UNIT" and `unit`
+    what was learned from, or left out; and `WHOSE`. targets: by corpus. sources: where the words come from. called:
+    what statements and games are called.
     """
 
-    rows: tuple[Figure, ...]
     places: Mapping[str, Place]
-    choices: pl.DataFrame
     scores: pl.DataFrame
     targets: Mapping[str, str]
     sources: tuple[str, ...]
-    units: Units
-    notes: tuple[str, ...]
+    called: Units
     settings: Mapping[str, Any]
-    told: Report | None = None
-    files: tuple[Path, ...] = ()
-
-    @property
-    def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: scorer, target, where, metric, value, lo, hi, statements, games, prevalence,
-        against, why.
-        """
-        return figure_table(self.rows)
 
     def of(self, scorer: str, by: str, protocol: str) -> Iterator[tuple[Place, Figure]]:
         """The figures of a scorer that are no differences, with their places."""
@@ -97,38 +72,13 @@ class TransferResult:
         """Of every kind of unit and detector: across, left out, and at home; then what stands beside these."""
         return tuple(found for part in self.parts for found in findings(self, *part))
 
-    def to_json(self) -> dict[str, Any]:
-        """What `liescope transfer --json` prints, and report.json holds."""
-        return study_json(
-            self.findings,
-            self.rows,
-            self.notes,
-            settings=dict(self.settings),
-            targets=dict(self.targets),
-            sources=list(self.sources),
-            choices=self.choices.to_dicts(),
-        )
-
-    def __str__(self) -> str:
-        """The findings in words; the first answers."""
-        return "\n".join(found.words for found in self.findings)
-
-    def __repr__(self) -> str:
-        return f"<TransferResult {', '.join(self.targets)}: {self.findings[0].words}>"
+    @property
+    def facts(self) -> dict[str, Any]:
+        own = {"settings": dict(self.settings), "targets": dict(self.targets)}
+        return {**own, "sources": list(self.sources)}
 
 
-def choices_of(scores: Sequence[Scores]) -> pl.DataFrame:
-    """A row for each setting that was tried, with the columns `CHOICES`."""
-    rows = []
-    for part in scores:
-        for fit in part.fits:
-            own = (part.scorer, part.trial.name, fit.learned, settings_text(fit.setting), fit.left_out)
-            tried = fit.tried or [(fit.setting, None)]
-            rows += [(*own, settings_text(setting), value, fit.seconds) for setting, value in tried]
-    return pl.DataFrame(rows, schema=CHOICES, orient="row", infer_schema_length=None)
-
-
-def scores_of(table: TransferTable, scores: Sequence[Scores]) -> pl.DataFrame:
+def scores_of(table: UnitTable, scores: Sequence[TrialScores]) -> pl.DataFrame:
     """The scores of all scorers, of statements and then of players, about whose roles they are."""
     players = table.players.with_columns(target=pl.lit(ROLE))
     every = pl.concat([table.frame, players], how="diagonal").select("statement_id", "target", *WHOSE)
@@ -136,17 +86,12 @@ def scores_of(table: TransferTable, scores: Sequence[Scores]) -> pl.DataFrame:
     for one in scores:
         fold = np.full(len(one.score), FINISHED)
         for part in one.trial.parts:
-            fold[part.score] = part.fold
+            fold[part.score] = part.number
         scheme, _, unit = one.trial.name.partition("=")
         named = {"scorer": pl.lit(one.scorer), "scheme": pl.lit(scheme), "unit": pl.lit(unit)}
         scored = every.with_columns(**named, fold=pl.Series(fold, dtype=SCORES["fold"]), score=pl.Series(one.score))
         found.append(scored.select(*SCORES, *WHOSE).filter(pl.col("score").is_not_nan()))
     return pl.concat(found)
-
-
-def settings_text(setting: Mapping[str, Any]) -> str:
-    """A setting as words: "context 2, strength 4"."""
-    return ", ".join(f"{name} {value:g}" for name, value in setting.items())
 
 
 _WHERE = {PAIR: "Trained on one {} and tested on another", LEFT_OUT: "Tested on a {} that was left out of training"}
@@ -193,7 +138,7 @@ def _answer(
     reached = f"{worst:z.2f} at worst ({at}), and {mean:z.2f} on average over {cells} cases"
     reached = reached if cells > 1 else f"{worst:z.2f}, {at}, the only case"
     if worst.lo is None or worst.hi is None or worst.lo == worst.hi:
-        beats = f"cannot be judged from so few {result.units.games}"
+        beats = f"cannot be judged from so few {result.called.games}"
     elif worst.lo > CHANCE:
         beats = "does better than chance" + ("" if cells == 1 else ", even in the worst case")
     elif worst.hi < CHANCE:
@@ -202,7 +147,7 @@ def _answer(
         beats = "does better than chance on average, but is not shown to in the worst case"
     else:
         beats = "is not shown to do better than chance"
-    said = f"{where} {beats}: it has an {result.units.say(_RANKED[metric])} {reached}, where 0.50 is chance"
+    said = f"{where} {beats}: it has an {result.called.say(_RANKED[metric])} {reached}, where 0.50 is chance"
     leads = [row for row in result.rows if row.metric == metric + DIFFERENCE and row.scorer == detector]
     leads = sorted((row for row in leads if row.where == mean.where), key=lambda row: row.value or 0.0)
     if not leads or mean.lo is None or mean.lo <= CHANCE:
@@ -219,16 +164,15 @@ def _at_home(result: TransferResult, by: str, detector: str) -> Iterator[Finding
     if home:
         low, high = (f"{end(row.value or 0.0 for row in home):.2f}" for end in (min, max))
         within = "within games" if home[0].metric == WITHIN else "over all games"
-        said = result.units.say(f"(cross-validated by game), the AUROC {within} is")
+        said = result.called.say(f"(cross-validated by game), the AUROC {within} is")
         reached = low if low == high else f"{low} to {high}"
         yield Finding(f"For comparison, trained and tested on the same {by} {said} {reached}.", home)
 
 
 _MADE = (
     "In the matrix, trained on the row, tested on the column: on the diagonal, and wherever both share games, a "
-    "statement is scored by a detector that learned from other games (cross-validation by game). Options were chosen "
-    "on inner folds that leave units out too, by the AUROC within games where it is defined. Intervals are over whole "
-    "games, and from leaving games out; that of the worst allows for its having been picked."
+    "statement is scored by a detector that learned from other games (cross-validation by game). Intervals are "
+    "over whole games, and from leaving games out; that of the worst allows for its having been picked."
 )
 _LEFT_OUT = (
     "Trained on every game in which the unit does not speak, tested on what it says: AUROC of its players within games "
@@ -236,23 +180,13 @@ _LEFT_OUT = (
     "within games; over all of a unit's where no game has both classes, as with conversations. The mean is over the "
     "units. Controls know one thing, and learn from what detectors learn from. Judges came with the data."
 )
-_LABELS = (
-    "With labelled games, of the unit that is left out and drawn at random, scores are of the games that were never "
-    "drawn; with 0, of the same games."
-)
 _ALT = "The AUROC of pairs: a row for each unit trained on and a column for each tested"
-_PARTS = "; ".join(f"{part}: {words}" for part, words in SLICES.items())
-_EVERY = (
-    "After the game: by the probability that the speaker deceives, of all at the table. Who is named: the most suspect "
-    "of the table, or of all but the villager in whose seat the detector is put, in games whose number of deceivers is "
-    "known. Who was killed at night is not counted; equals share. The surer half: the games where suspicion is most "
-    f"concentrated. Parts of the games of a unit: {_PARTS}."
-)
+_EVERY = "After the game: players, by the probability that each deceives; who was killed at night is not counted."
 
 
 def report(result: TransferResult) -> Report:
     """The report: the answer and the matrix of pairs, each unit left out, what else was found, and every figure."""
-    words, say = [found.words for found in result.findings], result.units.say
+    words, say = [found.words for found in result.findings], result.called.say
     matrices = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.parts}
     drawn = {name: figure for name, figure in matrices.items() if figure is not None}
     pictures = [
@@ -276,7 +210,7 @@ def report(result: TransferResult) -> Report:
         notes=tuple(filter(None, [scripted_warning(result.sources)])),
         meta=f"Corpora and their targets: {targets}; seed {result.settings['seed']}. {say(_MADE)}",
         sections=tuple(one for one in sections if one.paragraphs or one.figure or one.table),
-        tables={"report": figure_table(result.rows), "choices": result.choices},
+        tables={"report": figure_table(result.rows)},
         files={
             "report.json": result.to_json(),
             "scores.parquet": result.scores,
@@ -293,54 +227,41 @@ def _matrix(result: TransferResult, by: str, kind: str) -> Drawing | None:
         return None
     cells = {key: MatrixCell(row.value or 0.0, row.lo, row.hi, key[0] == key[1]) for key, row in rows.items()}
     units = sorted({unit for cell in cells for unit in cell})
-    words = result.units.say(words_of(next(iter(rows.values())).metric))
+    words = result.called.say(words_of(next(iter(rows.values())).metric))
     return matrix(units, units, cells, words, middle=0.5, row_axis="trained on", column_axis="tested on")
 
 
 def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
-    """Every detector, control and judge, a row each: the mean and the worst; then each unit that is left out."""
-    every = ((result.places[row.where], row) for row in result.rows if row.metric == MAIN and row.against is None)
-    here = [(at, row) for at, row in every if at.by == by]
-    labels = {LEFT_OUT: "", **{with_labels(n): f", {n} labelled games" for n in (0, *result.settings["labels"])}}
-    nothing: tuple[str, Estimate | None] = ("", None)
-    for family in dict.fromkeys(at.family for at, _ in here):
-        own = [(at, row) for at, row in here if at.family == family]
-        cells = {
-            (row.scorer, at.protocol, at.after, at.part or f"={at.test}"): (at.test, _cell(row)) for at, row in own
-        }
-        units = list(dict.fromkeys(at.test for at, _ in own if not at.part))
-        short, each = list[list[object]](), list[list[object]]()
-        for scorer in dict.fromkeys(row.scorer for _, row in own):
-            ends = ((True, MEAN), (True, WORST), (False, MEAN))
-            (_, mean), (at_worst, worst), (_, during) = (cells.get((scorer, LEFT_OUT, *end), nothing) for end in ends)
-            short += [[scorer_words(scorer), mean, worst, at_worst, during]] if mean or during else []
-            for protocol, words in labels.items():
-                name, lines = scorer_words(scorer) + words, list[list[Estimate | None]]()
-                for after in (True, False):
-                    lines.append([cells.get((scorer, protocol, after, f"={unit}"), nothing)[1] for unit in units])
-                each += [[name, *lines[0]]] if any(lines[0]) else []
-                each += [[f"{name}, while it is played", *lines[1]]] if lines[0] != lines[1] else []
-        columns = ["scorer", "mean", "worst", "the worst", "mean while it is played"]
-        if all(row[1] == row[-1] for row in short):  # conversations have no players to judge at the end
-            columns, short = columns[:-1], [row[:-1] for row in short]
+    """Every detector, control and judge, a row each, and one while the game is played: the mean, the worst, and each
+    unit that is left out.
+    """
+    every = [(result.places[row.where], row) for row in result.rows if row.against is None and row.value is not None]
+    every = [(at, row) for at, row in every if (at.by, at.protocol) == (by, LEFT_OUT)]
+    for family in dict.fromkeys(at.family for at, _ in every):
+        here = [(at, row) for at, row in every if at.family == family]
+        there = {row.metric for _, row in here}
+        during = WITHIN if WITHIN in there else POOLED
+        lines = [("", PLAYER_WITHIN), (", while it is played", during)] if PLAYER_WITHIN in there else [("", during)]
+        cells = {(row.scorer, row.metric, at.part or at.test): row for at, row in here}
+        units = list(dict.fromkeys(at.test for at, _ in here if not at.part))
+        rows = list[list[Any]]()
+        for scorer, (when, metric) in product(dict.fromkeys(row.scorer for _, row in here), lines):
+            own = [cells.get((scorer, metric, column)) for column in (MEAN, WORST, *units)]
+            rows += [[scorer_words(scorer) + when, *map(as_estimate, own)]] if any(own) else []
         title, name = f"Each {by}{f' of {family}' if family else ''} left out", f"{by}-{family or 'all'}"
-        said, table = (result.units.say(_LEFT_OUT),), Table(columns, short)
-        yield Section(name, title, said, table=table, printed=True, file="report.csv")
-        labelled, table = (_LABELS,) * bool(result.settings["labels"]), Table(["scorer", *units], each)
-        yield Section(f"{name}-each", f"{title}, one by one", labelled, table=table, folded=True, file="report.csv")
+        said, short = (result.called.say(_LEFT_OUT),), Table(["scorer", "mean", "worst"], [row[:3] for row in rows])
+        yield Section(name, title, said, table=short, printed=True, file="report.csv")
+        each = Table(["scorer", *units], [[row[0], *row[3:]] for row in rows])
+        yield Section(f"{name}-each", f"{title}, one by one", table=each, folded=True, file="report.csv")
 
 
 def _every(result: TransferResult) -> Table:
     values = [
-        [scorer_words(row.scorer), row.where, words_of(row.metric), scorer_words(row.against or ""), _cell(row)]
+        [scorer_words(row.scorer), row.where, words_of(row.metric), scorer_words(row.against or ""), as_estimate(row)]
         for row in result.rows
-        if row.value is not None and row.metric != MAIN
+        if row.value is not None
     ]
     return Table(["scorer", "where", "metric", "minus", "value"], values)
-
-
-def _cell(row: Figure | None) -> Estimate | None:
-    return None if row is None else Estimate(row.value, row.lo, row.hi)
 
 
 def _empty(result: TransferResult) -> Iterator[str]:

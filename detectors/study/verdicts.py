@@ -20,7 +20,7 @@ from liescope.detectors.exchangeable import UNLIKE
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.figures import Figure, describe, figures_of
 from liescope.detectors.study.metrics import Scored
-from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, populations, resampled_as, scored
+from liescope.detectors.study.scores import SPEAKER, ScoringPlan, per_detector, resampled_as, scored
 from liescope.detectors.view.transcript import KILLED, GameMoment, Transcript
 
 PROMISED, PLAYERS, ANSWERED = "promised=", "players:", "answered="
@@ -37,7 +37,7 @@ def on_promises(
     plan: ScoringPlan,
     progress: Progress,
 ) -> tuple[list[Figure], list[str]]:
-    """Rows by population and promised coverage, of statements and, for detectors of the role, of players; and notes.
+    """Rows by promised coverage, of statements and, for detectors of the role, of players; and notes.
     scores: those of `evaluate`; truth: who deceives, by game; games where nobody or everybody does are left out.
     """
     rows, notes, evaluated = list[Figure](), list[str](), plan.evaluated(statements)
@@ -62,8 +62,7 @@ def on_promises(
                 for key, players in zip(told["game_id"], posteriors, strict=True)
             ]
             told = told.hstack(pl.DataFrame(judged)) if judged else told
-            for where, part in populations(told, plan.split, plan.hold_out):
-                rows += _on_players(name, f"{where}:{PLAYERS}", part, plan) if judged else ()
+            rows += _on_players(name, f"{plan.split}:{PLAYERS}", told, plan) if judged else ()
     return rows, notes
 
 
@@ -72,17 +71,17 @@ def _on_statements(mine: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPl
     while the lies of one model pass. mine: scores, with what each coverage allows.
     """
     for name, target, table in per_detector(mine, statements):
-        for where, whole in populations(plan.evaluated(table), plan.split, plan.hold_out):
-            models = sorted(whole["speaker_model"].unique())
-            parts = [("", whole, coverage) for coverage in COVERAGES if whole.height]
-            for model in models if len(models) > 1 else ():
-                parts.append((f":{SPEAKER}{model}", whole.filter(pl.col("speaker_model") == model), COVERAGE))
-            for place, part, coverage in parts:
-                data, allowed = scored(part), np.array(part[f"{coverage}"].to_list(), dtype=bool)
-                held, answered = allowed[np.arange(len(data.y)), data.y.astype(int)], allowed.sum(axis=1) == 1
-                classes = {"deceptive_covered": data.y, "honest_covered": ~data.y}
-                found = kept(data, held, answered, classes, plan.seed).items()
-                yield from figures_of(name, target, f"{where}:{PROMISED}{coverage:.0%}{place}", found, describe(part))
+        whole = plan.evaluated(table)
+        models = sorted(whole["speaker_model"].unique())
+        parts = [("", whole, coverage) for coverage in COVERAGES if whole.height]
+        for model in models if len(models) > 1 else ():
+            parts.append((f":{SPEAKER}{model}", whole.filter(pl.col("speaker_model") == model), COVERAGE))
+        for place, part, coverage in parts:
+            data, allowed = scored(part), np.array(part[f"{coverage}"].to_list(), dtype=bool)
+            held, answered = allowed[np.arange(len(data.y)), data.y.astype(int)], allowed.sum(axis=1) == 1
+            found = kept(data, held, answered, {"deceptive_covered": data.y, "honest_covered": ~data.y}, plan.seed)
+            where = f"{plan.split}:{PROMISED}{coverage:.0%}{place}"
+            yield from figures_of(name, target, where, found.items(), describe(part))
 
 
 def kept(data: Scored, held: Bools, answered: Bools, classes: Mapping[str, Bools], seed: int) -> dict[str, Estimate]:
@@ -107,24 +106,17 @@ def kept(data: Scored, held: Bools, answered: Bools, classes: Mapping[str, Bools
 def _told(
     evaluated: pl.DataFrame, games: Mapping[str, Transcript], truth: Mapping[str, frozenset[str]]
 ) -> pl.DataFrame:
-    """The evaluated games in which somebody deceives and somebody does not: game_id, models, and as speaker_model that
-    of a deceiver who spoke, if any did; siblings.
-    """
-    some = {key: who for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)}
-    lies = [speaker in some.get(game, ()) for game, speaker in evaluated.select("game_id", "speaker").iter_rows()]
-    return (
-        evaluated.with_columns(pl.Series("lies", lies, pl.Boolean), siblings=resampled_as(evaluated))
-        .filter(pl.col("game_id").is_in(list(some)))
-        .group_by("game_id", maintain_order=True)
-        .agg(pl.col("models", "siblings").first(), speaker_model=pl.col("speaker_model").filter("lies").first())
-    )
+    """The evaluated games in which somebody deceives and somebody does not: game_id, siblings."""
+    some = [key for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)]
+    told = evaluated.select("game_id", siblings=resampled_as(evaluated)).filter(pl.col("game_id").is_in(some))
+    return told.unique("game_id", keep="first", maintain_order=True)
 
 
 def _judged(
     game: Transcript, players: Mapping[str, float], deceivers: frozenset[str], least: Limits | None
 ) -> dict[str, Any]:
     """A whole game: the probability of the player that is suspected most, and that it deceives, equals drawn by lot;
-    the same of a player drawn from those who were not killed; and by coverage how many suspects there are, whether all
+    that of a player drawn from those who were not killed; and by coverage how many suspects there are, whether all
     who deceive are among them, and whether there are no more of them. least: None where nothing is promised.
     """
     score = np.array([players[name] for name in game.names])

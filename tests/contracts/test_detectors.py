@@ -45,7 +45,7 @@ def registered() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_class_declares_its_name_options_folds_packages_and_a_grid_of_values_that_its_options_take(kind: str) -> None:
+def test_a_class_declares_its_name_options_folds_and_packages(kind: str) -> None:
     found = detector_class(kind)
     assert found.kind == kind
     assert issubclass(found.options_type, DetectorOptions)
@@ -56,13 +56,6 @@ def test_a_class_declares_its_name_options_folds_packages_and_a_grid_of_values_t
     if kind != OWN:  # ours say how a published one is opened without Liescope, or what it takes with it
         assert bool(found.plain_use) != bool(found.needs)
         assert (found.library == "liescope") == bool(found.needs)
-    for option, values in found.grid.items():
-        assert len(set(values)) > 1
-        for value in values:
-            if option == "context":
-                assert TextConfig(context=value)
-            else:
-                assert getattr(make(kind, TextConfig(), {option: value}).options, option) == value
 
 
 def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_its_own() -> None:
@@ -204,12 +197,12 @@ def test_renaming_every_player_leaves_the_scores_as_they_are(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equal_seeds_give_equal_detectors_and_one_that_judges_players_has_learned_once_it_was_tried(
+def test_equal_seeds_give_equal_detectors(
     kind: str, fitted: Mapping[str, Detector], data: Labelled, options: Mapping[str, dict[str, Any]]
 ) -> None:
     again, some = make(kind, TextConfig(), options.get(kind, {})), data.examples[:40]
-    (tried,) = again.try_each([again], data.examples, data.y, data.groups, some)
-    assert np.allclose(tried, fitted[kind].predict_proba(some)[:, 1], atol=1e-6)
+    again.fit(data.examples, data.y, data.groups)
+    assert np.allclose(again.predict_proba(some), fitted[kind].predict_proba(some), atol=1e-6)
     if again.judges_players:
         moments = [GameMoment(example.seen.transcript) for example in some[::20] if example.seen]
         pairs = zip(again.player_posteriors(moments), fitted[kind].player_posteriors(moments), strict=True)

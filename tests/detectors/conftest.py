@@ -244,15 +244,15 @@ def _controls_once() -> Iterator[None]:
     """The controls of equal statements, and words with shuffled labels, are fitted once, however many models are
     evaluated beside them.
     """
-    from liescope.detectors.study import evaluate
+    from liescope.detectors.study import study
 
-    fitted, shuffled = evaluate.control_scores, evaluate.shuffles
+    fitted, shuffled = study.control_scores, study.shuffles
     known: dict[tuple[Any, ...], Any] = {}
 
-    def once(statements: pl.DataFrame, schemes: Any, plan: Any, reasoned: bool, progress: Any) -> Any:
-        key = (statements.hash_rows().sum(), *schemes, plan.split, plan.seed, reasoned)
+    def once(statements: pl.DataFrame, scheme: Any, target: str, plan: Any, *reasoned_and_progress: Any) -> Any:
+        key = (statements.hash_rows().sum(), target, plan.split, plan.seed, reasoned_and_progress[0])
         if key not in known:
-            known[key] = fitted(statements, schemes, plan, reasoned, progress)
+            known[key] = fitted(statements, scheme, target, plan, *reasoned_and_progress)
         return known[key]
 
     def shuffled_once(statements: pl.DataFrame, scheme: Any, target: str, plan: Any, progress: Any) -> Any:
@@ -262,8 +262,8 @@ def _controls_once() -> Iterator[None]:
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate, "control_scores", once)
-        patch.setattr(evaluate, "shuffles", shuffled_once)
+        patch.setattr(study, "control_scores", once)
+        patch.setattr(study, "shuffles", shuffled_once)
         yield
 
 

@@ -16,7 +16,7 @@ from liescope import cli
 from liescope.detectors.examples import Example
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.study.checks import COPIES, Check
-from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.findings import EvaluationResult
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 Change = Callable[[Rows], None]

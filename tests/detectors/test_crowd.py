@@ -46,8 +46,8 @@ def test_agreement_alone_shows_how_reliable_each_observer_is() -> None:
     assert right["full"] > right["coin"] > right["heads"]
 
 
-@pytest.mark.parametrize(("count", "coin", "full"), [(1, False, False), (2, True, False), (3, True, True)])
-def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: bool, full: bool) -> None:
+@pytest.mark.parametrize(("count", "full"), [(1, False), (2, False), (3, True)])
+def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, full: bool) -> None:
     items = 30
     answers = pl.DataFrame(
         {
@@ -58,8 +58,8 @@ def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: b
         }
     )
     crowd = crowd_of(answers, "flags", "rated-by-all")
-    assert ("one_coin" in crowd.weighed, "dawid_skene" in crowd.weighed) == (coin, full)
-    assert len(crowd.notes) == 2 - coin - full
+    assert ("dawid_skene" in crowd.together.columns) == full
+    assert len(crowd.notes) == 1 - full
     assert all(f"at most {count} answers to an item" in note for note in crowd.notes)
     # What one receiver a message says can still be held against the labels.
     truth = answers.unique("item").with_columns(y=pl.col("item").str.ends_with("0"))
@@ -113,7 +113,7 @@ def test_votes_and_ratings_stand_beside_a_detector(model: Path, corpus: Path) ->
     rows = evaluate(model, corpus, split="test", observers=True).rows
     found = {(r.scorer, r.where, r.metric, r.against): r for r in rows}
     rated, voted = "test:rated-by-all", "test:voted-on"
-    for split, who in ((rated, "observers:one_coin"), (voted, "observers:votes")):
+    for split, who in ((rated, "observers:flags"), (voted, "observers:votes")):
         ours, theirs = found["tfidf", split, "auroc", None], found[who, split, "auroc", None]
         difference = found["tfidf", split, "auroc_difference", who]
         assert difference.value == pytest.approx(ours.value - theirs.value)

@@ -6,7 +6,6 @@ import shutil
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -123,20 +122,6 @@ def test_the_weights_of_a_local_encoder_lie_in_the_model_and_its_path_does_not(
     assert (folder / "encoder" / "model.safetensors").is_file()
     with pytest.raises(UsageError, match="cannot learn again"):
         make(kind, TextConfig(), saved).fit(data.examples, data.y, data.groups)
-
-
-@pytest.mark.parametrize(
-    "options", [({"strength": 0.5, "chars": 3}, {"strength": 4.0, "chars": 3}), ({"words": 1}, {"words": 2})]
-)
-def test_tfidf_detectors_tried_together_score_as_each_does_alone(
-    options: tuple[dict[str, Any], ...], data: Labelled, held_out: Labelled
-) -> None:
-    made = [make("tfidf", TextConfig(), own) for own in options]
-    together = type(made[0]).try_each(made, data.examples, data.y, data.groups, held_out.examples)
-    alone = [make("tfidf", TextConfig(), own).fit(data.examples, data.y, data.groups) for own in options]
-    for scores, detector in zip(together, alone, strict=True):
-        assert np.allclose(scores, detector.predict_proba(held_out.examples)[:, 1])
-    assert not np.allclose(*together)
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ from liescope.detectors.study.beside_players import (
 )
 from liescope.detectors.study.controls import BESIDE_DETECTORS, K_OF_N, ROLE_ORACLE, deal_to_other_games
 from liescope.detectors.study.evaluate import evaluate
-from liescope.detectors.study.evaluation_report import place_words, report
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import NO_THRESHOLDS, OF_SHUFFLES
-from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scorers import CUT, cut, evaluate_scores
-from liescope.detectors.study.scores import POPULATIONS, ScoringPlan, score_table, scripted_warning, with_script
+from liescope.detectors.study.scores import ScoringPlan, score_table, scripted_warning, with_script
 from liescope.detectors.training import train
 from liescope.generate.corpus import read
 from tests.detectors.conftest import Corpus, Rows, elsewhere
@@ -169,45 +169,17 @@ def test_what_is_found_says_on_whom_and_what_was_not_tried(
         assert "It was not tried on any other corpus" in left
 
 
-def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed(
-    make_corpus: Corpus, tmp_path: Path
-) -> None:
-    def hold_out(rows: Rows) -> None:
-        games = {row["game_id"]: [s["model"] for s in row["seats"]] for row in rows["games"]}
-        for config in rows.values():
-            for row in config:
-                if "model-c" in games[row["game_id"]]:
-                    row["split"] = "test"
-
-    models = ("model-a", "model-b", "model-a", "model-b", "model-a", "model-c", "model-b")
-    corpus = make_corpus(models=models, hold_out=["model-c"], change=hold_out)
-    train("tfidf", corpus, out=tmp_path / "m", target="role", folds=0)
-    evaluation = evaluate([tmp_path / "m"], corpus, observers=True)
-    assert evaluation.plan.hold_out == ("model-c",)
-    statements = read_statements(corpus, ["test"])
-    mine = {r.where: r for r in evaluation.rows if r.scorer == "m" and r.metric == "auroc" and not r.against}
-    own = pl.col("speaker_model") == "model-c"
-    beside = pl.col("models").list.contains("model-c")
-    for name, rows in {"held-out": own, "others-in-their-games": beside & ~own, "seen": ~beside}.items():
-        assert mine[f"test:{name}"].statements == statements.filter(rows).height > 0
-        assert f"test:{name}:rated-by-villagers" in mine
-    assert "test" not in {r.where for r in evaluation.rows if r.metric != OF_SHUFFLES}
-    assert any(r.where == "test:held-out" and r.metric == "names_mafioso" for r in evaluation.rows)
-    words = markdown(report(evaluation))
-    for name in POPULATIONS:
-        assert f"### T{place_words(f'test:{name}')[1:]}\n\n{mine[f'test:{name}'].statements:,} statements" in words
-
-
 def test_a_corpus_that_no_model_was_trained_on_is_evaluated_as_a_whole(model: Path, make_corpus: Corpus) -> None:
     evaluation = evaluate([model], make_corpus(models=["model-x", "model-a"], change=elsewhere))
     assert evaluation.plan.split == "all"
     assert set(evaluation.statements["split"]) == {"train", "validation", "test"}
-    games = {row.where: row.games for row in evaluation.rows if row.metric == "brier" and row.scorer == "tfidf"}
-    # Every game has a statement of a model that was not in training; the split alone would mix it with the others.
-    assert set(games) == {"all:held-out", "all:others-in-their-games"}
-    assert games["all:held-out"] == 120
-    assert value(evaluation.rows, "control:length", "auroc", "all:held-out") is not None
-    assert value(evaluation.rows, "control:length", "recall_at_5pct_fpr", "all:held-out") is None
+    assert value(evaluation.rows, "control:length", "auroc", "all") is not None
+    assert value(evaluation.rows, "control:length", "recall_at_5pct_fpr", "all") is None
+    # What no detector has heard stands by itself in the table by model.
+    assert evaluation.plan.hold_out == ("model-x",)
+    whom = evaluation.findings[1].words
+    assert "by 2 models, 1 of them held out of training" in whom
+    assert value(evaluation.rows, "tfidf", "auroc", "all:model=model-x") is not None
     saved = json.loads((model / "model.json").read_text(encoding="utf-8"))["thresholds"]
     assert evaluation.thresholds["tfidf", "role"] == saved
 
@@ -221,14 +193,14 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
     train("tfidf", corpus, out=tmp_path / "m", target="claim", folds=0)
     evaluation = evaluate([tmp_path / "m"], corpus)
     test = read_statements(corpus, ["test"])
-    assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
+    assert evaluation.without_label == {"no claim": test["label_claim"].null_count()}
     assert "have no label and are left out" in markdown(report(evaluation))
     # Whoever knows no word, but what share of a game's statements deceive, ranks nothing within it.
     assert value(evaluation.rows, f"control:{K_OF_N}", "auroc_within") == 0.5
     assert value(evaluation.rows, f"control:{ROLE_ORACLE}", "auroc_within") > 0.5
 
 
-def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_another_it_is_a_note(
+def test_a_target_without_any_label_is_refused_with_those_that_exist_and_several_are_refused(
     make_corpus: Corpus, tmp_path: Path
 ) -> None:
     def unsaid(rows: Rows) -> None:
@@ -243,9 +215,8 @@ def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_
     words = f"small, split all, has a self label; labels there are: role {counts['role']}, claim {counts['claim']}"
     with pytest.raises(UsageError, match=words):
         evaluate(tmp_path / "self", foreign)
-    both = evaluate([tmp_path / "role", tmp_path / "self"], foreign)
-    assert f"no statement of {words}" in both.notes
-    assert {row.target for row in both.rows if row.value is not None} == {"role"}
+    with pytest.raises(UsageError, match="role for role and self for self; evaluate them one after the other"):
+        evaluate([tmp_path / "role", tmp_path / "self"], foreign)
 
 
 def test_two_detectors_are_compared_with_the_same_games_left_out(corpus: Path) -> None:

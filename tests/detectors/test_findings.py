@@ -18,9 +18,8 @@ from liescope.detectors.study.checks import COPIES, SHUFFLES, Check
 from liescope.detectors.study.controls import K_OF_N, ROLE_ORACLE
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, verdict_of
+from liescope.detectors.study.findings import NO, OPEN, PARTLY, YES, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.scores import ScoringPlan
 from tests.detectors.conftest import Corpus
 
@@ -113,8 +112,8 @@ QUOTED = re.compile(r"-?\d\.\d\d \(-?\d\.\d\d to -?\d\.\d\d\)")
 
 def contradictions(result: EvaluationResult) -> Iterator[str]:
     """What the first sentence says and a check, a verdict or a table of the same report denies."""
-    told, found, first = report(result), verdict_of(result), report(result).findings[0]
-    rows, best = [row for row in result.rows if row.target == result.targets[0]], found.best
+    told, found, first = report(result), result.verdict, report(result).findings[0]
+    rows, best = result.rows, found.best
     if not first == str(found) == str(result).splitlines()[0]:
         yield f"the page begins otherwise than the terminal: {first}"
     numbers = {f"{row}" for row in rows} | {
@@ -181,14 +180,14 @@ def test_no_first_sentence_contradicts_its_report_whatever_the_draw(make_corpus:
             result = evaluated(tmp_path / f"{kind.__name__}-{seed}", *kind(np.random.default_rng(seed)))
             assert list(contradictions(result)) == [], (kind.__name__, seed)
             if kind is null:
-                assert verdict_of(result).answer not in (YES, PARTLY), seed
+                assert result.verdict.answer not in (YES, PARTLY), seed
     for tell in (0.0, 0.3, 0.9):
         corpus = make_corpus(games=60, tell=tell)
         assert list(contradictions(evaluated(tmp_path / f"games-{tell}", corpus))) == [], tell
 
 
 def test_texts_that_stand_several_times_with_labels_that_mean_nothing_are_no_success(judged: Judged) -> None:
-    found = verdict_of(judged(copied))
+    found = judged(copied).verdict
     assert found.answer == NO
     assert "repeat texts that own learned from" in found.words
     assert str(judged(copied)).startswith(f"{NO}: ")
@@ -199,17 +198,17 @@ def test_a_few_copies_that_explain_nothing_are_said_and_take_no_sentence_away(ju
     (found,) = (check for check in result.checks if check.name == COPIES)
     assert not found.bad
     assert found.sentences[0] in result.notes
-    assert found.sentences[0] not in verdict_of(result).words
+    assert found.sentences[0] not in result.verdict.words
 
 
 def test_a_word_that_stands_in_every_lie_is_named_and_is_no_success(judged: Judged) -> None:
-    found = verdict_of(judged(marked))
+    found = judged(marked).verdict
     assert found.answer == NO
     assert 'the word "perhaps" alone' in found.words
 
 
 def test_one_task_that_a_letter_solves_is_named_beside_those_at_chance(judged: Judged) -> None:
-    found = verdict_of(judged(tasks))
+    found = judged(tasks).verdict
     assert found.answer in (OPEN, PARTLY)
     assert "not shown to be above chance on 2 of 3 tasks" in found.words
     assert "best is task0" in found.words
@@ -246,8 +245,8 @@ def made(*rows: Figure, checks: Sequence[Check] = ()) -> EvaluationResult:
     """An evaluation with these figures."""
     names = {row.scorer for row in rows if not row.scorer.startswith("control:")}
     models = {name: {"corpus": {"name": "mini"}, "text": {}} for name in names}
-    told = "mini", ScoringPlan("test"), models, pl.DataFrame(), STATEMENTS
-    return EvaluationResult(*told, rows, {}, (), (), tuple(checks))
+    told = {"plan": ScoringPlan("test"), "scores": pl.DataFrame(), "statements": STATEMENTS, "thresholds": {}}
+    return EvaluationResult(corpus="mini", target="role", models=models, rows=rows, checks=tuple(checks), **told)
 
 
 GOOD = (ranked("m", 0.8), ranked("control:length", 0.6), lead("m", "control:length", 0.2))
@@ -255,7 +254,7 @@ GOOD = (ranked("m", 0.8), ranked("control:length", 0.6), lead("m", "control:leng
 
 def test_better_than_every_control_is_yes_and_names_the_nearest() -> None:
     near = (ranked("control:form", 0.7), lead("m", "control:form", 0.1))
-    found = verdict_of(made(*GOOD, *near))
+    found = made(*GOOD, *near).verdict
     assert found.answer == YES
     assert '"capitals, marks" comes closest, 0.10' in found.words
     assert near[1] in found.rests_on
@@ -267,23 +266,23 @@ def test_better_than_every_control_is_yes_and_names_the_nearest() -> None:
     ids=["unsettled", "worse", "equal", "certainly equal"],
 )
 def test_a_control_that_is_not_behind_takes_the_yes_away(value: float, half: float, answer: str) -> None:
-    found = verdict_of(
-        made(ranked("m", 0.8), ranked("control:length", 0.8 - value), lead("m", "control:length", value, half))
-    )
+    found = made(
+        ranked("m", 0.8), ranked("control:length", 0.8 - value), lead("m", "control:length", value, half)
+    ).verdict
     assert found.answer == answer
     assert '"length"' in found.words
 
 
 def test_a_difference_without_width_is_certain() -> None:
     assert (
-        verdict_of(made(ranked("m", 0.8), ranked("control:length", 0.5, 0), lead("m", "control:length", 0.3, 0))).answer
+        made(ranked("m", 0.8), ranked("control:length", 0.5, 0), lead("m", "control:length", 0.3, 0)).verdict.answer
         == YES
     )
 
 
 def test_who_knows_what_is_to_be_found_is_no_rival() -> None:
     rows = (ranked("control:role_oracle", 1.0, 0), lead("m", f"control:{ROLE_ORACLE}", -0.2))
-    assert verdict_of(made(*GOOD, *rows)).answer == YES
+    assert made(*GOOD, *rows).verdict.answer == YES
 
 
 def test_no_alarm_of_a_check_leaves_a_yes() -> None:
@@ -292,46 +291,46 @@ def test_no_alarm_of_a_check_leaves_a_yes() -> None:
         COPIES, "m", "role", True, ("71% of the statements repeat statements that m learned from.",), (without,)
     )
     leaking = Check(SHUFFLES, "control:shuffled", "role", True, ("The division itself lets labels through.",))
-    assert verdict_of(made(*GOOD, checks=[copied])).answer == NO
+    assert made(*GOOD, checks=[copied]).verdict.answer == NO
     assert (
-        verdict_of(made(*GOOD, checks=[replace(copied, figures=(replace(without, value=0.7, lo=0.6, hi=0.8),))])).answer
+        made(*GOOD, checks=[replace(copied, figures=(replace(without, value=0.7, lo=0.6, hi=0.8),))]).verdict.answer
         == PARTLY
     )
-    assert verdict_of(made(*GOOD, checks=[leaking])).answer == NO
+    assert made(*GOOD, checks=[leaking]).verdict.answer == NO
     quiet = replace(copied, bad=False)
-    assert verdict_of(made(*GOOD, checks=[quiet])).answer == YES
+    assert made(*GOOD, checks=[quiet]).verdict.answer == YES
 
 
 def test_equals_have_no_winner() -> None:
     rows = [*GOOD, ranked("n", 0.8), lead("m", "n", 0.0), lead("n", "control:length", 0.2)]
-    found = verdict_of(made(*rows))
+    found = made(*rows).verdict
     assert "m (not told apart from n)" in found.words
     clear = [*GOOD, ranked("n", 0.6), lead("m", "n", 0.2), lead("n", "control:length", 0.0)]
-    assert "ahead of the other detector here" in verdict_of(made(*clear)).words
+    assert "ahead of the other detector here" in made(*clear).verdict.words
 
 
 def test_the_best_of_many_is_corrected_for_having_been_picked() -> None:
     alone = made(figure("m0", WITHIN, 0.56, 0.503, 0.62))
-    assert "chance, 0.5" not in verdict_of(alone).words
+    assert "chance, 0.5" not in alone.verdict.words
     many = made(*(figure(f"m{at}", WITHIN, 0.56 - at / 100, 0.503 - at / 100, 0.62) for at in range(6)))
-    assert verdict_of(many).answer == OPEN
-    assert "not shown to do better than chance" in verdict_of(many).words
+    assert many.verdict.answer == OPEN
+    assert "not shown to do better than chance" in many.verdict.words
 
 
 def test_the_worst_part_stands_beside_the_whole() -> None:
     parts = [replace(ranked("m", value, 0.1), where=f"test:model={name}") for name, value in (("a", 0.9), ("b", 0.75))]
-    found = verdict_of(made(*GOOD, *parts))
+    found = made(*GOOD, *parts).verdict
     assert found.answer == YES
     assert "The worst model is b, 0.75" in found.words
     torn = [parts[0], replace(ranked("m", 0.5, 0.1), where="test:model=b")]
-    found = verdict_of(made(*GOOD, *torn))
+    found = made(*GOOD, *torn).verdict
     assert found.answer == PARTLY
     assert torn[1] in found.rests_on
 
 
 def test_a_detector_that_never_answers_says_so_in_the_same_sentence() -> None:
     row = Figure("m", "role", "test:promised=90%", "abstained", 1.0, 0.95, 1.0, 400, 80)
-    found = verdict_of(made(*GOOD, row))
+    found = made(*GOOD, row).verdict
     assert "It gives no verdict on any of these statements." in found.words
 
 
@@ -386,7 +385,7 @@ def test_no_sentence_contradicts_the_row_that_it_rests_on() -> None:
         for name in ("length", "form", K_OF_N):
             control, width = draw.uniform(0.4, 0.9), draw.uniform(0, 0.2)
             rows += [ranked(f"control:{name}", control), lead("m", f"control:{name}", value - control, width)]
-        found = verdict_of(made(*rows))
+        found = made(*rows).verdict
         assert found.best is not None
         leads = [row.lo for row in rows if row.against]
         surely = (rows[0].lo or 0) > 0.5 and min(leads) > 0

@@ -134,6 +134,6 @@ def test_people_stand_beside_a_detector_and_a_chat_model_on_what_they_annotated(
     assert values["observers:all", "observers", None] == 3
     assert values["observers:all", "alpha", None] < 0
     sections = {section.name: section for section in report(found).sections}
-    assert "agreement (Krippendorff's alpha) -" in " ".join(sections["role-beside"].paragraphs)
+    assert "agreement (Krippendorff's alpha) -" in " ".join(sections["beside"].paragraphs)
     assert sections["figures"].table is not None
     assert {"observers:all", "observer:person-1"} <= {row[2] for row in sections["figures"].table.rows()}

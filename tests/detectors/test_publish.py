@@ -179,7 +179,6 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     places = {
         "left out:model=model-b:worst of 2": 0.61,
         "left out:model:mean of 2": 0.8,
-        "left out:model=model-b:silence": 0.55,
     }
     rows = [{**shared, "where": where, "value": at, "lo": at - 0.1, "hi": at + 0.1} for where, at in places.items()]
     moved = {"targets": {"small": "role"}, "figures": rows}
@@ -195,7 +194,7 @@ def test_the_card_is_filled_from_the_training_and_the_reports_and_names_a_corpus
     assert auroc["small, test"] == pytest.approx(value, abs=1e-4)
     for words in (
         "control:length",
-        "left out:model=model-b:silence",
+        "left out:model=model-b:worst of 2",
         "0.610",
         f"| this model | test | AUROC within games | {value:.3f} |",
         "me/detector",

@@ -21,12 +21,9 @@ from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import VIEWS, Example, Labelled, labelled, read_statements
 from liescope.detectors.kinds.judge import game_text
 from liescope.detectors.study.audit_result import AuditResult
-from liescope.detectors.study.evaluation_report import report
-from liescope.detectors.study.figures import PLAIN, SERIOUS, Figure
-from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.study.reasoning import without_own_role
-from liescope.detectors.study.result import EvaluationResult
-from liescope.detectors.study.scorers import SIDE_BY_SIDE
+from liescope.detectors.study.figures import SERIOUS, Figure
+from liescope.detectors.study.findings import EvaluationResult
+from liescope.detectors.study.metrics import DIFFERENCE, WITHIN
 from liescope.detectors.textualize import TextConfig, View, textualize
 from liescope.detectors.view.transcript import SAID as SAYS
 from liescope.detectors.view.transcript import GameMoment, Transcript, TranscriptTurn, read_transcripts
@@ -178,9 +175,9 @@ def test_judges_are_shown_what_is_asked_for_and_told_so(
         judge_cache=tmp_path / "cache",
     )
     words, thoughts, both = "judge:wise", "judge:wise (reasoning)", "judge:wise (both)"
-    assert found.views == {"words": "words", words: "words", thoughts: "reasoning", both: "both"}
-    assert side_by_side(found, WITHIN, words).value == 0.5
-    assert side_by_side(found, WITHIN, thoughts).value == side_by_side(found, WITHIN, both).value == 1.0
+    assert {judge.name: judge.view for judge in found.judges} == {words: "words", thoughts: "reasoning", both: "both"}
+    assert one_row(found, WITHIN, words).value == 0.5
+    assert one_row(found, WITHIN, thoughts).value == one_row(found, WITHIN, both).value == 1.0
     for request in stub.requests:
         asked, shown = prompt_of(request), material(request)
         assert ("thought in private" in asked or "thought in\nprivate" in asked) == ("think" in shown)
@@ -288,61 +285,28 @@ def test_a_statement_without_its_game_is_judged_by_what_its_speaker_thought(
     assert "hello" not in material(stub.requests[-1])
 
 
-def side_by_side(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> Figure:
-    """One figure of the section that sets views side by side."""
-    (found,) = (
-        row
-        for row in result.rows
-        if (row.where, row.metric, row.scorer, row.against) == (f"test:{SIDE_BY_SIDE}", metric, detector, against)
-    )
+def one_row(result: EvaluationResult, metric: str, detector: str, against: str | None = None) -> Figure:
+    wanted = ("test", metric, detector, against)
+    (found,) = (row for row in result.rows if (row.where, row.metric, row.scorer, row.against) == wanted)
     return found
 
 
-def test_reasoning_that_gives_the_lie_away_is_found_and_the_words_are_not_blamed(
-    evaluated: dict[str, EvaluationResult],
-) -> None:
-    told = evaluated["told"]
-    within = {view: side_by_side(told, WITHIN, view) for view in VIEWS}
-    assert within["reasoning"].value == within["both"].value == 1.0
-    assert (within["words"].lo or 1.0) < 0.5 < (within["words"].hi or 0.0)
-    for metric in (WITHIN, "matched_recall_1pct", "matched_recall_5pct"):
-        lead = side_by_side(told, metric + DIFFERENCE, "reasoning", "words")
-        assert lead.lo > 0.2
-
-
-def test_reasoning_that_is_noise_loses_to_the_words(evaluated: dict[str, EvaluationResult]) -> None:
-    lead = side_by_side(evaluated["noise"], WITHIN + DIFFERENCE, "reasoning", "words")
-    assert lead.hi < -0.1
-    alone = side_by_side(evaluated["noise"], WITHIN, "reasoning")
-    assert (alone.lo or 1.0) < 0.5 < (alone.hi or 0.0)
-
-
-def test_views_are_compared_on_the_same_statements(
+def test_detectors_of_different_views_are_compared_on_the_statements_that_both_score(
     planted: dict[str, Path], evaluated: dict[str, EvaluationResult]
 ) -> None:
-    test = read_statements(planted["told"], ["test"])
-    kept = test["reasoning"].count()
-    assert 0 < kept < test.height
-    rows = [row for row in evaluated["told"].rows if row.where == f"test:{SIDE_BY_SIDE}" and row.metric == POOLED]
-    assert {row.statements for row in rows} == {kept}
-    assert {row.scorer for row in rows} == {*VIEWS, "control:length", "control:reasoning_length"}
-    assert any(f"{test.height - kept:,} of {test.height:,}" in note for note in evaluated["told"].notes)
-
-
-def test_the_report_has_one_section_that_says_who_is_ahead(evaluated: dict[str, EvaluationResult]) -> None:
-    page = report(evaluated["told"])
-    (section,) = (section for section in page.sections if section.name == "role-views")
-    assert "words reads words. reasoning reads reasoning. both reads both." in " ".join(section.paragraphs)
-    assert section.table is not None
-    less = {row[1]: row[-1] for row in section.table.rows()}
-    assert float(less["reasoning"].split()[1][1:]) > 0  # the lower end of its lead over words
-    assert less["words"] == ""
-
-
-def test_one_view_needs_no_section(planted: dict[str, Path], views: dict[str, dict[str, Path]]) -> None:
-    alone = liescope.evaluate(views["told"]["reasoning"], planted["told"], split="test")
-    assert not [row for row in alone.rows if row.where.endswith(SIDE_BY_SIDE)]
-    assert "control:reasoning_length" in set(alone.metrics["scorer"])
+    told, noisy = evaluated["told"], evaluated["noise"]
+    assert one_row(told, WITHIN, "reasoning").value == one_row(told, WITHIN, "both").value == 1.0
+    words, test = one_row(told, WITHIN, "words"), read_statements(planted["told"], ["test"])
+    assert (words.lo or 1.0) < 0.5 < (words.hi or 0.0)
+    for metric in (WITHIN, "matched_recall_1pct", "matched_recall_5pct"):
+        lead = one_row(told, metric + DIFFERENCE, "words", "reasoning")
+        assert lead.hi < -0.2
+        assert lead.statements <= test["reasoning"].count() < test.height
+    assert any(f"{test['reasoning'].null_count():,} of {test.height:,}" in note for note in told.notes)
+    assert "control:reasoning_length" in set(told.metrics["scorer"])
+    assert one_row(noisy, WITHIN + DIFFERENCE, "words", "reasoning").lo > 0.1
+    alone = one_row(noisy, WITHIN, "reasoning")
+    assert (alone.lo or 1.0) < 0.5 < (alone.hi or 0.0)
 
 
 def test_players_who_saw_no_reasoning_are_not_beside_detectors_that_did(evaluated: dict[str, EvaluationResult]) -> None:
@@ -357,23 +321,6 @@ def test_a_corpus_without_reasoning_is_refused(corpus: Path, views: dict[str, di
         liescope.evaluate(views["told"]["reasoning"], corpus)
 
 
-@pytest.mark.parametrize(
-    ("thought", "role", "team", "left"),
-    [
-        ("As the mafioso, I must hide. Bob is calm.", "mafioso", "mafia", "Bob is calm."),
-        ("Bob is calm. My role is Detective!", "detective", "town", "Bob is calm. "),
-        ("I'm mafia, so I wait. Wait.", "mafioso", "mafia", "Wait."),
-        ("We are the wolves. They are not.", "werewolf", "werewolves", "They are not."),
-        ("I must frame Bob as the mafioso.", "mafioso", "mafia", "I must frame Bob as the mafioso."),
-        ("I will claim that I am the detective.", "mafioso", "mafia", "I will claim that I am the detective."),
-        ("The mafioso is Bob.", "mafioso", "mafia", "The mafioso is Bob."),
-        ("As the mafioso, I wait.", "", "", "As the mafioso, I wait."),
-    ],
-)
-def test_sentences_that_name_the_own_role_are_told_from_others(thought: str, role: str, team: str, left: str) -> None:
-    assert without_own_role(thought, role, team) == left
-
-
 def about_reasoning(audited: AuditResult) -> dict[str, Figure]:
     return {
         row.scorer.removeprefix("control:") + f":{row.where}" * (row.metric == "share"): row
@@ -382,29 +329,24 @@ def about_reasoning(audited: AuditResult) -> dict[str, Figure]:
     }
 
 
-def test_an_audit_says_that_reasoning_only_restates_the_role(make_corpus: Corpus) -> None:
+def test_an_audit_says_that_reasoning_hangs_on_the_word_for_the_role(make_corpus: Corpus) -> None:
     corpus = make_corpus(games=100, change=thinking(restating, words=False))
     audited = liescope.audit(corpus, target="role", split="out-of-fold")
     found = about_reasoning(audited)
-    assert found["name the own role:all"].value == 1.0
     assert found["reasoning"].value == pytest.approx(1.0)
-    bare = found["reasoning, sentences naming the own role removed"]
+    bare = found["reasoning, words for roles masked"]
     assert (bare.lo or 1.0) < 0.5 < (bare.hi or 0.0)
-    (alarm,) = (one for one in audited.findings if "own role outright" in one.words)
+    (alarm,) = (one for one in audited.findings if "thoughts that name the speaker's role" in one.words)
     assert alarm.severity == SERIOUS
-    assert "only restates the role" in alarm.words
 
 
 def test_an_audit_does_not_blame_reasoning_that_gives_away_more_than_the_role(planted: dict[str, Path]) -> None:
     audited = liescope.audit(planted["told"], target="role", split="out-of-fold")
     found = about_reasoning(audited)
-    assert found["name the own role:all"].value == 0.0
-    assert found["reasoning, all words for roles removed too"].value == pytest.approx(1.0)
+    assert found["reasoning, words for roles masked"].value == pytest.approx(1.0)
     assert (found["words, where there is reasoning"].value or 1.0) < 0.6
-    (own,) = (one for one in audited.findings if "own role outright" in one.words)
-    assert own.severity == PLAIN
-    kept = read_statements(planted["told"])["reasoning"].count()
-    assert found["reasoning"].statements == kept
+    assert not [one for one in audited.findings if "thoughts that name the speaker's role" in one.words]
+    assert found["reasoning"].statements == read_statements(planted["told"])["reasoning"].count()
 
 
 def chat(lies: bool, number: int, field: str = "reasoning_content") -> list[dict[str, str]]:

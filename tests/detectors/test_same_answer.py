@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import liescope
-from liescope.detectors.study.result import EvaluationResult
+from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.training import TrainResult
 from tests.detectors.conftest import TELLS
 from tests.generate.importers.test_own_data import lines, table

@@ -15,7 +15,7 @@ from liescope.detectors.examples import read_statements
 from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, K_OF_N, ROLE_ORACLE, with_k_of_n
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.findings import YES, verdict_of
+from liescope.detectors.study.findings import YES
 from liescope.detectors.study.learned import scheme_of
 from liescope.detectors.study.metrics import WITHIN, within_games
 from liescope.detectors.study.schemes import by_group
@@ -102,12 +102,12 @@ def test_statements_of_several_scripts_are_told_apart_by_most_of_their_letters()
 @pytest.mark.parametrize("unit", ["task", "model", "script"])
 def test_the_worst_task_model_or_script_stands_in_the_first_sentence(unit: str) -> None:
     parts = [replace(ranked("m", value, 0.1), where=f"test:{unit}={name}") for name, value in (("a", 0.9), ("b", 0.7))]
-    assert f"The worst {unit} is b, 0.70" in verdict_of(made(*GOOD, *parts)).words
+    assert f"The worst {unit} is b, 0.70" in made(*GOOD, *parts).verdict.words
 
 
 def test_a_promise_out_of_reach_does_not_take_away_the_one_that_is_kept() -> None:
     rows = [Figure("m", "role", f"test:promised={at}%", "abstained", *by, 400, 80) for at, by in PROMISES]
-    found = verdict_of(made(*GOOD, *rows))
+    found = made(*GOOD, *rows).verdict
     assert found.answer == YES
     assert "no verdict" not in found.words
 
@@ -124,7 +124,7 @@ def test_however_many_are_tried_where_nothing_is_to_be_found_one_is_seldom_above
             figure(f"m{at}", WITHIN, value, value - 1.99 * error, value + 1.99 * error)  # Student's of 80 games
             for at, value in enumerate(draw.normal(0.5, error, tried))
         ]
-        yes += verdict_of(made(*rows)).answer == YES
+        yes += made(*rows).verdict.answer == YES
     assert yes / worlds <= 0.05
 
 

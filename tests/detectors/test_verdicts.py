@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from liescope.common.report.plain_text import terminal
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
-from liescope.detectors.study.evaluation_report import report, target_sections
+from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.findings import EvaluationResult
 from liescope.detectors.study.metrics import Scored
-from liescope.detectors.study.result import EvaluationResult
 from liescope.detectors.study.verdicts import kept
-from tests.detectors.conftest import Corpus, elsewhere
 
 Found = dict[tuple[str, str], Figure]
 
@@ -53,7 +52,7 @@ def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
     values = {"abstained": 1.0, "deceptive_covered": 1.0, "honest_covered": 1.0}
     assert "It gives no verdict on any of these statements." in shown(evaluation, **values)
     rows = tuple(replace(row, value=values.get(row.metric, row.value)) for row in evaluation.rows)
-    (verdicts,) = (s for s in target_sections(replace(evaluation, rows=rows), "role") if s.name == "role-verdicts")
+    (verdicts,) = (s for s in report(replace(evaluation, rows=rows)).sections if s.name == "verdicts")
     assert "tfidf gives no verdict on any of these statements (test split: 90% promised)." in verdicts.paragraphs
 
 
@@ -88,26 +87,6 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
     for promised in (80, 90, 95):
         row = found[f"test:players:promised={promised}%", "players_covered"]
         assert row.hi >= promised / 100
-
-
-def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -> None:
-    """With several targets, each has its own chapter: the contents listed the same titles again without a word why."""
-    again = tuple(replace(row, target="self") for row in evaluation.rows if row.target == "role")
-    sections = report(replace(evaluation, rows=(*evaluation.rows, *again))).sections
-    assert len({(section.chapter, section.title) for section in sections}) == len(sections)
-    chapters = {section.name.partition("-")[0]: section.chapter for section in sections}
-    for target in ("role", "self"):
-        assert chapters[target].startswith(f"Target {target}: ")
-
-
-def test_models_that_were_not_heard_have_rows_of_their_own(large_model: Path, make_corpus: Corpus) -> None:
-    other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=elsewhere)
-    evaluation = evaluate([large_model], other)
-    found, games = by_place(evaluation.rows), 0
-    for population in ("held-out", "others-in-their-games"):
-        assert (f"all:{population}:promised=90%", "abstained") in found
-        games += found[f"all:{population}:players:answered=100%", "top1"].games
-    assert games == evaluation.statements["game_id"].n_unique()
 
 
 def test_games_count_alike_however_much_is_said() -> None:

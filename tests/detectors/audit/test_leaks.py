@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from liescope.common.statistics import CHANGE
+from liescope.detectors.study.audit_checks import copies, division, missing, scorers, units_of
 from liescope.detectors.study.figures import GAIN, NOTABLE, PLAIN, SERIOUS, Examined, Jackknifed, graded
-from liescope.detectors.study.leaks import copies, division, units_of
-from liescope.detectors.study.missing import missing
 from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.study.shortcuts import scorers
 from liescope.generate.corpus.read import silent_turns
 from tests.detectors.audit.conftest import Plant, Row, Rows
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from liescope.detectors.study.audit_checks import known, scorers, shuffled
 from liescope.detectors.study.checks import dealt, lets_through, reached
 from liescope.detectors.study.controls import (
     K_OF_N,
@@ -21,9 +22,7 @@ from liescope.detectors.study.controls import (
     word_probe,
 )
 from liescope.detectors.study.figures import NOTABLE, PLAIN, SERIOUS, Finding
-from liescope.detectors.study.leaks import shuffled
 from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.study.shortcuts import known, scorers
 from tests.detectors.audit.conftest import Plant, Planted, Row, Rows, each, longer, words
 
 

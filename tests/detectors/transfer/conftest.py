@@ -13,11 +13,11 @@ import pytest
 
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.study.across import Place
-from liescope.detectors.study.corpora import TransferTable
 from liescope.detectors.study.figures import Figure
-from liescope.detectors.study.plans import Trial, plan
-from liescope.detectors.study.schemes import Part
+from liescope.detectors.study.schemes import Fold
 from liescope.detectors.study.transfer_result import TransferResult
+from liescope.detectors.study.trials import Trial, plan
+from liescope.detectors.study.units import UnitTable
 from tests.detectors.conftest import NAMES, Corpus, Rows, elsewhere, sentence
 from tests.detectors.transfer.recording import RecordingDetector
 
@@ -38,7 +38,7 @@ def rows_of(
     ]
 
 
-def each_part(table: TransferTable, by: str) -> Iterator[tuple[Trial, Part]]:
+def each_part(table: UnitTable, by: str) -> Iterator[tuple[Trial, Fold]]:
     """Every part of every trial, in a trial of its own."""
     for trial in plan(table, by, seed=0):
         yield from ((replace(trial, parts=[part]), part) for part in trial.parts)
@@ -103,7 +103,6 @@ def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Pl
 @pytest.fixture
 def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[RecordingDetector]]:
     monkeypatch.setitem(DETECTORS, "recording", "tests.detectors.transfer.recording:RecordingDetector")
-    monkeypatch.setattr(RecordingDetector, "patience", -1)
     RecordingDetector.seen.clear()
     yield RecordingDetector
     RecordingDetector.seen.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,12 +18,10 @@ from tests.detectors.counting import CountingDetector
 
 
 class RecordingDetector(CountingDetector):
-    """Naive Bayes on words, with a grid of two settings. patience: fits until it is interrupted; -1 for no end."""
+    """Naive Bayes on words."""
 
     kind = "recording"
-    grid = MappingProxyType({"context": (0, 1), "smoothing": (1.0, 5.0)})
     seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
-    patience: ClassVar[int] = -1
 
     def fit(
         self,
@@ -33,8 +30,6 @@ class RecordingDetector(CountingDetector):
         groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        if len(self.fits()) == self.patience:
-            raise KeyboardInterrupt
         self.seen.append(("fit", frozenset(e.statement_id for e in examples)))
         return super().fit(examples, y, groups, progress)
 
@@ -52,7 +47,6 @@ class RecordingTables(WholeGameDetector):
 
     kind = "recording-tables"
     options_type = GameOptions
-    grid = MappingProxyType({"moments": (0, 1)})
     seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
 
     def learn(self, lesson: AnsweredQuestions) -> None:

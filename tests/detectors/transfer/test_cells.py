@@ -1,24 +1,28 @@
-"""The figures: worst and mean, slices, what each place says, and what the sentences claim of them."""
+"""The figures: worst and mean, what each place says, and what the sentences claim of them."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope import cli
+from liescope.common.errors import UsageError
 from liescope.common.statistics import GROUPS
 from liescope.common.text import Units
-from liescope.data_cards.tables import TABLES
-from liescope.detectors.study.across import MEAN, SLICES, WORST, Place, _Cell, _together
-from liescope.detectors.study.corpora import read_table
-from liescope.detectors.study.figures import Figure
+from liescope.detectors.study.across import Place, _Cell, _together
+from liescope.detectors.study.figures import MEAN, WORST, Figure
 from liescope.detectors.study.metrics import POOLED, WITHIN
-from liescope.detectors.study.plans import LEFT_OUT, PAIR
 from liescope.detectors.study.transfer import transfer
-from liescope.detectors.study.transfer_result import CHOICES, TransferResult
+from liescope.detectors.study.transfer_result import TransferResult
+from liescope.detectors.study.trials import LEFT_OUT, PAIR
+from liescope.detectors.study.units import read_table
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse, rows_of
+from tests.detectors.transfer.recording import RecordingDetector
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,7 @@ def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(fo
     assert worst.value == min(off.values())
     assert mean.value == pytest.approx(np.mean(list(off.values())))
     assert (mean.lo or 1) < mean.value < (mean.hi or 0)  # type: ignore[operator]
-    assert repr(found).startswith("<TransferResult north, south, east: Trained on one corpus and tested on another, tf")
+    assert repr(found).startswith("<TransferResult: Trained on one corpus and tested on another, tf")
 
 
 def test_a_figure_is_the_auroc_of_its_scores_and_lies_in_its_interval(found: TransferResult, planted: Planted) -> None:
@@ -58,33 +62,10 @@ def test_json_has_the_shape_of_every_study_and_each_finding_rests_on_rows_of_its
     data = found.to_json()
     assert {"findings", "figures", "notes"} <= data.keys()
     assert [*data["figures"][0]] == found.metrics.columns
-    assert [*data["choices"][0]] == [*CHOICES]
     rows = {(row.scorer, row.where, row.metric, row.against) for row in found.rows}
     rests = [row for one in found.findings for row in one.rests_on]
     assert rests
     assert {(row.scorer, row.where, row.metric, row.against) for row in rests} <= rows
-
-
-def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
-    def change(rows: Rows) -> None:
-        for i, game in enumerate(rows["games"]):
-            game["silences"] = int(i == 0)
-            if i % 4 == 0:
-                game["seats"][0]["model"] = "ada"
-            if i % 4 == 1:
-                game["seats"][0]["source"] = "human"
-        for row in rows["statements"][: 6 * 10]:
-            claim = dict.fromkeys(TABLES["claims"].columns) | {"kind": "investigation", "origin": "rules"}
-            rows["claims"].append(claim | {name: row[name] for name in ("statement_id", "game_id", "split")})
-
-    corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
-    found = transfer(corpora, by="corpus", context=0, strength=1.0)
-    parts = {name: rows_of(found, LEFT_OUT, POOLED, test="south", part=name) for name in SLICES}
-    rows = {name: row for name, ((_, row),) in parts.items()}
-    games = {name: row.games for name, row in rows.items()}
-    assert games == {"unheard": 12, "self-play": 12, "disclosure": 10, "no disclosure": 14, "silence": 1}
-    assert rows["silence"].value is not None
-    assert rows["silence"].lo is None  # resamples of one game say nothing
 
 
 def test_a_mean_has_an_interval_where_some_place_is_defined_whatever_games_are_left_out() -> None:
@@ -168,13 +149,55 @@ def test_the_answer_claims_no_more_than_its_intervals_and_names_the_unit(
         Figure("d", "gold", place.where, POOLED, *value, 99, 9)
         for place, value in zip(places, (worst, worst, mean), strict=True)
     ]
-    settings = {"by": ["model"], "detectors": {"d": {}}, "protocols": [PAIR], "labels": []}
-    empty = pl.DataFrame()
-    called = Units.of(["chat"])
     result = TransferResult(
-        tuple(rows), {place.where: place for place in places}, empty, empty, {}, (), called, (), settings
+        rows=tuple(rows),
+        places={place.where: place for place in places},
+        scores=pl.DataFrame(),
+        targets={},
+        sources=(),
+        called=Units.of(["chat"]),
+        settings={"by": ["model"], "detectors": {"d": {}}, "protocols": [PAIR]},
     )
     (answer,) = (one.words for one in result.findings)
     over = "of statements over all conversations, since none has both classes, of"
     assert f"Trained on one model and tested on another, d {said}: it has an AUROC {over}" in answer
     assert "game" not in answer
+
+
+def test_a_folder_with_something_else_is_refused_before_anything_is_fitted(planted: Planted, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="is not a report"):
+        transfer([planted("north")], by="model", out=tmp_path)
+
+
+def test_the_command_prints_in_80_columns_and_its_report_shows_what_is_known_online_and_afterwards(
+    planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpora = [str(planted("north")), str(planted("south", ("bo",), change=reverse))]
+    out = tmp_path / "report"
+    settings = ["--by", "corpus", "--by", "model", "--context", "0", "--strength", "1"]
+    assert cli.main(["transfer", *corpora, *settings, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
+    assert "What else was found" in said
+    assert "control: length" in said
+    assert "has an AUROC of statements within games of 0." in " ".join(said.split())
+    words = (out / "report.md").read_text(encoding="utf-8")
+    assert "| AUROC within games |" in words.partition("## Every figure")[2]
+    assert "| scorer | mean | worst |" in words
+
+
+def test_a_report_without_any_figure_says_why(
+    planted: Planted, tmp_path: Path, recording: type[RecordingDetector]
+) -> None:
+    def honest(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_role"] = False
+
+    corpora = [planted(name, games=4, change=honest) for name in ("north", "south")]
+    transfer(corpora, by="corpus", detector=recording.kind, out=tmp_path / "report")
+    assert recording.seen == []
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "No corpus could be tested by a detector trained on another" in page
+    assert "<svg" not in page.split("<h2")[0]
+    assert "north: all 24 statements are honest" in page

@@ -13,70 +13,41 @@ from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.detector import silent
 from liescope.detectors.material import canaries
-from liescope.detectors.study.corpora import UNITS, TransferTable, read_table
-from liescope.detectors.study.fits import Recipe, _first_of_the_best, fit_all, recipes_of
-from liescope.detectors.study.plans import LEFT_OUT, PAIR, plan
 from liescope.detectors.study.transfer import transfer
+from liescope.detectors.study.trials import LEFT_OUT, PAIR, learned_in, plan
+from liescope.detectors.study.units import UNITS, UnitTable, read_table
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe
 from tests.detectors.conftest import Corpus, Rows
 from tests.detectors.transfer.conftest import Planted, each_part, mixed, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
 
 @pytest.fixture(scope="module")
-def table(planted: Planted) -> TransferTable:
+def table(planted: Planted) -> UnitTable:
     """Two corpora; four models play among themselves, each in one of them."""
     return read_table([planted("north", ("ada", "bo")), planted("south", ("cy", "di"))], "role")
 
 
 @pytest.mark.parametrize("by", ["model", "corpus"])
-def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
-    by: str, table: TransferTable, recording: type[RecordingDetector]
-) -> None:
-    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+def test_no_fit_ever_sees_a_game_that_is_scored(by: str, table: UnitTable, recording: type[RecordingDetector]) -> None:
+    recipe = Recipe(recording.kind, "", TextConfig(), {}, 0)
     frame = table.frame.with_columns(unit=UNITS[by])
     facts = {key: (game, unit) for key, game, unit in frame.select("statement_id", "game_id", "unit").iter_rows()}
     ids = table.frame["statement_id"].to_numpy()
     for trial, fit in each_part(table, by):
         recording.seen.clear()
-        fit_all(table, [trial], [recipe], None, silent)
-        *inner, (last_fit, learned), (last_score, scored) = recording.seen
-        assert (last_fit, last_score) == ("fit", "score")
+        list(learned_in(table, [trial], [recipe], silent))
+        (first, learned), (last, scored) = recording.seen
+        assert (first, last) == ("fit", "score")
         assert learned == set(ids[fit.learn])
         assert scored == set(ids[fit.score])
-        assert inner
-        assert set().union(*(shown for _, shown in inner)) <= learned
         assert not {facts[key][0] for key in learned} & {facts[key][0] for key in scored}
         if trial.protocol == LEFT_OUT:
             assert trial.unit not in {facts[key][1] for key in learned}
-        for (_, rest), (_, held_out) in zip(inner[::2], inner[1::2], strict=True):
-            assert not {facts[key][0] for key in rest} & {facts[key][0] for key in held_out}
 
 
-def test_nothing_is_chosen_that_what_was_given_settles() -> None:
-    """A fixed number of steps leaves no choice of epochs, each of which would cost trainings."""
-    (free,), (settled,) = (recipes_of(["encoder"], None, False, 0, given) for given in ({}, {"max_steps": 5}))
-    assert {setting["epochs"] for setting in free.settings()} == {1.0, 3.0}
-    assert len(settled.settings()) == 1
-
-
-def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where_there_are_several(
-    table: TransferTable, recording: type[RecordingDetector]
-) -> None:
-    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
-    model = dict(table.frame.select("statement_id", "speaker_model").iter_rows())
-    for trial in [trial for trial in plan(table, "model", seed=0) if trial.protocol == LEFT_OUT]:
-        recording.seen.clear()
-        (scores,) = fit_all(table, [trial], [recipe], None, silent)
-        (fit,) = scores.fits
-        assert fit.left_out == "model"
-        assert fit.learned == len(trial.parts[0].learn)
-        assert len(fit.tried) == 4
-        for (_, rest), (_, held_out) in zip(recording.seen[:-2:2], recording.seen[1:-2:2], strict=True):
-            assert not {model[key] for key in rest} & {model[key] for key in held_out}
-
-
-def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: TransferTable) -> None:
+def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: UnitTable) -> None:
     for by in ("model", "corpus"):
         for unit in set(table.units(by)):
             of_unit = [part for trial, part in each_part(table, by) if (trial.protocol, trial.unit) == (PAIR, unit)]
@@ -105,8 +76,6 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
         both = [name for name in set(game[own]) if len(set(table.y[own & (game == name)])) == 2]
         assert within.games == len(both) < pooled.games
         assert within.statements == np.isin(game[own], both).sum()
-        # at each of its tables sits a model that was heard
-        assert not rows_of(found, LEFT_OUT, "auroc", test=model, part="unheard")
 
 
 def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
@@ -146,8 +115,6 @@ def test_people_are_one_source_and_models_another_whether_played_here_or_importe
         ({"by": "model", "target": "truth"}, "unknown target"),
         ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
         ({"by": "model", "epochs": 3.0}, "--epochs"),
-        ({"by": "model", "labels": (0,)}, "--labels"),
-        ({"by": "model", "labels": (5,), "protocols": "pair"}, "--labels"),
     ],
 )
 def test_a_mistake_is_named(arguments: dict[str, object], words: str, planted: Planted) -> None:
@@ -190,7 +157,7 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
 def test_a_model_with_two_names_is_one_unit_and_that_is_said(planted: Planted) -> None:
     found = read_table([planted("north", ("gpt-4.1-mini",)), planted("south", ("openai/gpt-4.1_mini", "cy"))], "role")
     assert set(found.units("model")) == {"cy", "gpt-4.1-mini"}
-    assert set(found.frame["models"].explode()) == set(found.players["speaker_model"]) == {"cy", "gpt-4.1-mini"}
+    assert set(found.players["speaker_model"]) == {"cy", "gpt-4.1-mini"}
     assert any("names of one model" in note for note in found.notes)
 
 
@@ -206,7 +173,7 @@ def test_what_carries_a_canary_is_tested_on_and_never_learned_from(
         canary({name: rows[name] for name in rows} | {"games": rows["games"][::2]})
 
     corpora = [planted("open"), planted("marked", ("bo",), change=canary), planted("half", ("cy",), change=half)]
-    found = transfer(corpora, by="corpus", detector=recording.kind, labels=[2], context=0, smoothing=1.0)
+    found = transfer(corpora, by="corpus", detector=recording.kind, context=0, smoothing=1.0)
     marked = set[str]()
     for corpus, count in zip(corpora[1:], (24, 12), strict=True):
         games = set(canaries(corpus)["game_id"])
@@ -239,20 +206,3 @@ def test_the_label_of_the_source_is_learned_where_there_is_no_other(tmp_path: Pa
     found = transfer([tmp_path / "one", tmp_path / "two"], by="corpus", context=0, strength=1.0)
     assert found.targets == {"one": "gold", "two": "gold"}
     assert found.metrics["value"].count()
-
-
-@pytest.mark.parametrize(
-    ("each", "chosen"),
-    [
-        ([[0.70, 0.72], [0.72, 0.71], [0.71, 0.73]], 0),  # better by less than its standard error: the first stands
-        ([[0.60, 0.72], [0.62, 0.71], [0.61, 0.73]], 1),
-        ([[0.70, np.nan], [0.72, np.nan], [0.71, np.nan]], 0),
-        ([[np.nan, 0.6, 0.6], [np.nan, 0.7, 0.7], [0.8, 0.5, 0.5]], 1),
-        ([[np.nan, np.nan], [np.nan, np.nan]], 0),
-        ([[0.6, 0.7]], 1),
-    ],
-)
-def test_what_holds_a_detector_back_less_must_be_better_by_more_than_a_standard_error(
-    each: list[list[float]], chosen: int
-) -> None:
-    assert _first_of_the_best(np.array(each)) == chosen

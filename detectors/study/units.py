@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import one_name, taken_as_one
-from liescope.common.statistics import Bools
+from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE, Progress
 from liescope.detectors.examples import (
@@ -31,9 +31,7 @@ from liescope.detectors.material import NOBODY_TRAINS, NOT_TO_BE_LEARNED, canari
 from liescope.detectors.study.controls import K_OF_N, with_k_of_n
 from liescope.detectors.suite import NotHad, Suite, opened
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
-from liescope.games.game_registry import roles_of
 from liescope.generate.corpus import Corpus, as_corpus, check, collected, read
-from liescope.labeling.ledger import RULES
 
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
@@ -73,20 +71,17 @@ def at_hand(suite: Suite, progress: Progress) -> tuple[list[TableCorpus], list[s
 
 
 @dataclass(frozen=True, slots=True)
-class TransferTable:
+class UnitTable:
     """n statements of all splits of some corpora, in order of play, and m players.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
     same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
     label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
-    task, family and learn (of its corpus), position (in its game), k_of_n, seat (the speaker's row in players), for
-    each language model whose ratings came with the corpora, which sat in no game, `JUDGED` and its name, and, of its
-    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
-    not defined).
+    task, family and learn (of its corpus), position (in its game), k_of_n, and for each language model whose ratings
+    came with the corpora, which sat in no game, `JUDGED` and its name.
     players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
-    player, deceives (null where it is not known), villager (whether its role is to know nothing) and killed (at night;
-    whom the table votes out is not).
+    player, deceives (null where it is not known) and killed (at night; whom the players vote out is not).
     transcripts: by game_id; targets: of each corpus; notes: what was left out. games: (n,), `siblings`, which are never
     parted; y: (n,), False where the target is not known; labelled, learnable: (n,), whether it is, and whether a
     detector may learn it.
@@ -122,13 +117,17 @@ class TransferTable:
         """Where scores of some statements and of the players of their games stand among all n + m."""
         return np.concatenate([rows, self.frame.height + self.seats(rows)])
 
+    def nothing(self) -> Floats:
+        """(n + m,): no scores yet."""
+        return np.full(self.frame.height + self.players.height, np.nan)
+
     @property
     def called(self) -> Units:
         """What its statements and games are called."""
         return Units.of(self.frame["game"].unique())
 
 
-def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: str | Sequence[str]) -> TransferTable:
+def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: str | Sequence[str]) -> UnitTable:
     """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart; each
     corpus's own or usual target where none is given.
 
@@ -173,12 +172,9 @@ def read_table(corpora: Sequence[str | os.PathLike[str] | TableCorpus], target: 
         raise UsageError(f"{carry_a_canary(pl.concat(marked))}: {NOT_TO_BE_LEARNED}")
     models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
     named = pl.col("speaker_model").replace(one_name(models))
-    each = pl.col("models").list.eval(pl.element().replace(one_name(models)))
-    seat = players.select("game_id", speaker="player").with_row_index("seat")
-    table = table.with_columns(named, each).join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
     known = table["y"].is_not_null()
-    return TransferTable(
-        table,
+    return UnitTable(
+        table.with_columns(named),
         players.with_columns(named),
         transcripts,
         targets,
@@ -212,14 +208,12 @@ def _drawn(games: pl.Series, most: int) -> pl.Series:
 
 
 def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: str, marked: pl.Series) -> pl.DataFrame:
-    """The columns of `TransferTable.frame` and those that examples are made of. marked: games that carry a canary."""
-    name, people = pl.lit(one.name), pl.col("people")
-    statements = with_k_of_n(statements, target)
-    for key, facts in (("game_id", _games(corpus)), ("statement_id", _judged(corpus))):
-        statements = statements.join(facts, on=key, how="left", maintain_order="left")
-    return statements.select(
+    """The columns of `UnitTable.frame` and those that examples are made of. marked: games that carry a canary."""
+    name = pl.lit(one.name)
+    rated = with_k_of_n(statements, target).join(_judged(corpus), on="statement_id", how="left", maintain_order="left")
+    return rated.select(
         *("statement_id", "game", "speaker", "speaker_model", "text", "names", "audience", "label_role", "position"),
-        *(K_OF_N, "silent", "disclosed", f"^{JUDGED}.*$"),
+        *(K_OF_N, f"^{JUDGED}.*$"),
         **{key: pl.concat_str(name, pl.lit("/"), key) for key in ("game_id", "siblings")},
         corpus=name,
         source=pl.col("source").replace("imported", "model"),
@@ -229,30 +223,6 @@ def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: s
         target=pl.lit(target),
         y=pl.col(target_column(target)),
         canary=pl.col("game_id").is_in(marked.implode()),
-        models=pl.when(~people).then("models"),
-        self_play=pl.when(~people).then(pl.col("models").list.n_unique() == 1),
-    )
-
-
-def _games(corpus: Corpus) -> pl.DataFrame:
-    """game_id, people (whether any sit at the table), silent, and disclosed: whether, by the rules, somebody claims to
-    be the detective or to have investigated; null for rules under which nobody ever does.
-    """
-    claims = read(corpus, "claims").filter(pl.col("origin") == RULES)
-    own_role = (
-        (pl.col("kind") == "role")
-        & (pl.col("polarity") == "affirmed")
-        & pl.col("object").is_in(sorted(roles_of(lambda game: game.investigators)))
-        & (pl.col("subject") == pl.col("speaker"))
-    )
-    claimed = collected(claims.filter((pl.col("kind") == "investigation") | own_role).select("game_id"), corpus)
-    disclosing = pl.col("game_id").is_in(claimed["game_id"].implode())
-    games = collected(read(corpus, "games").select("game_id", "game", "seats", "silences"), corpus)
-    return games.select(
-        "game_id",
-        people=pl.col("seats").list.eval(pl.element().struct.field("source")).list.contains("human"),
-        silent=pl.col("silences") > 0,
-        disclosed=pl.when(disclosing.any().over("game")).then(disclosing),
     )
 
 
@@ -267,7 +237,7 @@ def _judged(corpus: Corpus) -> pl.DataFrame:
 
 
 def _players(corpus: Corpus, called: str) -> pl.DataFrame:
-    """The players of all games of a corpus, game after game, with the columns of `TransferTable.players`."""
+    """The players of all games of a corpus, game after game, with the columns of `UnitTable.players`."""
     name, seat = pl.lit(called), pl.col("seat").struct
     games = collected(read(corpus, "games").select("game_id", "game", seat="seats"), corpus)
     seats = games.sort("game_id", maintain_order=True).explode("seat").drop_nulls("seat")
@@ -280,7 +250,6 @@ def _players(corpus: Corpus, called: str) -> pl.DataFrame:
         source=seat.field("source").replace("imported", "model"),
         player=seat.field("name"),
         deceives=seat.field("deceives"),
-        villager=seat.field("role").is_in(sorted(roles_of(lambda game: game.bystanders))).fill_null(value=False),
         killed=seat.field("fate").eq(KILLED).fill_null(value=False),
     )
 

@@ -1,0 +1,308 @@
+"""What an audit looks at: what scorers reach that know one thing each, what leaks, and who is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from liescope.detectors.detector import ROLE
+from liescope.detectors.examples import keeps_reasoning
+from liescope.detectors.study import checks
+from liescope.detectors.study.audited import Audited, ranked
+from liescope.detectors.study.controls import (
+    BEST_MARK,
+    BEST_WORD,
+    CONTROLS,
+    K_OF_N,
+    LENGTH,
+    NAME_AND_WORDS,
+    OPENING,
+    OPENINGS,
+    OTHERS,
+    REASONING_LENGTH,
+    ROLE_ORACLE,
+    WORDS,
+    WORDS_NAMED,
+    WORDS_WITHOUT_ROLES,
+    fitted_on,
+    most_telling,
+    reading,
+)
+from liescope.detectors.study.figures import (
+    BEYOND_CHANCE,
+    CHANCE,
+    COPIED,
+    GAIN,
+    NOTABLE,
+    PLAIN,
+    SERIOUS,
+    UNEVEN,
+    Examined,
+    Figure,
+    Finding,
+    Jackknifed,
+    graded,
+)
+from liescope.detectors.study.metrics import POOLED, SHARE
+from liescope.detectors.study.schemes import by_group
+from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
+from liescope.detectors.study.tokens import MARK
+from liescope.detectors.textualize import TextConfig
+from liescope.generate.corpus.read import silent_turns
+
+_NOTHING = "a detector at {value:.2f} may have learned nothing more"
+SHORTCUTS = {
+    **dict.fromkeys((LENGTH, "form", "position", "round", "audience"), _NOTHING),
+    "model_identity": "a detector at {value:.2f} may know only who writes how",
+    "name": "roles are not dealt evenly to names",
+    "game": "a detector at {value:.2f} may know only the rules",
+    "task": "a detector at {value:.2f} may know only what was asked",
+    OTHERS: "a detector that reads context can repeat what the others think",
+    K_OF_N: "a detector at {value:.2f} over all games may know nothing within one",
+    ROLE_ORACLE: "this target can be had by finding out roles, without reading for lies",
+}
+"""Controls that do not read what is said, and what follows for detectors if they do well."""
+READINGS = (WORDS_NAMED, WORDS, WORDS_WITHOUT_ROLES, OPENINGS, NAME_AND_WORDS, BEST_WORD, BEST_MARK)
+WORDS_BEYOND = BEYOND_CHANCE[1], 0.35
+"""A word may tell by what it means, so that more is asked of it."""
+_SHARE = "what share of a game's labelled statements is deceptive, and not which"
+_MOST_OF_IT = 0.8  # of what all words reach beyond chance, which openings must certainly exceed to be told
+
+
+def known(data: Audited) -> list[str]:
+    """The controls that can differ between statements here."""
+    found = [name for name in (*SHORTCUTS, *READINGS) if CONTROLS[name].knows(data.labelled)]
+    return [name for name in found if (name, data.target) != (ROLE_ORACLE, ROLE)]
+
+
+def scorers(data: Audited) -> Examined:
+    """What every control reaches wherever it is scored, and what follows; the sentences are about the first place."""
+    places, names = list(data.schemes), known(data)
+    reached = {where: {name: data.reached(name, where) for name in names} for where in places}
+    figures = {
+        (name, at): reached[at][name].figure(CONTROL + name, data.target, at, POOLED) for name in names for at in places
+    }
+    found = [
+        Finding(data.units.say(words), tuple(figures[name, places[0]] for name in about), severity)
+        for severity, words, *about in (*_of_shortcuts(reached[places[0]], data), *_of_words(reached[places[0]], data))
+    ]
+    return Examined(list(figures.values()), found)
+
+
+def _of_shortcuts(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, ...]]:
+    """Severity, sentence, and the control that it is about."""
+    for name, moral in SHORTCUTS.items():
+        severity = graded(own[name].certain - CHANCE, BEYOND_CHANCE) if name in own else PLAIN
+        if severity == PLAIN:
+            continue
+        if name == OTHERS and not data.units.are_games:
+            moral = "a detector that reads context can judge what was asked in place of the answer"
+        knows = _SHARE if name == K_OF_N and data.target != ROLE else CONTROLS[name].words
+        said = f"A scorer that knows only {knows} reaches AUROC {own[name]:.3f}"
+        blames = name != K_OF_N  # which is alike for all of a game, so that it tells no lie
+        yield severity if blames else PLAIN, f"{said}: {moral.format(value=own[name].value)}.", name
+
+
+def _of_words(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, ...]]:
+    """Severity, sentence, and the controls that it is about."""
+    if WORDS not in own:
+        return
+    words, named, unnamed, first = (own[name] for name in (WORDS, WORDS_NAMED, WORDS_WITHOUT_ROLES, OPENINGS))
+    yield PLAIN, f"A statement's own words, names masked, reach AUROC {words:.3f}.", WORDS
+    if (severity := graded((named - words).certain, GAIN)) != PLAIN:
+        gained = f"Names in the text add {named - words:.3f}: they tell who was dealt which role."
+        yield severity, gained, WORDS_NAMED, WORDS
+    if (severity := graded((words - unnamed).certain, GAIN)) != PLAIN:
+        lost = f"Of that, {words - unnamed:.3f} hangs on words for roles and teams, and is lost in a game with others."
+        yield severity, lost, WORDS_WITHOUT_ROLES, WORDS
+    surplus = Jackknifed(first.values - CHANCE - _MOST_OF_IT * (words.values - CHANCE), first.statements, first.games)
+    if words.certain > CHANCE + BEYOND_CHANCE[0] and surplus.certain > 0:
+        part = (first.value - CHANCE) / (words.value - CHANCE)
+        alike = (
+            f"The first {OPENING} words alone reach AUROC {first:.3f}, {part:.0%} of what all words reach beyond "
+            "chance: the statements of one class begin alike."
+        )
+        yield NOTABLE, alike, OPENINGS, WORDS
+    said = set[str]()
+    for name in (BEST_WORD, BEST_MARK):
+        if (best := most_telling(data.labelled, data.target, marks=name == BEST_MARK)) is None:
+            continue
+        token, lies, others = best
+        severity = graded(own[name].certain - CHANCE, BEYOND_CHANCE if token.kind == MARK else WORDS_BEYOND)
+        if token.unusual and severity == PLAIN and own[name].certain > CHANCE:
+            severity = NOTABLE
+        if token.words in said or (severity == PLAIN and name == BEST_MARK):
+            continue
+        said.add(token.words)
+        what = f"{token.words[0].upper()}{token.words[1:]} alone: AUROC {own[name]:.3f}"
+        why = "No other tells more; it may tell by what it means"
+        if severity != PLAIN:
+            why = "Whether the speakers or the making of the corpus put it there is for a reader to find out"
+        if token.unusual:
+            why = "Nobody types such a character: what wrote or changed these texts put it there"
+        yield severity, f"{what}, in {lies} deceptive and {others} honest {data.units.statements}. {why}.", name
+
+
+_KEPT = 30  # statements with reasoning, below which nothing is said of it
+
+
+def reasoning(data: Audited) -> Examined:
+    """What reasoning reaches, with words for roles and without, on the labelled statements that keep some; games held
+    out. Nothing where too few keep any.
+    """
+    keeps = data.texts.select(keeps_reasoning()).to_series().to_numpy()
+    kept, where = keeps & data.known, f"{OUT_OF_FOLD}:with reasoning"
+    if kept.sum() < _KEPT or len(np.unique(data.y[kept])) < 2:
+        return Examined()
+    table, scheme = data.texts.filter(pl.Series(kept)), data.by_game.among(data.texts["statement_id"].filter(kept))
+    made = {
+        "words, where there is reasoning": CONTROLS[WORDS].made,
+        "length of the reasoning": CONTROLS[REASONING_LENGTH].made,
+        "reasoning": reading(TextConfig(view="reasoning")),
+        "reasoning, words for roles masked": reading(TextConfig(view="reasoning", mask_role_words=True)),
+    }
+    figures, reached = list[Figure](), list[Jackknifed]()
+    for name, make in made.items():
+        score = np.full(len(kept), np.nan)
+        score[kept] = scheme.scores(make(table, data.seed), data.step)
+        reached.append(data.auroc(score))
+        figures.append(data.row(name, where, reached[-1]))
+    words, length, thought, masked = reached
+    share = data.share_of(data.labelled, keeps[data.known])
+    figures.append(share.figure(f"labelled {data.units.statements}", data.target, "that keep reasoning", SHARE))
+    said = (
+        f"{share.value:.1%} of the labelled statements keep what their speaker thought. On these, reasoning reaches "
+        f"AUROC {thought:.3f}, its length alone {length:.3f}, the words {words:.3f}."
+    )
+    findings = [Finding(data.units.say(said), tuple(figures), PLAIN)]
+    if (severity := graded((lost := thought - masked).certain, GAIN)) != PLAIN:
+        figures.append(data.row("reasoning", where, lost, against="reasoning, words for roles masked"))
+        hangs = f"{lost:.3f} of the AUROC of reasoning hangs on words for roles and teams: thoughts that name the"
+        findings.append(
+            Finding(f"{hangs} speaker's role can be learned in place of lies.", tuple(figures[-1:]), severity)
+        )
+    return Examined(figures, findings)
+
+
+UNITS = {"batch": "batches", "prompt_version": "prompt versions", "run": "runs"}
+"""What games can have in common beside their rules: the column, and what several are called."""
+_DIVISIONS = 5
+"""Two copies that are always held out together are never found, which hardly happens in so many."""
+
+
+def copies(data: Audited) -> Examined:
+    """What is scored and repeats what was learned from then, names masked, and what words reach on the rest."""
+    name, plan = CONTROL + WORDS, ScoringPlan(OUT_OF_FOLD, seed=data.seed)
+    scores = data.by_game.table(data.probe(WORDS), name, data.target, data.step)
+    divisions = by_group(data.texts["statement_id"], data.groups, data.y, data.known, data.seed, _DIVISIONS)
+    for found in checks.copies({name: None}, scores, data.texts, plan, divisions):
+        (rest,) = found.figures
+        many = 1 - rest.statements / data.known.sum() > COPIED[0]
+        severity = SERIOUS if found.bad else NOTABLE if many else PLAIN
+        *games, shared = found.sentences
+        words = f"{shared} On the rest, words reach an AUROC of {rest:.3f}."
+        return Examined(found.figures, [Finding(one, found.figures, severity) for one in (*games, words)])
+    return Examined()
+
+
+def division(data: Audited) -> Examined:
+    """What words reach with whole batches, prompt versions or runs held out; and, with the speaker's name, with
+    statements held out instead of games, unless each is a game of its own.
+    """
+    figures, findings = list[Figure](), list[Finding]()
+    several = len(np.unique(data.groups[data.known])) < data.known.sum()
+    for unit in units_of(data) + ["statement_id"] * int(several):
+        control, how = (WORDS, f"whole {UNITS[unit]} held out") if unit in UNITS else (NAME_AND_WORDS, "by statement")
+        scheme, where = data.held_out(data.texts[unit].to_numpy().astype(np.str_)), f"{OUT_OF_FOLD}:{how}"
+        score = data.scores(control, scheme)
+        if not np.isfinite(score[data.known]).all():
+            words = f"Whole {UNITS[unit]} cannot be held out: what is left then has labels of one class alone."
+            findings.append(Finding(words, (), NOTABLE))
+            continue
+        divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
+        by_game = data.auroc(data.scores(control, as_many))
+        if unit in UNITS:
+            gain, less, higher = by_game - divided, f"{OUT_OF_FOLD} less {where}", by_game
+            words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
+            cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
+        else:
+            gain, less, higher = divided - by_game, f"{where} less by game", divided
+            words = (
+                f"By statement, not by game, names and words reach AUROC {divided:.3f} instead of {by_game.value:.3f}"
+            )
+            cause = f", {gain:.3f} from leakage alone: statements of one game give each other away"
+        mine = data.row(control, where, divided), data.row(control, less, gain, against=control)
+        severity = graded(min(gain.certain, higher.certain - CHANCE), GAIN)  # what is not found is no leak
+        figures += mine
+        findings.append(Finding(data.units.say(f"{words}{cause * (severity != PLAIN)}."), mine, severity))
+    return Examined(figures, findings)
+
+
+def units_of(data: Audited) -> list[str]:
+    """The units that tell some games apart, each division of the games once."""
+    found: dict[tuple[int, ...], str] = {}
+    for unit in UNITS:
+        values = data.labelled[unit]
+        if values.n_unique() > 1 and not values.has_nulls():
+            found.setdefault(tuple(values.rank("dense").to_list()), unit)
+    return list(found.values())
+
+
+def shuffled(data: Audited) -> Examined:
+    """What words reach on labels dealt to other games: what the protocol finds where nothing is to be found."""
+    plan = ScoringPlan(OUT_OF_FOLD, seed=data.seed)
+    found = checks.shuffles(data.texts, data.by_game, data.target, plan, lambda *_: data.step())
+    if found is None:
+        return Examined()
+    plain = f"With labels dealt to other games, where nothing can be found, words reach AUROC {found.figures[0]:.2f}."
+    words = found.sentences or (data.units.say(plain),)
+    return Examined(found.figures, [Finding(one, found.figures, SERIOUS if found.bad else PLAIN) for one in words])
+
+
+_NAMED = 30  # statements or turns of a group that a sentence names, at least
+_WHO = {"speaker_model": "model", "speaker_role": "role"}
+
+
+def missing(data: Audited) -> Examined:
+    """Whose labels, texts or turns are missing: an alarm where the model or the role alone tells which."""
+    spoken, units = data.spoken, data.units
+    if not units.are_games:  # what a user or a system prompt says has no label, and is no loss
+        roles = spoken.filter(~pl.col("missing"))["speaker_role"].unique()
+        spoken = spoken.filter(pl.col("speaker_role").is_in(roles.implode()))
+    losses = (
+        (f"no {data.target} label", "missing", spoken.filter(~pl.col("lost")), units.statements),
+        ("a lost text", "lost", spoken, units.statements),
+        ("silence instead of a statement", "silent", silent_turns(spoken, data.games), "turns to speak"),
+    )
+    figures, findings = list[Figure](), list[Finding]()
+    for what, column, table, of in losses:
+        if table.is_empty() or not table[column].any():
+            continue
+        everyone, uneven = data.share_of(table, table[column].to_numpy()), list[Finding]()
+        words = f"{everyone:.1%} of the {of} have {what}"
+        figures.append(everyone.figure(what, data.target, "all", SHARE))
+        for by, who in _WHO.items():
+            told = _knowing(by, table, column, data)
+            figures.append(told.figure(CONTROL + who, what, "all", POOLED))
+            shares = table.group_by(by).agg(pl.col(column).mean(), pl.len()).filter(pl.col("len") >= _NAMED)
+            most = shares.sort(column, by)[by].to_list()[-1:]
+            if (severity := graded(told.certain - CHANCE, UNEVEN)) != PLAIN and most:
+                sentence = (
+                    f"{words}, but not the same share for every {who}: most of {who} {most[0] or 'unknown'} (knowing "
+                    f"only the {who} tells which, AUROC {told:.2f}), of whom the other figures say least."
+                )
+                uneven.append(Finding(sentence, tuple(figures[-1:]), severity))
+        whose = "model and role" if units.are_games else "model"
+        overall = next(row for row in figures if (row.scorer, row.metric) == (what, SHARE))
+        findings += uneven or [Finding(f"{words}, about as many for every {whose}.", (overall,), PLAIN)]
+    return Examined(figures, findings)
+
+
+def _knowing(by: str, table: pl.DataFrame, column: str, data: Audited) -> Jackknifed:
+    """How well one column alone tells what is missing, with whole games held out."""
+    y, groups = table[column].to_numpy(), table["game_id"].to_numpy().astype(np.str_)
+    probe = fitted_on(pl.col(by).fill_null(""), one_hot=True)(table, data.seed)
+    scheme = by_group(table["game_id"], groups, y, np.ones(len(y), dtype=bool), data.seed, 1)
+    return ranked(y, scheme.scores(probe, data.step), groups, data.seed)
