@@ -20,11 +20,10 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.reading import Strict
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
 from liescope.detectors.view.joint_posterior import seated
 
 LEVELS = tuple(percent / 100 for percent in range(50, 100))

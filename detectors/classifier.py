@@ -25,10 +25,10 @@ from liescope.common.folders import replacing
 from liescope.common.reading import read_json
 from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import Confidence
-from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.examples import GOLD, WORDS, Example, Labelled, summary, target_column
 from liescope.detectors.learned_from import LearnedStatements
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.material import NOT_TO_BE_LEARNED
 from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts
 from liescope.detectors.own_rows import OWN_NAME

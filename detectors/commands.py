@@ -90,8 +90,7 @@ def score(
 
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
-    from liescope.detectors.display import score_lines
-    from liescope.detectors.scoring import opened, rows_of, score_file
+    from liescope.detectors.scoring import opened, rows_of, score_file, score_lines
 
     texts = None if texts == ["-"] else texts
     if texts and file:

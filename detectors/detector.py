@@ -42,9 +42,6 @@ Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is to do)."""
 
 
-TRAIN_AGAIN = "train the detector again"
-"""What to do about a model folder that is damaged."""
-
 ROLE = "role"
 """The target whose labels are the players': who deceives."""
 
@@ -120,8 +117,10 @@ class Detector(ABC):
         """The Hub id of the encoder that it builds on, if it has one."""
         return None
 
-    def published_beside(self) -> Mapping[str, Path]:
-        """Files that are published beside its own, so that its library opens the repository: path there to file."""
+    def published_beside(self, scratch: Path) -> Mapping[str, Path]:  # noqa: ARG002
+        """Files that are published beside its own, so that its library opens the repository: path there to file.
+        scratch: an empty folder for those that have to be made.
+        """
         return {}
 
     def verbatim(self) -> bool:

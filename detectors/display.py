@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
-
-import polars as pl
 
 from liescope.common.report.contents import Report
 from liescope.common.report.plain_text import terminal, terminal_table, wrapped
@@ -16,8 +14,6 @@ from liescope.detectors.study.evaluation_report import in_short, place_words
 from liescope.detectors.study.metrics import HEADLINE
 from liescope.detectors.study.scores import scripted_warning
 from liescope.detectors.training import TrainResult
-
-_FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
 
 
 def training_lines(result: TrainResult) -> Iterator[str]:
@@ -63,33 +59,3 @@ def report_lines(result: Written) -> Iterator[str]:
     """The report in short, and its files."""
     yield from terminal(result.told) if result.told else ()
     yield from (plain(str(path)) for path in result.files)
-
-
-def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below one that is
-    flagged and has no verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut,
-    and the verdict says why it abstains.
-    """
-    for row in table.iter_rows(named=True):
-        above = [words for column, words in _FLAGS.items() if row.get(column)]
-        score = "–" if row["score"] is None else f"{row['score']:.3f}"
-        flag = row["score_null"] or (above[0] if above else "not flagged")
-        verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
-        why = row.get("abstains")
-        if width is None:
-            yield f"{score}\t{flag}\t{f'{verdict} ({why})' if why else verdict}\t{text}"
-        else:
-            yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
-            yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
-        yield from reason_lines(row.get("reasons") or (), width)
-
-
-def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:
-    """Indented lines, below that of their score."""
-    for reason in reasons:
-        line = f"    {plain(reason)}"
-        yield line if width is None else _cut(line, width)
-
-
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -20,8 +20,8 @@ from liescope.common.text import CHAT, OF_GAMES, TEXT, Units
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
-from liescope.generate.corpus import Corpus, collected, read
 from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)

@@ -7,6 +7,7 @@ with games as units, which is exact whatever their number. Where it fails nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,14 +16,13 @@ from typing import Self
 
 import numpy as np
 import polars as pl
-from scipy.special import logit
 
 from liescope.common.reading import Reading, read_parquet
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import TRAIN_AGAIN
+from liescope.common.statistics import Bools, Floats, logit
 from liescope.detectors.examples import Example
-from liescope.detectors.logistic import numbers
+from liescope.detectors.logistic import TRAIN_AGAIN, numbers
 from liescope.detectors.textualize import TextConfig, View, textualize
+from liescope.detectors.tf_idf import hashed
 
 ALPHA = 0.01
 """How often texts of exchangeable games are taken for others."""
@@ -85,12 +85,10 @@ def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:
     """(n, features): the words of what the view shows of each statement, names masked, hashed and of length 1; how many
     they are; its score and the square of it, as log-odds.
     """
-    from sklearn.feature_extraction.text import HashingVectorizer
-
     if not examples:
         return np.empty((0, _WIDTH))
     texts = [textualize(example, TextConfig(view=view)) for example in examples]
-    words = HashingVectorizer(n_features=_WORDS, token_pattern=r"(?u)\b\w+\b").transform(texts).toarray()
+    words = hashed([re.findall(r"\w+", text.lower()) for text in texts], _WORDS)
     odds = logit(np.clip(score, _EDGE, 1 - _EDGE))
     count = np.log1p([len(text.split()) for text in texts])
     return np.column_stack([words, odds, odds**2, count]).astype(np.float32).astype(np.float64)

@@ -18,14 +18,26 @@ _FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
 def fold_of(y: Bools, groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
-    """(n,): the fold each statement is held out in, the same for all statements of a game."""
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
-    fold = np.empty(len(y), dtype=np.int64)
-    for number, (_, held_out) in enumerate(splitter.split(np.zeros(len(y)), y, groups)):
-        fold[held_out] = number
-    return fold
+    """(n,): the fold each statement is held out in, the same for all statements of a game, with as many of either class
+    in each as the games allow: greedily, the most one-sided games first, as scikit-learn's StratifiedGroupKFold deals.
+    """
+    _, group = np.unique(groups, return_inverse=True)
+    order = np.arange(group.max() + 1)
+    np.random.RandomState(seed).shuffle(order)
+    counts = np.stack([np.bincount(group[y == label], minlength=len(order)) for label in (False, True)], axis=1)[order]
+    total, dealt = counts.sum(axis=0), np.zeros((folds, 2))
+    fold = np.empty(len(order), dtype=np.int64)
+    for at in np.argsort(-counts.std(axis=1), kind="stable"):
+        tried = dealt + np.eye(folds)[:, :, None] * counts[at]
+        uneven, sizes = (tried / total).std(axis=1).mean(axis=1).tolist(), dealt.sum(axis=1).tolist()
+        best = 0
+        for one in range(1, folds):
+            level = math.isclose(uneven[one], uneven[best], rel_tol=1e-5, abs_tol=1e-8)
+            if uneven[one] < uneven[best] or (level and sizes[one] < sizes[best]):
+                best = one
+        dealt[best] += counts[at]
+        fold[order[at]] = best
+    return fold[group]
 
 
 def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) -> Floats:

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData
 from liescope.common.reading import read_parquet
 from liescope.common.statistics import Bools
-from liescope.detectors.detector import TRAIN_AGAIN
 from liescope.detectors.examples import Example
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.tf_idf import murmur
 
 ALIKE = 0.8
 """The Jaccard similarity of their 5-character shingles from which two texts are near copies."""
@@ -31,7 +32,8 @@ SHORT = 5
 BANDS, ROWS = 20, 5
 """Of the hashes of a text: a pair of similarity 0.8 shares a band of five with probability 0.9996."""
 
-_SHINGLE = 5
+_SHINGLE, _BUCKETS = 5, 2**20
+_TEXTS_AT_ONCE = 4096
 _COMMON = 20  # games beyond which a text says nothing about which one was copied
 _SAME, _WHOLE = 3, 0.8  # statements that a copied game shares at least, and the share of both games
 _PRIME = (1 << 31) - 1
@@ -81,25 +83,24 @@ def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-def shingled(texts: Sequence[str]) -> Any:
-    """The 5-character pieces of texts, as a sparse matrix of their hashes."""
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    size = (_SHINGLE, _SHINGLE)
-    counting = HashingVectorizer(analyzer="char", ngram_range=size, binary=True, norm=None, alternate_sign=False)
-    return counting.transform(texts).tocsr()
-
-
-def signatures(shingles: Any, seed: int) -> NDArray[np.int64]:
-    """(bands, rows, n): for each text, the least value of each hash over its shingles."""
+def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
+    """(hashes, n): for each text, the least value of each hash over its 5-character pieces. Each has at least one."""
     draw = np.random.default_rng(seed)
-    factors, shifts = draw.integers(1, _PRIME, BANDS * ROWS), draw.integers(0, _PRIME, BANDS * ROWS)
-    values, starts = shingles.indices.astype(np.int64), shingles.indptr[:-1]
-    least = [
-        np.minimum.reduceat((values * factor + shift) % _PRIME, starts)
-        for factor, shift in zip(factors, shifts, strict=True)
-    ]
-    return np.stack(least).reshape(BANDS, ROWS, -1)
+    factors, shifts = draw.integers(1, _PRIME, _HASHES), draw.integers(0, _PRIME, _HASHES)
+    found = np.empty((_HASHES, len(texts)), dtype=np.int64)
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        part = [_pieces(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
+        every = sorted(set[str]().union(*part))
+        place, code = {piece: at for at, piece in enumerate(every)}, np.abs(murmur(every)) % _BUCKETS
+        values = code[[place[piece] for pieces in part for piece in pieces]]
+        starts = np.cumsum([0, *map(len, part)])[:-1]
+        for row, factor, shift in zip(found, factors, shifts, strict=True):
+            row[start : start + len(part)] = np.minimum.reduceat((values * factor + shift) % _PRIME, starts)
+    return found
+
+
+def _pieces(text: str) -> set[str]:
+    return {text[at : at + _SHINGLE] for at in range(len(text) - _SHINGLE + 1)}
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,7 @@ def _hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
 def _sketches(texts: Sequence[str]) -> Sketches:
     if not texts:
         return np.zeros((0, _HASHES), dtype=np.uint8)
-    found = signatures(shingled(texts), _SEED).reshape(_HASHES, len(texts))
-    return np.ascontiguousarray((found & 0xFF).T.astype(np.uint8))
+    return np.ascontiguousarray((signatures(texts, _SEED) & 0xFF).T.astype(np.uint8))
 
 
 def _bands(sketch: Sketches) -> list[NDArray[np.uint64]]:

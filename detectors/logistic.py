@@ -1,46 +1,23 @@
-"""Logistic regressions, and how to read one from an untrusted file.
-
-Only numbers and words are read from such a file. They are copied into estimators made here from the detector's own
-options, so that no setting in the file (a pattern, a file name to read, a function) takes effect.
-"""
+"""Logistic regressions: learned with scipy's L-BFGS, saved as plain numbers, scored with numpy alone."""
 
 from __future__ import annotations
 
 import sys
-import warnings
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import UsageError
 from liescope.common.reading import Reading
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import TRAIN_AGAIN
+from liescope.common.statistics import Bools, Floats, expit
 
+TRAIN_AGAIN = "train the detector again"
+"""What to do about a model folder that is damaged."""
 _WRAPPER = "sklearn.externals.array_api_compat.torch"
-_LARGEST = 2**30  # bytes; a TF-IDF of 24,000 features takes 20 MB
-
-
-def logistic(strength: float, seed: int = 0) -> Any:
-    """Logistic regression without class weights, so that its probabilities stay calibrated. strength: scikit-learn's C,
-    the inverse of the L2 penalty.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=strength, max_iter=2000, random_state=seed)
-
-
-def scaled_logistic(strength: float, seed: int = 0) -> Any:
-    """An unfitted pipeline for features of any size: `scale`, `head`."""
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return Pipeline([("scale", StandardScaler()), ("head", logistic(strength, seed))])
 
 
 def one_thread() -> Any:
@@ -52,67 +29,32 @@ def one_thread() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-def fit_quietly(model: Any, features: Any, y: Bools) -> None:
-    """Fit; raises UsageError if the solver stops before it has converged."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("error", ConvergenceWarning)
-        try:
-            model.fit(features, y)
-        except ConvergenceWarning as error:
-            raise UsageError(
-                "the logistic regression did not converge; lower --strength so that the penalty is stronger"
-            ) from error
-
-
-def dump(model: Any, path: Path) -> None:
-    """Write a fitted pipeline as a skops file."""
-    _skops().dump(model, path)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """The pipeline in a skops file that holds only types skops trusts by default.
-
-    Any error while it is read, or used inside the block, is raised as BadData with the path.
+def fit_logistic(features: Any, y: Bools, strength: float) -> tuple[Floats, float]:
+    """(weights, offset) with the least log loss and L2 penalty, without class weights, so that its probabilities stay
+    calibrated. features: (n, width), dense or of scipy; strength: scikit-learn's C, the inverse of the penalty. It
+    stops where scikit-learn's LogisticRegression does. Raises UsageError if it does not converge.
     """
-    from sklearn.pipeline import Pipeline
+    from scipy.optimize import minimize
 
-    if not path.is_file():
-        raise BadData(f"{path} is missing, so the model folder is damaged; {TRAIN_AGAIN}")
-    with Reading(path, TRAIN_AGAIN):
-        _check_size(path)
-        if unknown := _skops().get_untrusted_types(file=path):
-            raise BadData(f"{path} holds types that a detector of Liescope never has: {', '.join(unknown[:5])[:200]}")
-        saved = _skops().load(path, trusted=[])
-        if not isinstance(saved, Pipeline):
-            raise TypeError(f"it holds a {type(saved).__name__}, not a pipeline")
-        yield saved
+    n, across, penalty = len(y), features.T, 1 / (strength * len(y))
 
+    def loss(at: Floats) -> tuple[float, Floats]:
+        weights, odds = at[:-1], features @ at[:-1] + at[-1]
+        gap = (expit(odds) - y) / n
+        value = (np.logaddexp(0, odds) - y * odds).sum() / n + penalty * (weights @ weights) / 2
+        return float(value), np.append(across @ gap + penalty * weights, gap.sum())
 
-def restore_logistic(fresh: Any, learned: Any, features: int) -> None:
-    """Copy the learned numbers of a logistic regression into an unfitted one. Raises ValueError if they do not fit."""
-    if list(learned.classes_) != [False, True]:
-        raise ValueError("its classes are not honest and deceptive")
-    fresh.classes_ = np.array([False, True])
-    fresh.coef_ = numbers(learned.coef_, (1, features))
-    fresh.intercept_ = numbers(learned.intercept_, (1,))
-    fresh.n_features_in_ = features
+    how = {"maxiter": 2000, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(float).eps}
+    with one_thread():
+        found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options=how)
+    if not found.success:
+        raise UsageError("the logistic regression did not converge; lower --strength so that the penalty is stronger")
+    return found.x[:-1], float(found.x[-1])
 
 
-def read_scaled(path: Path, features: int, strength: float, seed: int = 0) -> Any:
-    """The fitted `scaled_logistic` in a skops file. Raises BadData."""
-    found = scaled_logistic(strength, seed)
-    with opened(path) as saved:
-        scale, learned = found["scale"], saved["scale"]
-        for part in ("mean_", "scale_", "var_"):
-            setattr(scale, part, numbers(getattr(learned, part), (features,)))
-        if not (scale.scale_ > 0).all():
-            raise ValueError("its features are divided by 0")
-        scale.n_features_in_ = features
-        restore_logistic(found["head"], saved["head"], features)
-    return found
+def write_numbers(path: Path, values: Any) -> None:
+    """Write an array as .npy."""
+    np.save(path, values, allow_pickle=False)
 
 
 def read_numbers(path: Path, shape: tuple[int, ...]) -> Floats:
@@ -129,23 +71,76 @@ def numbers(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     return found
 
 
-def _skops() -> Any:
-    """skops lists scikit-learn's estimators, which looks into every package of it; one of these would load torch."""
+def two_columns(score: Floats) -> Floats:
+    """(n, 2): the probabilities of honest and of deceptive. score: (n,), of deceptive."""
+    return np.column_stack([1 - score, score])
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledLogistic:
+    """A logistic regression on features of any size. mean, spread, weights: (features,)."""
+
+    mean: Floats
+    spread: Floats
+    weights: Floats
+    offset: float
+
+    @classmethod
+    def learned(cls, features: NDArray[Any], y: Bools, strength: float) -> Self:
+        """Raises UsageError."""
+        mean, spread = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64)
+        spread[spread == 0] = 1.0
+        weights, offset = fit_logistic((features - mean) / spread, y, strength)
+        return cls(mean, spread, weights, offset)
+
+    def odds(self, features: NDArray[Any]) -> Floats:
+        """(n,): log-odds of deception."""
+        return np.asarray((features - self.mean) / self.spread @ self.weights + self.offset)
+
+    def write(self, path: Path) -> None:
+        rows = ((self.mean, 0.0), (self.spread, 1.0), (self.weights, self.offset))
+        write_numbers(path, np.stack([np.append(one, last) for one, last in rows]))
+
+    @classmethod
+    def read(cls, path: Path, features: int) -> Self:
+        """Raises BadData."""
+        mean, spread, weights = read_numbers(path, (3, features + 1))
+        with Reading(path, TRAIN_AGAIN):
+            if not (spread > 0).all():
+                raise ValueError("its features are divided by 0")
+        return cls(mean[:-1], spread[:-1], weights[:-1], float(weights[-1]))
+
+    def published(self, path: Path, strength: float, seed: int) -> Mapping[str, Path]:
+        """It as a pipeline of scikit-learn, in a file."""
+        from sklearn.preprocessing import StandardScaler
+
+        scale, head = StandardScaler(), sklearn_logistic(self.weights, self.offset, strength, seed)
+        scale.mean_, scale.scale_, scale.var_ = self.mean, self.spread, self.spread**2
+        scale.n_features_in_ = len(self.mean)
+        return write_pipeline({"scale": scale, "head": head}, path)
+
+
+def sklearn_logistic(weights: Floats, offset: float, strength: float, seed: int) -> Any:
+    """A LogisticRegression of scikit-learn that has learned these."""
+    from sklearn.linear_model import LogisticRegression
+
+    head = LogisticRegression(C=strength, max_iter=2000, random_state=seed)
+    head.classes_, head.coef_, head.intercept_ = np.array([False, True]), weights[None, :], np.array([offset])
+    head.n_features_in_ = len(weights)
+    return head
+
+
+def write_pipeline(steps: Mapping[str, Any], path: Path) -> Mapping[str, Path]:
+    """Write steps that have learned as a skops file, for those who have scikit-learn and not Liescope; its name."""
+    from sklearn.pipeline import Pipeline
+
     hidden = "torch" not in sys.modules
-    if hidden:
-        sys.modules[_WRAPPER] = None  # type: ignore[assignment]  # not to be imported
+    if hidden:  # skops lists scikit-learn's estimators, which looks into every package of it, and one would load torch
+        sys.modules[_WRAPPER] = None  # type: ignore[assignment]
     try:
         import skops.io
     finally:
         if hidden:
             del sys.modules[_WRAPPER]
-    return skops.io
-
-
-def _check_size(path: Path) -> None:
-    """skops stores without compression: it did not write a file that claims to unpack to far more than its size."""
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(part.file_size for part in archive.infolist())
-    size = path.stat().st_size
-    if size > _LARGEST or unpacked > size + 2**20:
-        raise BadData(f"{path} unpacks to {unpacked / 1e6:,.0f} MB, which no detector needs; it is not opened")
+    skops.io.dump(Pipeline(list(steps.items())), path)
+    return {path.name: path}

@@ -14,7 +14,7 @@ from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelle
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus import Corpus, collected, licences_of, read
+from liescope.generate.corpus.read import Corpus, collected, licences_of, read
 
 SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"

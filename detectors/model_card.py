@@ -9,15 +9,17 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
-from liescope.detectors.detector import TRAIN_AGAIN, Detector
-from liescope.detectors.detector_registry import detector_class
+from liescope.detectors.detector import Detector
+from liescope.detectors.detector_registry import detector_class, load_parts
 from liescope.detectors.examples import Example
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
 from liescope.detectors.study.figures import AFTER, MEAN, WORST, Figure
 from liescope.detectors.study.metrics import LEVELS, METRIC, POOLED, WITHIN, words_of
@@ -116,7 +118,7 @@ _METRICS = {
 
 def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: Sequence[Reported] = ()) -> str:
     """README.md of a model. repo: where it is published; None for the card in its own folder."""
-    from liescope.data_cards import render_model_card
+    from liescope.data_cards.cards import render_model_card
 
     detector = _untrained(file)
     config = {**file.text.model_dump(), **file.options}
@@ -214,21 +216,22 @@ def publish(
     say("checking the model", progress)
     check_no_links(folder, [MODEL_FILE, *file.files], TRAIN_AGAIN)
     _check_whole(folder, file)
-    detector = _untrained(file)
-    verbatim = detector.verbatim()
+    verbatim = _untrained(file).verbatim()
     _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
-    parcel = Parcel(
-        kind="model",
-        name=f"{name}, Liescope {file.versions['liescope']}",
-        files={**detector.published_beside(), **own},
-        card=model_card(name, file, repo=repo, reports=read),
-        advice=f"remove it from the games and {TRAIN_AGAIN}",
-        stale=_STALE,
-        notices=_notices(file, verbatim, public),
-    )
-    return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
+    with TemporaryDirectory(prefix="liescope-") as scratch:
+        detector = load_parts(file.kind, folder, file.text, file.options)
+        parcel = Parcel(
+            kind="model",
+            name=f"{name}, Liescope {file.versions['liescope']}",
+            files={**detector.published_beside(Path(scratch)), **own},
+            card=model_card(name, file, repo=repo, reports=read),
+            advice=f"remove it from the games and {TRAIN_AGAIN}",
+            stale=_STALE,
+            notices=_notices(file, verbatim, public),
+        )
+        return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
 
 
 def _check_whole(folder: Path, file: ModelFile) -> None:

@@ -12,9 +12,10 @@ from liescope.common.errors import BadData
 from liescope.common.reading import Strict, read_json
 from liescope.common.sentence_encoder import PART
 from liescope.detectors.calibrate import Confidence
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, StepsChosen
+from liescope.detectors.detector import Detector, StepsChosen
 from liescope.detectors.detector_registry import versions_of
 from liescope.detectors.examples import TARGETS
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus.hub import download, hub_repo
@@ -88,7 +89,7 @@ class ModelFile(Strict):
     thresholds, and what it may conclude.
     """
 
-    format: Literal[6] = 6
+    format: Literal[7] = 7
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig

@@ -11,7 +11,8 @@ from liescope.common.text import CHAT, TEXT
 from liescope.detectors.examples import corpus_name
 from liescope.detectors.statement_inputs import each_statement
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import Corpus, as_corpus, in_memory
+from liescope.generate.corpus.open import as_corpus, in_memory
+from liescope.generate.corpus.read import Corpus
 from liescope.generate.importers.importer_protocol import Rejected
 from liescope.generate.importers.importing import Import
 from liescope.generate.importers.tables import decoded

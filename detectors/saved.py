@@ -21,12 +21,12 @@ from liescope.common.reading import Reading, check_folder, read_parquet, read_te
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
-from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, Progress, silent
+from liescope.detectors.detector import ROLE, Detector, Progress, silent
 from liescope.detectors.detector_registry import DETECTORS, load_parts
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
-from liescope.detectors.model_card import model_card
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.statement_inputs import NO_REASONING, Statement, StatementReader, each_statement
@@ -302,6 +302,8 @@ def write_model(
     calibration: CalibrationGames | None,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
+    from liescope.detectors.model_card import model_card
+
     detector.save(folder)
     learned.write(folder)
     if calibration:

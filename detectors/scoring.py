@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
+from liescope.common.text import plain
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
@@ -90,6 +90,8 @@ def _text(path: Path, kind: str) -> Iterator[Write]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Write]:
+    import pyarrow.parquet as pq
+
     with path.open("wb") as stream:
         writer: pq.ParquetWriter | None = None
 
@@ -227,3 +229,36 @@ def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathL
     found = model if isinstance(model, LoadedDetector) else load(model)
     found.detector.keep_replies_in(None if cache is None else Path(cache))
     return found
+
+
+_FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
+
+
+def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
+    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below one that is
+    flagged and has no verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut,
+    and the verdict says why it abstains.
+    """
+    for row in table.iter_rows(named=True):
+        above = [words for column, words in _FLAGS.items() if row.get(column)]
+        score = "–" if row["score"] is None else f"{row['score']:.3f}"
+        flag = row["score_null"] or (above[0] if above else "not flagged")
+        verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
+        why = row.get("abstains")
+        if width is None:
+            yield f"{score}\t{flag}\t{f'{verdict} ({why})' if why else verdict}\t{text}"
+        else:
+            yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
+            yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
+        yield from reason_lines(row.get("reasons") or (), width)
+
+
+def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:
+    """Indented lines, below that of their score."""
+    for reason in reasons:
+        line = f"    {plain(reason)}"
+        yield line if width is None else _cut(line, width)
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -15,7 +15,8 @@ from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.reading import Strict, read_toml
 from liescope.detectors.examples import target_column
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import Corpus, as_corpus, check, in_memory
+from liescope.generate.corpus.open import as_corpus, in_memory
+from liescope.generate.corpus.read import Corpus, check
 from liescope.generate.importers.importer_protocol import Rejected, fingerprint
 from liescope.generate.importers.importing import Import, read_games
 

@@ -36,7 +36,7 @@ from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
 from liescope.detectors.exchangeable import CalibrationGames
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.judge.asking import ATTEMPTS
+from liescope.detectors.judge.prompt import ATTEMPTS
 from liescope.detectors.learned_from import LearnedStatements
 from liescope.detectors.material import Material, check_may_train, read_material
 from liescope.detectors.model_file import ModelFile, TrainingFacts
@@ -49,7 +49,7 @@ from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, is_whole, per_detector, score_table
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
-from liescope.generate.corpus import check
+from liescope.generate.corpus.read import check
 
 
 def is_first() -> bool:

@@ -28,7 +28,8 @@ from liescope.common.errors import LiescopeError
 if TYPE_CHECKING:
     from liescope.benchmark import analyse, fit, report
     from liescope.detectors import audit, bench, evaluate, load, score, score_file, train, transfer
-    from liescope.generate.corpus import build, read
+    from liescope.generate.corpus.build import build
+    from liescope.generate.corpus.read import read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
     from liescope.generate.runs.forecast import forecast, forecast_label
@@ -81,7 +82,8 @@ _ROOMS = {
     "liescope.generate.runs.run_progress": ("status",),
     "liescope.generate.runs.withdraw": ("withdraw",),
     "liescope.generate.importers": ("import_games",),
-    "liescope.generate.corpus": ("build", "read"),
+    "liescope.generate.corpus.build": ("build",),
+    "liescope.generate.corpus.read": ("read",),
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),

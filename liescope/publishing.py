@@ -15,11 +15,11 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
 from liescope.common.report.files import page_of_report
 from liescope.common.settings import Option, OptionsModel, Switch, several, takes
-from liescope.data_cards import render_space_card
-from liescope.generate.corpus import is_corpus
-from liescope.generate.corpus import publish as publish_corpus
+from liescope.data_cards.cards import render_space_card
 from liescope.generate.corpus.hub import check_repo
 from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push
+from liescope.generate.corpus.publish import publish as publish_corpus
+from liescope.generate.corpus.read import is_corpus
 
 
 class PublishSettings(OptionsModel):

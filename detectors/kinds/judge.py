@@ -13,15 +13,14 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field, TypeAdapter
-from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
+from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
-from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
 from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.textualize import PLAYER_TOKEN, TextConfig, clean, hide_roles, replace_names, textualize, viewed
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, GameMoment, TranscriptTurn
@@ -118,6 +117,8 @@ class JudgeDetector(Detector):
         return self.options.shots > 0
 
     def prepare(self) -> None:
+        from liescope.detectors.judge.asking import check_model  # with all that requests take
+
         check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
@@ -134,6 +135,8 @@ class JudgeDetector(Detector):
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
+        from liescope.detectors.judge.asking import check_model
+
         o = self.options
         check_model(o.model, None)
         prompt = read_prompt(Path(o.prompt) if o.prompt else None)
@@ -231,6 +234,8 @@ class JudgeDetector(Detector):
         """By unit, what it answers about each player, or by "" about a statement: without those it was not asked about,
         and those of whom no answer could be used. Equal questions are asked once.
         """
+        from liescope.detectors.judge.asking import SPENT, ask_judge, check_model
+
         asked = [list(self._about(unit)) for unit in units]
         if not any(asked):
             return [{} for _ in units]

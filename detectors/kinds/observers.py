@@ -18,13 +18,13 @@ from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, TypeAdapter
-from scipy.special import expit, logit
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
+from liescope.common.statistics import Bools, Floats, expit, logit
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, roles_by_game
+from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment

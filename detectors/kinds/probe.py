@@ -24,7 +24,7 @@ import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,12 +33,12 @@ from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.sentence_encoder import LOCAL, PART, encoder_id, kept_name, saved_name
-from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import TRAIN_AGAIN, Detector, DetectorOptions, Groups, Progress, silent
+from liescope.common.statistics import Bools, Floats, expit
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
-from liescope.detectors.logistic import dump, fit_quietly, read_numbers, read_scaled, scaled_logistic
+from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.textualize import TextConfig, textualize
 
 _AT_ONCE = 256
@@ -120,7 +120,7 @@ def _read(path: Path, layers: int) -> States | None:
     return states if sound else None
 
 
-_FILE, _PROBE_FILE = "head.skops", "probe.npy"
+_FILE, _PROBE_FILE = "head.npy", "probe.npy"
 _PROBE = Passage("", "speaker: I checked player1 last night and I trust player2.")
 _MODELS = 3  # speaking models, at least, for the layer to be chosen on models that were held out
 _APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by less, another model by more
@@ -146,7 +146,7 @@ class ProbeDetector(Detector):
     options_type = ProbeOptions
     reads_reasoning = True
     folds = 3
-    packages = ("scikit-learn", "skops", "torch", "transformers", "safetensors", "accelerate")
+    packages = ("scikit-learn", "torch", "transformers", "safetensors", "accelerate")
     extra = "train"
     needs = (
         "It reads the hidden states of the language model named under `model` below, which is downloaded and run "
@@ -155,7 +155,7 @@ class ProbeDetector(Detector):
 
     options: ProbeOptions
     _states: Activations
-    _head: Any
+    _head: ScaledLogistic
 
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent) -> Self:
         o = self.options
@@ -168,8 +168,7 @@ class ProbeDetector(Detector):
             found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
             best = int(found.argmax())
             self.notes = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
-        self._head = scaled_logistic(o.strength, o.seed)
-        fit_quietly(self._head, _of_layer(states, best), y)
+        self._head = ScaledLogistic.learned(_of_layer(states, best), y, o.strength)
         self.options = o.model_copy(update={"layer": layers[best], "cache": "", "model": kept_name(o.model)})
         return self
 
@@ -177,13 +176,13 @@ class ProbeDetector(Detector):
         if not examples:
             return np.empty((0, 2))
         states = self._states.of([passage(example, self.text) for example in examples], progress)
-        found = self._head.predict_proba(_of_layer(states, self._states.layers.index(self.options.layer)))
-        return np.asarray(found, dtype=np.float64)
+        odds = self._head.odds(_of_layer(states, self._states.layers.index(self.options.layer)))
+        return two_columns(expit(odds))
 
     def save(self, folder: Path) -> None:
         model = self._states.model
-        dump(self._head, folder / _FILE)
-        np.save(folder / _PROBE_FILE, _probe(model, self.options), allow_pickle=False)
+        self._head.write(folder / _FILE)
+        write_numbers(folder / _PROBE_FILE, _probe(model, self.options))
         if self.options.model == LOCAL:
             model.copy_to(folder / PART)
 
@@ -198,9 +197,9 @@ class ProbeDetector(Detector):
         if not 1 <= o.layer <= model.layers:
             raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; {TRAIN_AGAIN}")
         now = _probe(model, o)
-        head = read_scaled(folder / _FILE, len(now), o.strength, o.seed)
+        head = ScaledLogistic.read(folder / _FILE, len(now))
         then = read_numbers(folder / _PROBE_FILE, now.shape)
-        if np.median(np.abs(now - then) / head["scale"].scale_) > _APART:
+        if np.median(np.abs(now - then) / head.spread) > _APART:
             raise BadData(
                 f"the language model {o.model!r} is not the one that {folder} was trained with (its states for a fixed "
                 "sentence differ); get that version, or train again"
@@ -224,10 +223,9 @@ class ProbeDetector(Detector):
         for number, (learn, out) in enumerate(folds):
             for at in range(states.shape[1]):
                 progress("choosing a layer", number * states.shape[1] + at, found.size)
-                head = scaled_logistic(self.options.strength, self.options.seed)
                 layer = _of_layer(states, at)
-                fit_quietly(head, layer[learn], y[learn])
-                found[number, at] = roc_auc_score(y[out], head.decision_function(layer[out]))
+                head = ScaledLogistic.learned(layer[learn], y[learn], self.options.strength)
+                found[number, at] = roc_auc_score(y[out], head.odds(layer[out]))
         progress("choosing a layer", found.size, found.size)
         return np.asarray(found.mean(axis=0)), left_out
 

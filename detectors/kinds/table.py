@@ -343,7 +343,7 @@ class TableDetector(LinearAtTable):
 
     kind = "table"
     options_type = TableOptions
-    packages = ("scikit-learn", "scipy")
+    packages = ("scipy",)
     needs = (
         "It reads a whole game: who spoke how much, who named, accused and supported whom, and the votes, each beside "
         "the others at the table. It knows English words for hedges, reasons, suspicion and the like, and no others. A "

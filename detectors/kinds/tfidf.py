@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -12,15 +11,24 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from liescope.common.errors import UsageError
-from liescope.common.statistics import Bools, Floats
+from liescope.common.errors import BadData, UsageError
+from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example
-from liescope.detectors.logistic import dump, fit_quietly, logistic, numbers, opened, restore_logistic
+from liescope.detectors.logistic import (
+    TRAIN_AGAIN,
+    fit_logistic,
+    read_numbers,
+    sklearn_logistic,
+    two_columns,
+    write_numbers,
+    write_pipeline,
+)
 from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.tf_idf import Features, Ngrams, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import Reason, strongest
 
-_FILE = "pipeline.skops"
+_FEATURES, _WEIGHTS, _PIPELINE = "words.json", "words.npy", "pipeline.skops"
 
 
 CHARS = 3
@@ -67,7 +75,7 @@ class TfidfDetector(Detector):
     kind = "tfidf"
     options_type = TfidfOptions
     reads_reasoning = True
-    packages = ("scikit-learn", "skops")
+    packages = ("scipy",)
     library = "sklearn"
     plain_use = """import skops.io
 from huggingface_hub import hf_hub_download
@@ -77,58 +85,76 @@ print(pipeline.predict_proba([{text}])[:, 1])
 """
 
     options: TfidfOptions
-    _model: Any = None
+    _fields: dict[str, Features]
+    _weights: Floats
+    _offset: float
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
         texts = [textualize(example, self.text) for example in examples]
         self.options, self.notes = resolved(self.options, texts)
-        self._model = _pipeline(self.options)
-        with _something_to_count():
-            fit_quietly(self._model, texts, y)
+        self._fields, values = learned(self.options, texts)
+        self._weights, self._offset = fit_logistic(values.csr(), y, self.options.strength)
         return self
 
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> Floats:
-        if not examples:
-            return np.empty((0, 2))
-        texts = [textualize(example, self.text) for example in examples]
-        return np.asarray(self._model.predict_proba(texts), dtype=np.float64)
+        return two_columns(expit(self._values(examples) @ self._weights + self._offset))
+
+    def _values(self, examples: Sequence[Example]) -> Sparse:
+        return _ngrams(self.options).weighed([textualize(example, self.text) for example in examples], self._fields)
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
-        if not examples:
-            return []
-        counted, head = self._model["text"], self._model["head"]
-        named = [feature.partition("__") for feature in counted.get_feature_names_out()]
-        features = counted.transform([textualize(example, self.text) for example in examples]).tocsr()
-        found = []
-        for start, end in pairwise(features.indptr):
-            at = features.indices[start:end]
-            added = features.data[start:end] * head.coef_[0, at]
-            top = strongest(added, most)
-            found.append([Reason(named[at[i]][0], named[at[i]][2], float(added[i])) for i in top])
+        named = [(name, gram) for name, field in self._fields.items() for gram in field.place]
+        values, found = self._values(examples), list[list[Reason]]()
+        for start, end in pairwise(values.ends):
+            at = values.column[start:end]
+            added = values.value[start:end] * self._weights[at]
+            found.append([Reason(*named[int(at[i])], float(added[i])) for i in strongest(added, most)])
         return found
 
     def save(self, folder: Path) -> None:
-        dump(self._model, folder / _FILE)
+        write_features(folder / _FEATURES, self._fields)
+        write_numbers(folder / _WEIGHTS, np.append(self._weights, self._offset))
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         own = TfidfOptions.model_validate(options.model_dump())
-        with opened(folder / _FILE) as saved:
-            if own.chars is None:
-                read = "chars" in dict(saved["text"].transformer_list)
-                own = own.model_copy(update={"chars": CHARS if read else 0})
-            detector, model = cls(text, own), _pipeline(own)
-            restore_logistic(model["head"], saved["head"], restore_vectorizer(model["text"], saved["text"]))
-        detector._model = model
+        fields = read_features(folder / _FEATURES)
+        if own.chars is None:
+            own = own.model_copy(update={"chars": CHARS if "chars" in fields else 0})
+        detector = cls(text, own)
+        if tuple(fields) != _ngrams(own).fields:
+            raise BadData(f"{folder} has other features than its options say; {TRAIN_AGAIN}")
+        numbers = read_numbers(folder / _WEIGHTS, (1 + sum(len(field.place) for field in fields.values()),))
+        detector._fields, detector._weights, detector._offset = fields, numbers[:-1], float(numbers[-1])
         return detector
 
+    def published_beside(self, scratch: Path) -> Mapping[str, Path]:
+        """The pipeline of scikit-learn that gives the same scores."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.pipeline import FeatureUnion
 
-@contextmanager
-def _something_to_count() -> Iterator[None]:
+        o, parts = self.options, []
+        for name, field in self._fields.items():
+            how: dict[str, Any] = {"ngram_range": (1, o.words), "token_pattern": r"(?u)\b\w+\b"}
+            if name == "chars":
+                how = {"ngram_range": (2, o.chars), "analyzer": "char_wb"}
+            part = TfidfVectorizer(**how, min_df=o.min_count, sublinear_tf=True)
+            part.vocabulary_, part.fixed_vocabulary_, part.idf_ = dict(field.place), False, field.idf
+            parts.append((name, part))
+        steps = {"text": FeatureUnion(parts), "head": sklearn_logistic(self._weights, self._offset, o.strength, o.seed)}
+        return write_pipeline(steps, scratch / _PIPELINE)
+
+
+def learned(o: TfidfOptions, texts: Sequence[str]) -> tuple[dict[str, Features], Sparse]:
+    """The features of these texts, and their values. Raises UsageError if there are none."""
     try:
-        yield
+        return _ngrams(o).learned(texts, o.min_count)
     except ValueError as error:
         raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
+
+
+def _ngrams(o: TfidfOptions) -> Ngrams:
+    return Ngrams(o.words, o.chars or 0)
 
 
 def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple[str, ...]]:
@@ -138,46 +164,3 @@ def resolved(o: TfidfOptions, texts: Sequence[str]) -> tuple[TfidfOptions, tuple
     why = blind(texts)
     note = (f"sequences of 2 to {CHARS} characters are read beside words, because of {why}",) if why else ()
     return o.model_copy(update={"chars": CHARS if why else 0}), note
-
-
-def vectorizer(o: TfidfOptions) -> Any:
-    """An unfitted scikit-learn transformer from texts to their weighted n-grams, of words, characters or both."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import FeatureUnion
-
-    shared: dict[str, Any] = {"min_df": o.min_count, "sublinear_tf": True}
-    parts = []
-    if o.words:
-        words = TfidfVectorizer(ngram_range=(1, o.words), token_pattern=r"(?u)\b\w+\b", **shared)
-        parts.append(("words", words))
-    if (o.chars or 0) >= 2:
-        parts.append(("chars", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, o.chars), **shared)))
-    return FeatureUnion(parts)
-
-
-def _pipeline(o: TfidfOptions) -> Any:
-    """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
-
-
-def restore_vectorizer(fresh: Any, learned: Any) -> int:
-    """Copy only vocabularies and weights into an unfitted `vectorizer` from one that was read; returns the number of
-    features. Raises ValueError if they do not fit.
-    """
-    pairs = zip(fresh.transformer_list, learned.transformer_list, strict=True)
-    return sum(_restore(own, read) for (_, own), (_, read) in pairs)
-
-
-def _restore(fresh: Any, learned: Any) -> int:
-    """Copy only vocabulary and weights from a vectorizer that was read; returns the number of features."""
-    vocabulary: dict[str, int] = {word: int(place) for word, place in learned.vocabulary_.items()}
-    if not all(isinstance(word, str) for word in vocabulary) or sorted(vocabulary.values()) != [
-        *range(len(vocabulary))
-    ]:
-        raise ValueError("its vocabulary does not number its words from 0")
-    fresh.vocabulary_ = vocabulary
-    fresh.fixed_vocabulary_ = False
-    fresh.idf_ = numbers(learned.idf_, (len(vocabulary),))
-    return len(vocabulary)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.errors import UsageError
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.logistic import one_thread, read_numbers
+from liescope.detectors.logistic import one_thread, read_numbers, two_columns, write_numbers
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.tf_idf import Sparse
 from liescope.detectors.view.candidate import Candidate, Reason
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
@@ -91,7 +92,7 @@ class WholeGameDetector(Detector):
             return np.empty((0, 2))
         asked = Questioned.by(examples)
         score = asked.answers(self.scores(asked.candidates, progress))
-        return np.column_stack([1 - score, score])
+        return two_columns(score)
 
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent
@@ -108,8 +109,8 @@ class LinearAtTable(WholeGameDetector):
     _offset: float
 
     @abstractmethod
-    def features(self, candidates: Sequence[Candidate], /) -> Any:
-        """(n, features) of candidates, dense or sparse."""
+    def features(self, candidates: Sequence[Candidate], /) -> Floats | Sparse:
+        """(n, features) of candidates."""
 
     @abstractmethod
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
@@ -122,7 +123,7 @@ class LinearAtTable(WholeGameDetector):
         return [self.reasons_at(question(example), example.speaker, most) for example in examples]
 
     def save(self, folder: Path) -> None:
-        np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)
+        write_numbers(folder / _WEIGHTS, np.append(self._weights, self._offset))
 
     def read_weights(self, folder: Path, features: int) -> None:
         """Read what `save` wrote. Raises BadData."""
@@ -210,15 +211,16 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
 
 
-def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
-    """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), sparse or
-    dense, in the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
+def solve(features: Floats | Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
+    """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), in
+    the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
     deceive; if no such table is learned from, it is the one that gives the candidates their prevalence. Raises
     UsageError.
     """
     from scipy.optimize import minimize
 
-    rows, across = features, features.T if isinstance(features, np.ndarray) else features.T.tocsr()
+    rows: Any = features if isinstance(features, np.ndarray) else features.csr()
+    across = rows.T if isinstance(features, np.ndarray) else rows.T.tocsr()
     loose = bool((learned.tables.deceivers < 0).any())
 
     def loss(at: Floats) -> tuple[float, Floats]:
@@ -228,7 +230,7 @@ def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple
         return value + float(penalties @ weights**2) / 2, back
 
     with one_thread():
-        found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+        found = minimize(loss, np.zeros(rows.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])
@@ -238,7 +240,6 @@ def solve(features: Any, learned: AnsweredQuestions, penalties: Floats) -> tuple
 def _prevalent(scores: Floats, tables: SeatedCandidates) -> float:
     """The offset at which the mean probability is the share of those who deceive."""
     from scipy.optimize import brentq
-    from scipy.special import expit
 
     share = float(tables.deceivers.sum() / len(scores))
     edge = float(np.abs(scores).max()) + 50

@@ -33,7 +33,7 @@ from liescope.detectors.study.audited import SCHEMES, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS
 from liescope.detectors.study.figures import PLAIN, SEVERITIES, Figure, Finding
 from liescope.detectors.study.scores import CONTROL, scripted_warning
-from liescope.generate.corpus import check
+from liescope.generate.corpus.read import check
 
 CHECKS = (shuffled, copies, scorers, reasoning, division, missing)
 """What makes all figures doubtful comes first among its like."""

@@ -19,7 +19,7 @@ from liescope.detectors.study.figures import Figure, Jackknifed
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, Scored, pooled_auroc
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme, by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD
-from liescope.generate.corpus import Corpus, collected, read
+from liescope.generate.corpus.read import Corpus, collected, read
 
 TEST, TEST_GAMES = "test", 5
 """Fewer games of test than this have no interval worth printing, and are not scored."""

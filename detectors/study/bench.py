@@ -25,8 +25,8 @@ from liescope.detectors.study.learned import Model, load_all
 from liescope.detectors.suite import NotHad, Suite, control_records, opened, read_suite
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe
-from liescope.generate.corpus import in_memory
 from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.corpus.open import in_memory
 
 
 @takes(BenchSettings)

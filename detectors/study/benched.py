@@ -39,7 +39,7 @@ from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import read_transcripts
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus.read import collected, read
 
 GROUP, OTHER = "other groups", {"task": "other tasks", "model": "other models"}
 """What a scorer that learned here learned from, as behind its name: all without the group, task or speaking model."""

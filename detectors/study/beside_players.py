@@ -32,7 +32,7 @@ from liescope.detectors.study.scores import (
 )
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, VILLAGER, MiniMafia
-from liescope.generate.corpus import Corpus, collected, read
+from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.labeling.ledger import RULES
 
 VILLAGER_VOTE, FLAGS = OBSERVERS + "villager_vote", "flags"

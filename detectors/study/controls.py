@@ -17,11 +17,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.common.statistics import Bools, Floats
+from liescope.common.errors import UsageError
+from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import ROLE
 from liescope.detectors.examples import Example, make_examples, target_column
 from liescope.detectors.folds import Rows
-from liescope.detectors.kinds.tfidf import TfidfOptions, resolved, vectorizer
+from liescope.detectors.kinds.tfidf import TfidfOptions, learned, resolved
+from liescope.detectors.logistic import fit_logistic, one_thread
 from liescope.detectors.study.schemes import Probe
 from liescope.detectors.study.scores import CONTROL, compared_in, with_tasks
 from liescope.detectors.study.tokens import LETTER, Token, tokens_of
@@ -54,18 +56,15 @@ def word_probe(texts: list[str], seed: int) -> Probe:
     """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
     each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
     """
-    from liescope.detectors.logistic import fit_quietly, logistic
-
     options, _ = resolved(TfidfOptions(seed=seed), texts)
     try:
-        features: Any = vectorizer(options).fit_transform(texts)
-    except ValueError:
+        features = learned(options, texts)[1].csr()
+    except UsageError:
         return lambda learn, score, y: np.full(len(score), y[learn].mean())
 
     def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
-        model = logistic(options.strength, seed)
-        fit_quietly(model, features[learn], y[learn])
-        return np.asarray(model.predict_proba(features[score])[:, 1], dtype=np.float64)
+        weights, offset = fit_logistic(features[learn], y[learn], options.strength)
+        return expit(features[score] @ weights + offset)
 
     return probe
 
@@ -142,16 +141,16 @@ def fitted_on(*features: pl.Expr, one_hot: bool = False) -> Made:
 
     def made(table: pl.DataFrame, seed: int) -> Probe:
         from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-        from liescope.detectors.logistic import logistic, one_thread
 
         columns = table.select(features).to_numpy()
 
         def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
             scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
-            head = logistic(10.0, seed).set_params(solver="lbfgs" if one_hot else "newton-cholesky")  # few columns
+            solver = "lbfgs" if one_hot else "newton-cholesky"  # few columns
+            head = LogisticRegression(C=10.0, max_iter=2000, random_state=seed, solver=solver)
             # Where classes part perfectly it warns and goes on with the usual solver.
             with one_thread(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)

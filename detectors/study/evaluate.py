@@ -28,7 +28,7 @@ from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, check_split, 
 from liescope.detectors.study.study import Study
 from liescope.detectors.study.verdicts import on_promises
 from liescope.detectors.view.transcript import read_deceivers
-from liescope.generate.corpus import Corpus, check
+from liescope.generate.corpus.read import Corpus, check
 
 
 @takes(EvaluateSettings)

@@ -34,7 +34,7 @@ from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, REASON
 from liescope.detectors.study.schemes import FOLDS, REPEATS, Fold, Scheme, by_group
 from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
 from liescope.detectors.view.transcript import Transcript
-from liescope.generate.corpus import Corpus
+from liescope.generate.corpus.read import Corpus
 
 Model = str | os.PathLike[str] | LoadedDetector
 

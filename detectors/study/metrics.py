@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from liescope.common.statistics import PROPORTION, REAL, Bools, Estimate, Floats, Scale, Weights, estimate, share
 
@@ -108,6 +107,8 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
     statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each weighting.
     """
     found = {name: np.full(len(weights), np.nan) for name in (POOLED, "average_precision", *rates)}
+    from scipy.sparse import csr_array
+
     every = {name: np.broadcast_to(rate, len(weights)) for name, rate in rates.items()}
     _, block = np.unique(-data.score, return_inverse=True)
     shape = int(block.max(initial=0)) + 1, data.games

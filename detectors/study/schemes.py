@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools, Floats, expit, logit
 from liescope.detectors.folds import Rows, fold_of
 from liescope.detectors.study.scores import FINISHED, GROUPS_OUT, SPLIT_OUT, score_table
 

@@ -12,9 +12,8 @@ from itertools import combinations, product
 
 import numpy as np
 import polars as pl
-from scipy.special import logit
 
-from liescope.common.statistics import Floats, game_weights, share
+from liescope.common.statistics import Floats, game_weights, logit, share
 from liescope.common.text import Units
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, measured

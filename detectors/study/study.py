@@ -25,7 +25,7 @@ from liescope.detectors.study.scorers import evaluate_scores
 from liescope.detectors.study.scores import ScoringPlan
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import Transcript, read_transcripts
-from liescope.generate.corpus import Corpus
+from liescope.generate.corpus.read import Corpus
 
 
 @dataclass

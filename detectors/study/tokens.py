@@ -9,8 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.sparse import csc_matrix, hstack
-
 _TWICE = re.compile(r"[^\S\n]{2}")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _RARE = 5
@@ -43,6 +41,7 @@ def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Toke
     marks: marks alone. Words are looked for without format characters and in compatible composed form, so that nothing
     hides in them.
     """
+    from scipy.sparse import csc_matrix, hstack
     from sklearn.feature_extraction.text import CountVectorizer
 
     parts, tokens, scripts = [csc_matrix((len(texts), 0))], list[Token](), Counter[str]()

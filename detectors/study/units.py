@@ -31,7 +31,8 @@ from liescope.detectors.material import NOBODY_TRAINS, NOT_TO_BE_LEARNED, canari
 from liescope.detectors.study.controls import K_OF_N, with_k_of_n
 from liescope.detectors.suite import NotHad, Suite, opened
 from liescope.detectors.view.transcript import KILLED, Transcript, read_transcripts
-from liescope.generate.corpus import Corpus, as_corpus, check, collected, read
+from liescope.generate.corpus.open import as_corpus
+from liescope.generate.corpus.read import Corpus, check, collected, read
 
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liescope.common.statistics import Floats
 from liescope.detectors.textualize import clean, hide_roles, replace_names
+from liescope.detectors.tf_idf import Row, Sparse, word_grams
 from liescope.detectors.view.claim_graph import LATE, ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.labeling.label import Heard, known_before
@@ -99,7 +99,6 @@ def masked(text: str, names: tuple[str, ...], candidate: str, speaker: str, vict
 CLAIMS = "claims"
 _COUNTED = (*FIELDS, CLAIMS)
 _WORD = re.compile(r"\w+")
-_Row = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +118,8 @@ class _Counts:
     """What was counted of a game that is at hand."""
 
     graph: ClaimGraph
-    said: dict[tuple[str, int, bool], list[tuple[str, _Row]]] = field(default_factory=dict)
-    claimed: dict[tuple[str, int | None, int | None], _Row] = field(default_factory=dict)
+    said: dict[tuple[str, int, bool], list[tuple[str, Row]]] = field(default_factory=dict)
+    claimed: dict[tuple[str, int | None, int | None], Row] = field(default_factory=dict)
 
 
 class Counted:
@@ -142,21 +141,21 @@ class Counted:
     def _of(self, game: Transcript) -> _Counts:
         return self._read.get(game) or self._read.setdefault(game, _Counts(claim_graph(game)))
 
-    def fields(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    def fields(self, candidates: Sequence[Candidate]) -> dict[str, Sparse]:
         """By field, (n, features met so far) counts."""
-        found: dict[str, list[list[_Row]]] = {name: [] for name in _COUNTED}
+        found: dict[str, list[list[Row]]] = {name: [] for name in _COUNTED}
         for candidate in candidates:
             for rows in found.values():
                 rows.append([])
             for name, row in self._words(candidate):
                 found[name][-1].append(row)
             found[CLAIMS][-1].append(self._claims(candidate))
-        return {name: _matrix(rows, len(self.features[name])) for name, rows in found.items()}
+        return {name: Sparse.of(rows, len(self.features[name])) for name, rows in found.items()}
 
-    def _words(self, candidate: Candidate) -> list[tuple[str, _Row]]:
+    def _words(self, candidate: Candidate) -> list[tuple[str, Row]]:
         """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
         known = self._of(candidate.moment.transcript).said
-        found: list[tuple[str, _Row]] = []
+        found: list[tuple[str, Row]] = []
         for at in turns_read(candidate, self._reading.window):
             earlier = candidate.focus not in (None, at)
             key = (candidate.player, at, earlier)
@@ -165,7 +164,7 @@ class Counted:
             found += known[key]
         return found
 
-    def _claims(self, candidate: Candidate) -> _Row:
+    def _claims(self, candidate: Candidate) -> Row:
         """The claims in view, read off once for each candidate and moment."""
         game = self._of(candidate.moment.transcript)
         key = (candidate.player, candidate.moment.upto, candidate.focus)
@@ -176,27 +175,13 @@ class Counted:
 
     def _grams(self, text: str) -> list[str]:
         words = _WORD.findall((hide_roles(text) if self._reading.mask_role_words else text).lower())
-        return [
-            " ".join(words[at : at + n]) for n in range(1, self._reading.words + 1) for at in range(len(words) - n + 1)
-        ]
+        return word_grams(words, self._reading.words)
 
-    def _count(self, name: str, grams: Sequence[str]) -> _Row:
+    def _count(self, name: str, grams: Sequence[str]) -> Row:
         features = self.features[name]
         counted = Counter(gram for gram in grams if gram in features) if self._fixed else Counter(grams)
         places = np.array([features.setdefault(gram, len(features)) for gram in counted], dtype=np.int32)
         return places, np.array(list(counted.values()), dtype=np.float32)
-
-
-def _matrix(rows: Sequence[Sequence[_Row]], width: int) -> Any:
-    from scipy.sparse import csr_array
-
-    parts = [part for row in rows for part in row]
-    ends = np.cumsum([0, *(sum(len(places) for places, _ in row) for row in rows)])
-    places = np.concatenate([places for places, _ in parts]) if parts else np.empty(0, np.int32)
-    counts = np.concatenate([counts for _, counts in parts]) if parts else np.empty(0, np.float32)
-    found = csr_array((counts, places, ends), shape=(len(rows), width))
-    found.sum_duplicates()
-    return found
 
 
 _RELATION = re.compile(

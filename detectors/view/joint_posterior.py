@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
-from liescope.common.statistics import Bools, Floats
+from liescope.common.statistics import Bools, Floats, expit, logit
 
 
 @dataclass(frozen=True, slots=True)

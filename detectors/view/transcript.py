@@ -18,7 +18,7 @@ import polars as pl
 from liescope.data_cards.tables import SPLITS
 from liescope.games.core import EventKind
 from liescope.games.game_registry import GAMES
-from liescope.generate.corpus import Corpus, collected, read
+from liescope.generate.corpus.read import Corpus, collected, read
 from liescope.labeling.label import text_is_lost
 from liescope.labeling.ledger import statement_id
 

@@ -31,7 +31,8 @@ from liescope.common.leaks import (
 from liescope.common.model_names import spellings
 from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, Several, Switch, takes
-from liescope.data_cards import croissant, render_dataset_card
+from liescope.data_cards.cards import render_dataset_card
+from liescope.data_cards.croissant import croissant
 from liescope.data_cards.licences import Terms
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts

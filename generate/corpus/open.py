@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
@@ -30,7 +29,7 @@ from liescope.generate.corpus.read import (
     read_facts,
     split_game,
 )
-from liescope.generate.corpus.write import GROUP_ROWS, column_array
+from liescope.generate.corpus.write import GROUP_ROWS, column_values, encodable
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms
 from liescope.labeling.record_rows import game_tables
@@ -201,8 +200,13 @@ def _frame(name: str, rows: list[Any]) -> pl.DataFrame:
     schema = {column: kind for column, kind in polars_schema(name).items() if column != "split"}
     if not rows:
         return pl.DataFrame(schema=schema)
-    columns = {field.name: column_array(rows, field, name) for field in TABLES[name].fields[:-1]}
-    return pl.DataFrame(pl.from_arrow(pa.table(columns)), schema=schema)
+    columns = {field.name: column_values(rows, field) for field in TABLES[name].fields[:-1]}
+    try:
+        return pl.DataFrame(columns, schema=schema)
+    except UnicodeEncodeError:
+        return pl.DataFrame(encodable(columns), schema=schema)
+    except (TypeError, OverflowError) as error:
+        raise BadData(f"a row of {name} holds a value that is not of its column's type: {error}") from error
 
 
 def _in_order(table: pl.DataFrame) -> pl.DataFrame:

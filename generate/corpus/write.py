@@ -65,7 +65,10 @@ class _File:
 
     def _flush(self) -> None:
         """Write one row group. Raises BadData if a value is not of its column's type."""
-        columns = [column_array(self._rows, field, self._table.name) for field in self._table.fields[:-1]]
+        columns = [
+            _array(column_values(self._rows, field), self._schema.field(field.name))
+            for field in self._table.fields[:-1]
+        ]
         split = pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows))
         self._writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
         self._rows.clear()
@@ -79,13 +82,13 @@ def chars_of(table: CorpusTable) -> Callable[[Any], int]:
     return lambda row: sum(map(len, filter(None, texts(row))))
 
 
-def column_array(rows: list[Any], field: CorpusColumn, table: str) -> pa.Array:
-    """One column of a table's rows. Raises BadData if a value is not of the column's type."""
+def column_values(rows: list[Any], field: CorpusColumn) -> list[Any]:
+    """One column of a table's rows."""
     values = list(map(attrgetter(field.name), rows))
     if field.fields:
         names = [part.name for part in field.fields]
         values = [[{name: getattr(record, name) for name in names} for record in records] for records in values]
-    return _array(values, arrow_schema(table).field(field.name))
+    return values
 
 
 class CorpusWriter:
@@ -195,20 +198,21 @@ def copy_games(corpora: Iterable[Path], writer: CorpusWriter) -> Written:
 
 
 def _array(values: list[Any], field: pa.Field) -> pa.Array:
-    """An Arrow array of the field's type. A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD."""
+    """An Arrow array of the field's type."""
     try:
         return pa.array(values, field.type)
     except UnicodeEncodeError:
-        return pa.array([_encodable(value) for value in values], field.type)
+        return pa.array([encodable(value) for value in values], field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
         raise BadData(f"column {field.name!r} holds a value that is not of type {field.type}: {error}") from error
 
 
-def _encodable(value: Any) -> Any:
+def encodable(value: Any) -> Any:
+    """A value whose texts have U+FFFD for a lone surrogate, which no UTF-8 can hold."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {key: _encodable(inner) for key, inner in value.items()}
+        return {key: encodable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_encodable(inner) for inner in value]
+        return [encodable(inner) for inner in value]
     return value

@@ -73,9 +73,10 @@ def read_parquet(path: Path, schema: Mapping[str, Any], most: int, advice: str) 
     import pyarrow.parquet as pq
 
     with Reading(path, advice):
-        if (rows := pq.read_metadata(regular(path)).num_rows) > most:
-            raise BadData(f"{path} has {rows:,} rows, more than it may have; it is not opened")
-        table = pq.read_table(path)
+        with pq.ParquetFile(regular(path)) as file:  # pq.read_table would load pandas
+            if (rows := file.metadata.num_rows) > most:
+                raise BadData(f"{path} has {rows:,} rows, more than it may have; it is not opened")
+            table = file.read()
         table.validate(full=True)
         found = pl.DataFrame(pl.from_arrow(table))
         if dict(found.schema) != dict(schema) or found.null_count().sum_horizontal().item():

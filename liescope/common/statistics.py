@@ -26,7 +26,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtr, stdtrit
 
 LEVEL = 0.95
 
@@ -44,6 +43,32 @@ REAL: Scale = (-math.inf, math.inf)
 
 _TINY = 1e-12
 _ERROR = 1e-9  # a smaller standard error is rounding
+
+
+def expit(odds: npt.ArrayLike) -> Floats:
+    """The probability of log-odds, without an overflow."""
+    # As in `logit`, numpy alone: scipy.special takes longer to import than most of what is computed.
+    x = np.asarray(odds, dtype=np.float64)
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1 + small))
+
+
+def logit(probability: npt.ArrayLike) -> Floats:
+    """The log-odds of a probability."""
+    x = np.asarray(probability, dtype=np.float64)
+    return np.asarray(np.log(x) - np.log1p(-x))
+
+
+def log_expit(odds: npt.ArrayLike) -> Floats:
+    """The logarithm of a probability, of its log-odds."""
+    return np.asarray(-np.logaddexp(0.0, -np.asarray(odds)))
+
+
+def _quantile(groups: float, level: float) -> float:
+    """Student's quantile for so many groups."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(groups - 1, level))
 
 
 def wilson(successes: float, n: float, level: float = LEVEL) -> Bounds:
@@ -99,7 +124,7 @@ def student(value: float, error: float, groups: float, scale: Scale = REAL, leve
     low, high = scale
     if groups < 2 - _TINY or error < _ERROR * max(1.0, abs(value)) or not low < value < high:
         return None, None
-    reach = float(stdtrit(groups - 1, 0.5 + level / 2))
+    reach = _quantile(groups, 0.5 + level / 2)
     if math.isfinite(low) and math.isfinite(high):
         width = high - low
         share = (value - low) / width
@@ -224,7 +249,9 @@ def p_value(value: float, bounds: Bounds, groups: float, level: float = LEVEL) -
     room = value - lo if value > 0 else hi - value
     if room <= 0:
         return None
-    reach = float(stdtrit(groups - 1, 0.5 + level / 2))
+    reach = _quantile(groups, 0.5 + level / 2)
+    from scipy.special import stdtr
+
     return float(2 * stdtr(groups - 1, -reach * abs(value) / room))
 
 
@@ -273,6 +300,8 @@ def _score(share: float, n: float, reach: float) -> tuple[float, float]:
 
 
 def _normal(level: float) -> float:
+    from scipy.special import ndtri
+
     return float(ndtri(0.5 + level / 2))
 
 
@@ -362,7 +391,7 @@ class Spread:
         """The end of the interval on the side of one limit of the span, with a one-sided level."""
         side = 1 if limit < other else -1
         room, rest = abs(self.value - limit), abs(other - self.value)
-        reach = float(stdtrit(min(self.games, GROUPS) - 1, tail))
+        reach = _quantile(min(self.games, GROUPS), tail)
         out = reach * self.error + max(side * self.lean, 0.0) * (2 * reach**2 + 1) / 6
         if math.isfinite(room + rest):
             unseen = room * (1 - (1 - tail) ** (1 / self.games))

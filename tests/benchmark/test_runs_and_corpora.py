@@ -9,7 +9,7 @@ import pytest
 from liescope.benchmark.analyses.frames import SCHEMAS, load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
-from liescope.generate.corpus import build
+from liescope.generate.corpus.build import build
 from liescope.generate.runs.play import label, play
 
 

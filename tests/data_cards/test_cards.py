@@ -10,8 +10,8 @@ import pytest
 import yaml
 from huggingface_hub import DatasetCard, ModelCard
 
-from liescope.data_cards import CardError, render_dataset_card, render_model_card
-from liescope.data_cards.cards import markdown
+from liescope.common.errors import CardError
+from liescope.data_cards.cards import markdown, render_dataset_card, render_model_card
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.games.game_registry import CARDS
 

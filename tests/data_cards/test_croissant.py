@@ -11,7 +11,8 @@ import pytest
 
 from liescope.data_cards.tables import TABLES
 from liescope.games.record import Source
-from liescope.generate.corpus import pack, read
+from liescope.generate.corpus.build import pack
+from liescope.generate.corpus.read import read
 from tests.generate.corpus.games import play, stream
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.

@@ -21,8 +21,7 @@ from liescope.detectors import train
 from liescope.detectors.detector import Detector
 from liescope.detectors.examples import Example
 from liescope.detectors.view.transcript import GameMoment
-from liescope.generate.corpus import split_of
-from liescope.generate.corpus.read import FORMAT, data_file
+from liescope.generate.corpus.read import FORMAT, data_file, split_of
 from tests.generate.players.openai.stub import Script, Stub
 from tests.world import Once
 

@@ -14,7 +14,7 @@ from liescope.detectors.study.beside_players import ballots, by_then
 from liescope.detectors.study.evaluate import evaluate
 from liescope.detectors.study.observers import crowd_of, observer_rows
 from liescope.detectors.study.scores import ScoringPlan, score_table
-from liescope.generate.corpus import collected, read
+from liescope.generate.corpus.read import collected, read
 from tests.detectors.conftest import Corpus, Rows
 
 RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])

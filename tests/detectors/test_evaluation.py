@@ -30,7 +30,7 @@ from liescope.detectors.study.metrics import NO_THRESHOLDS, OF_SHUFFLES
 from liescope.detectors.study.scorers import CUT, cut, evaluate_scores
 from liescope.detectors.study.scores import ScoringPlan, score_table, scripted_warning, with_script
 from liescope.detectors.training import train
-from liescope.generate.corpus import read
+from liescope.generate.corpus.read import read
 from tests.detectors.conftest import Corpus, Rows, elsewhere
 
 

@@ -17,8 +17,8 @@ import pytest
 import liescope
 from liescope.common.errors import BadData, EndpointSilent, MissingKey, UsageError
 from liescope.detectors.detector import silent
-from liescope.detectors.judge.asking import ATTEMPTS, ask_judge
-from liescope.detectors.judge.prompt import read_prompt
+from liescope.detectors.judge.asking import ask_judge
+from liescope.detectors.judge.prompt import ATTEMPTS, read_prompt
 from liescope.detectors.study.evaluate import evaluate
 from liescope.generate.players.openai import openai_player
 from liescope.generate.players.reply_cache import FILE

@@ -84,7 +84,7 @@ def test_a_published_model_opens_as_its_card_says(trained: dict[str, Path], star
     assert state["private"]
     assert [message.split(",")[0] for message in state["messages"][-2:]] == ["Model of tfidf", "Card of tfidf"]
     kept = {"scores.parquet", "games.txt", "learned.parquet", "calibration.parquet"}
-    assert set(state["files"]) == {"README.md", "model.json", "pipeline.skops", *kept}
+    assert set(state["files"]) == {"README.md", "model.json", "pipeline.skops", "words.json", "words.npy", *kept}
     missing = hub.run("-m", "liescope", "score", "me/nothing", "x")
     assert missing.stderr.splitlines()[-1].endswith("no model of that name that you may see on the Hub")
 
@@ -223,8 +223,8 @@ def spoil_weights(model: Path) -> None:
 
 
 def link_weights(model: Path) -> None:
-    (model / "pipeline.skops").rename(model.parent / "elsewhere")
-    (model / "pipeline.skops").symlink_to(model.parent / "elsewhere")
+    (model / "words.npy").rename(model.parent / "elsewhere")
+    (model / "words.npy").symlink_to(model.parent / "elsewhere")
 
 
 def lose_the_list(model: Path) -> None:
@@ -256,9 +256,9 @@ def test_what_is_not_as_it_was_trained_is_not_published(
         publish(mine, REPO, dry_run=True)
 
 
-@pytest.mark.parametrize(("variable", "where"), [("OPENAI_API_KEY", "model.json"), ("ACME_TOKEN", "pipeline.skops")])
+@pytest.mark.parametrize(("variable", "where"), [("OPENAI_API_KEY", "model.json"), ("ACME_TOKEN", "words.json")])
 def test_a_secret_is_never_published(variable: str, where: str, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret = {"model.json": load(mine).file.corpus.id, "pipeline.skops": "evidence"}[where]  # a word of the vocabulary
+    secret = {"model.json": load(mine).file.corpus.id, "words.json": "evidence"}[where]  # a word of the vocabulary
     monkeypatch.setenv(variable, secret)
     with pytest.raises(UsageError, match=f"{where} holds the value of {variable}") as raised:
         publish(mine, REPO, dry_run=True)

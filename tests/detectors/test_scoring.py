@@ -26,7 +26,7 @@ from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.statement_inputs import NO_TEXT
-from liescope.generate.corpus import read
+from liescope.generate.corpus.read import read
 from liescope.labeling.label import LOST_TEXT
 from tests.detectors.conftest import Corpus, Rows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import skops.io
 from safetensors.numpy import load_file, save_file
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import FeatureUnion, Pipeline
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.common.sentence_encoder import check_encoder, encoder_folder
 from liescope.detectors import load
 from liescope.detectors.kinds.embedding import sentence_encoder
-
-WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]
 
 
 def copy(model: Path, to: Path) -> Path:
@@ -97,82 +90,30 @@ def test_an_unknown_kind_is_one_line(folder: Path) -> None:
         load(folder)
 
 
-def pipeline(**settings: Any) -> Pipeline:
-    return Pipeline([("text", FeatureUnion([("words", TfidfVectorizer(**settings))])), ("head", LogisticRegression())])
+FEATURES: list[Any] = [
+    [1, 2, 3],
+    {"words": "head"},
+    {"other": {"features": [], "idf": []}},
+    {"words": {"features": ["a", "a"], "idf": [1.0, 1.0]}},
+    {"words": {"features": [1, 2], "idf": [1.0, 1.0]}},
+    {"words": {"features": ["a"], "idf": [1.0, 1.0]}},
+    {"words": {"features": ["a"], "idf": [None]}},
+    {"words": {"features": ["a"], "idf": [1.0]}},  # fewer than there are weights
+]
 
 
-def fitted(labels: list[Any], **settings: Any) -> Pipeline:
-    return pipeline(**settings).fit([*WORDS, *WORDS], labels)
-
-
-def other_size() -> Pipeline:
-    model = fitted([True, False] * 2)
-    model["head"].coef_ = np.zeros((1, 3))
-    return model
-
-
-def not_numbers() -> Pipeline:
-    model = fitted([True, False] * 2)
-    model["head"].coef_ = np.full_like(model["head"].coef_, np.nan)
-    return model
-
-
-def odd_vocabulary() -> Pipeline:
-    model = fitted([True, False] * 2)
-    vectorizer = model["text"].transformer_list[0][1]
-    vectorizer.vocabulary_ = dict.fromkeys(vectorizer.vocabulary_, 10**9)
-    return model
+@pytest.mark.parametrize("saved", [*map(json.dumps, FEATURES), "[" * 200_000, "no JSON"])
+def test_words_that_are_none_are_one_line(saved: str, folder: Path) -> None:
+    (folder / "words.json").write_text(saved, encoding="utf-8")
+    refused(folder)
 
 
 @pytest.mark.parametrize(
-    "saved",
-    [
-        lambda: [1, 2, 3],
-        lambda: {"text": "head"},
-        lambda: "a pipeline",
-        lambda: np.zeros(3),
-        lambda: Pipeline([("head", LogisticRegression())]),
-        lambda: Pipeline([("text", FeatureUnion([])), ("head", LogisticRegression())]),
-        pipeline,
-        lambda: fitted(["honest", "deceptive"] * 2),
-        lambda: fitted([0, 1, 2, 1]),
-        other_size,
-        not_numbers,
-        odd_vocabulary,
-        lambda: Path.home,
-    ],
+    "change", [lambda w: w[:-1], lambda w: w * np.nan, lambda w: w.astype(object), lambda w: w[None], lambda w: w > 0]
 )
-def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], folder: Path) -> None:
-    skops.io.dump(saved(), folder / "pipeline.skops")
-    assert "pipeline.skops" in refused(folder)
-
-
-NODE = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "__id__": 1, "content": ['
-
-
-@pytest.mark.parametrize(
-    ("schema", "times", "packed", "words"),
-    [
-        (NODE * 20_000 + "]}" * 20_000, 1, zipfile.ZIP_STORED, ""),
-        (" ", 200_000_000, zipfile.ZIP_DEFLATED, "unpacks to"),
-    ],
-    ids=["deeply nested", "gigabytes"],
-)
-def test_a_skops_file_too_deep_or_too_large_is_one_line(
-    schema: str, times: int, packed: int, words: str, folder: Path
-) -> None:
-    with zipfile.ZipFile(folder / "pipeline.skops", "w", packed) as archive:
-        archive.writestr("schema.json", schema * times)
-    assert words in refused(folder)
-
-
-def test_settings_of_a_skops_file_take_no_effect(folder: Path) -> None:
-    """Read as it stands, this vectorizer would open the file that a statement names."""
-    before = load(folder).score(WORDS)
-    saved = skops.io.load(folder / "pipeline.skops", trusted=[])
-    saved["text"].transformer_list[0][1].set_params(input="filename", token_pattern="(a+)+$")
-    skops.io.dump(saved, folder / "pipeline.skops")
-    assert load(folder).score(WORDS).equals(before)
+def test_weights_that_are_none_are_one_line(change: Callable[[Any], Any], folder: Path) -> None:
+    np.save(folder / "words.npy", change(np.load(folder / "words.npy")))
+    assert "words.npy" in refused(folder)
 
 
 @pytest.mark.parametrize("score", [float("nan"), 2.0, None, "other columns", "no Parquet"])

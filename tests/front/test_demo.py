@@ -11,7 +11,7 @@ import pytest
 
 from liescope import cli
 from liescope.detectors import detector_registry
-from liescope.generate.corpus import read
+from liescope.generate.corpus.read import read
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,7 @@ from liescope import cli
 from liescope.common.errors import UndeclaredGame, UsageError
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
-from liescope.generate.corpus import split_of
-from liescope.generate.corpus.read import split_game
+from liescope.generate.corpus.read import split_game, split_of
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected
 from liescope.labeling.label import NO_ROLE, statement_rows
 

@@ -19,7 +19,7 @@ import pytest
 from liescope.benchmark.analyses.frames import load_games
 from liescope.common.errors import LiescopeError
 from liescope.games.rated_game import RatingSpec
-from liescope.generate.corpus import build
+from liescope.generate.corpus.build import build
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.job import JudgingJob

@@ -16,8 +16,7 @@ from liescope.common.errors import BadData, LiescopeError
 from liescope.common.reading import read_text
 from liescope.common.sentence_encoder import check_encoder
 from liescope.data_cards.tables import TABLES
-from liescope.generate.corpus import check
-from liescope.generate.corpus.read import data_file
+from liescope.generate.corpus.read import check, data_file
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.journal import Journal
@@ -79,7 +78,10 @@ def opened_model(folder: Path) -> None:
 READ: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "run": (opened_run, ("run.json", "journal.sqlite", STATE_FILE)),
     "corpus": (opened_corpus, ("corpus.json", data_file("statements", "train"), data_file("games", "test"))),
-    "model": (opened_model, ("model.json", "pipeline.skops", "scores.parquet", "games.txt", "learned.parquet")),
+    "model": (
+        opened_model,
+        ("model.json", "words.json", "words.npy", "scores.parquet", "games.txt"),
+    ),
 }
 
 

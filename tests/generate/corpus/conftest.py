@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import pack
+from liescope.generate.corpus.build import pack
 from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.games import play, stream, wolves
 

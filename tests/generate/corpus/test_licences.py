@@ -12,7 +12,7 @@ from huggingface_hub import DatasetCard
 
 from liescope.common.errors import MissingKey, UsageError
 from liescope.data_cards.licences import OPEN
-from liescope.generate.corpus import build
+from liescope.generate.corpus.build import build
 from liescope.generate.corpus.publish import publish
 from liescope.generate.importers import import_games
 from liescope.generate.runs.journal import Journal

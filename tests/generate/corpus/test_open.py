@@ -15,8 +15,9 @@ import pytest
 from liescope.common.errors import BadData
 from liescope.data_cards.tables import TABLES, polars_schema
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import as_corpus, build, licences_of, pack, read
-from liescope.generate.corpus.open import GAME_TABLES, open_games
+from liescope.generate.corpus.build import build, pack
+from liescope.generate.corpus.open import GAME_TABLES, as_corpus, open_games
+from liescope.generate.corpus.read import licences_of, read
 from tests.generate.corpus.games import fail, play, stream, wolves
 
 MakeRun = Callable[[str, Iterable[GameRecord]], Path]

@@ -15,8 +15,9 @@ from liescope.common.errors import UsageError
 from liescope.data_cards.tables import TABLES
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
-from liescope.generate.corpus import pack, read
+from liescope.generate.corpus.build import pack
 from liescope.generate.corpus.publish import publish
+from liescope.generate.corpus.read import read
 from liescope.generate.importers.importing import read_games
 from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.classes import as_classes
@@ -31,7 +32,7 @@ LOAD = """
 import json, sys, datasets
 from liescope import cli
 from liescope.common.errors import BadData
-from liescope.generate.corpus import read
+from liescope.generate.corpus.read import read
 from liescope.generate.corpus.open import open_games
 folder, *configs = sys.argv[1:]
 loaded = {config: datasets.load_dataset("me/games", config) for config in configs}

@@ -13,7 +13,8 @@ import pytest
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.generate.corpus import check, pack, read
+from liescope.generate.corpus.build import pack
+from liescope.generate.corpus.read import check, read
 from tests.generate.corpus.classes import as_classes
 from tests.generate.corpus.games import play, stream
 

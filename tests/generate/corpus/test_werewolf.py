@@ -11,7 +11,8 @@ import pytest
 from liescope.games.core import AskKind, Assessment, Reply
 from liescope.games.rated_game import RatedGame, RatingSpec
 from liescope.games.session import drive, start
-from liescope.generate.corpus import check, pack, read
+from liescope.generate.corpus.build import pack
+from liescope.generate.corpus.read import check, read
 from liescope.labeling.label import label_game
 from liescope.labeling.lesson_tags import tag
 from tests.generate.corpus.games import play, stream, wolves

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from liescope import cli
-from liescope.generate.corpus import build, read
+from liescope.generate.corpus.build import build
 from liescope.generate.corpus.corpus_facts import count_claims
+from liescope.generate.corpus.read import read
 from liescope.generate.runs.play import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 

@@ -18,7 +18,7 @@ import pytest
 from datasets import load_dataset
 
 from liescope import cli
-from liescope.generate.corpus import read
+from liescope.generate.corpus.read import read
 from tests.generate.players.local import small_model
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
