@@ -6,6 +6,8 @@ Nothing is imported before it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from liescope.detectors.textualize import TextConfig, textualize  # at once, or the name would be the module's
+
 if TYPE_CHECKING:
     from liescope.detectors.classifier import LieDetector
     from liescope.detectors.detector import Detector, DetectorOptions
@@ -21,33 +23,15 @@ if TYPE_CHECKING:
     from liescope.detectors.study.findings import EvaluationResult
     from liescope.detectors.study.transfer import transfer
     from liescope.detectors.study.transfer_result import TransferResult
-    from liescope.detectors.textualize import TextConfig, textualize
     from liescope.detectors.training import TrainResult, train
 
 _HOMES = {
     "classifier": ("LieDetector",),
-    "detector": (
-        "Detector",
-        "DetectorOptions",
-    ),
-    "detector_registry": (
-        "DETECTORS",
-        "make",
-    ),
-    "examples": (
-        "TARGETS",
-        "Example",
-        "Labelled",
-    ),
-    "saved": (
-        "LoadedDetector",
-        "load",
-    ),
-    "scoring": (
-        "ScoredFile",
-        "score",
-        "score_file",
-    ),
+    "detector": ("Detector", "DetectorOptions"),
+    "detector_registry": ("DETECTORS", "make"),
+    "examples": ("TARGETS", "Example", "Labelled"),
+    "saved": ("LoadedDetector", "load"),
+    "scoring": ("ScoredFile", "score", "score_file"),
     "study.audit": ("audit",),
     "study.audit_result": ("AuditResult",),
     "study.bench": ("bench",),
@@ -56,14 +40,7 @@ _HOMES = {
     "study.findings": ("EvaluationResult",),
     "study.transfer": ("transfer",),
     "study.transfer_result": ("TransferResult",),
-    "textualize": (
-        "TextConfig",
-        "textualize",
-    ),
-    "training": (
-        "TrainResult",
-        "train",
-    ),
+    "training": ("TrainResult", "train"),
 }
 __all__ = [
     "DETECTORS",

@@ -14,7 +14,7 @@ from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelle
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import read_deceivers, read_transcripts
-from liescope.generate.corpus.read import Corpus, collected, licences_of, read
+from liescope.generate.corpus.read import FACTS_FILE, Corpus, collected, licences_of, read
 
 SPLITS = ("train", "validation")
 NOBODY_TRAINS = "their publishers ask that nothing is trained on them"
@@ -90,7 +90,7 @@ def read_material(corpus: Corpus, name: str, target: str, text: TextConfig, keep
 
 def _words_of(corpus: Corpus) -> list[WordsOf]:
     """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
-    with Reading(str(corpus), "build the corpus again"):
+    with Reading(f"{corpus}/{FACTS_FILE}", "build the corpus again"):
         return [
             WordsOf(
                 name=one["name"],

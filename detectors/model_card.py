@@ -225,7 +225,7 @@ def publish(
         parcel = Parcel(
             kind="model",
             name=f"{name}, Liescope {file.versions['liescope']}",
-            files={**detector.published_beside(Path(scratch)), **own},
+            files={**own, **detector.published_beside(Path(scratch))},
             card=model_card(name, file, repo=repo, reports=read),
             advice=f"remove it from the games and {TRAIN_AGAIN}",
             stale=_STALE,
