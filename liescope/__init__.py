@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
-    from liescope.benchmark import analyse, fit, report
+    from liescope.benchmark.analysing import analyse
+    from liescope.benchmark.fitting import fit
+    from liescope.benchmark.reporting import report
     from liescope.detectors import audit, bench, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus.build import build
     from liescope.generate.corpus.read import read
@@ -89,7 +91,9 @@ _ROOMS = {
     "liescope.detectors": ("audit", "bench", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.web.play.serving": ("serve",),
     "liescope.web.view.game_file": ("view",),
-    "liescope.benchmark": ("analyse", "fit", "report"),
+    "liescope.benchmark.analysing": ("analyse",),
+    "liescope.benchmark.fitting": ("fit",),
+    "liescope.benchmark.reporting": ("report",),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

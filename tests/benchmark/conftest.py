@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark import published_counts
 from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.count_sources import published_counts
 from liescope.benchmark.capability.counts import SCHEMA, tally
 from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit

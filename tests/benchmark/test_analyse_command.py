@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from liescope.benchmark import analyse
 from liescope.benchmark.analyses import analysis_registry
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
+from liescope.benchmark.analysing import analyse
 from liescope.benchmark.commands import app
 from liescope.common.errors import BadData, UsageError
 from liescope.games.record import GameRecord

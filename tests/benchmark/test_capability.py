@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 import liescope
-from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
+from liescope.benchmark.capability.count_sources import published_scores
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit

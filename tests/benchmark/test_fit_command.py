@@ -14,14 +14,13 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from liescope.benchmark import fit
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.benchmark.capability.counts import count_games
 from liescope.benchmark.capability.fit_report import fit_lines, forest, predictive
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.commands import app
-from liescope.benchmark.fitting import DrawnVotes
+from liescope.benchmark.fitting import DrawnVotes, fit
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 from liescope.common.figures import svg
 from liescope.games import Source

@@ -16,11 +16,10 @@ import pytest
 from typer.main import get_command
 
 import liescope
-from liescope.benchmark import ReportResult
 from liescope.benchmark.analyses.standings import TITLE
 from liescope.benchmark.capability.counts import PLAYERS
 from liescope.benchmark.commands import app
-from liescope.benchmark.reporting import CAPABILITIES, CHAPTERS
+from liescope.benchmark.reporting import CAPABILITIES, CHAPTERS, ReportResult
 from liescope.common.errors import BadData, UsageError, install_command
 from liescope.common.model_names import PEOPLE
 from liescope.common.report.contents import MISSING

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from scipy.stats import beta
 
-from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.background_report import (
     between_conditions,
     part_of_conditions,
     with_capability_model,
 )
+from liescope.benchmark.capability.count_sources import published_counts, published_scores
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.z_scores import (
