@@ -15,7 +15,7 @@ import inspect
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 from urllib.parse import parse_qsl
@@ -308,7 +308,17 @@ def _merged(kinds: Mapping[str, Setting]) -> Setting:
         words = sentence(next(iter(described)))
     else:
         words = "; ".join(f"{', '.join(kinds)}: {words}" for words, kinds in described.items()) + "."
-    return Setting(name=first.name, help=words, type=first.type, group=f"Options of {', '.join(kinds)}")
+    return replace(
+        first, help=words, default=None, shown="", group=f"Options of {', '.join(kinds)}", **_same(kinds.values())
+    )
+
+
+def _same(settings: Iterable[Setting]) -> dict[str, Any]:
+    """The limits that all of them share; none where they differ."""
+    limits = {(each.at_least, each.above, each.at_most) for each in settings}
+    if len(limits) == 1:
+        return {}
+    return {"at_least": None, "above": None, "at_most": None, "annotation": Any}
 
 
 def _default(value: object) -> str:
