@@ -1,54 +1,18 @@
-"""Writes docs/settings.md, the tables of all settings, from their declarations: python docs/make_settings.py"""
+"""Writes docs/settings.md, the tables of all options, from their declarations: python docs/make_settings.py"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from liescope.benchmark.benchmark_settings import (
-    AnalyseSettings,
-    FitSettings,
-    ReportSettings,
-)
-from liescope.common.settings import settings_of, settings_table
-from liescope.detectors.detector_settings import (
-    AuditSettings,
-    BenchSettings,
-    EvaluateSettings,
-    ScoreFileSettings,
-    TrainSettings,
-    TransferSettings,
-)
-from liescope.games.game_registry import game_options
-from liescope.generate.corpus.build import BuildSettings
-from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.fork import ContinuationSettings
-from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings
-from liescope.publishing import PublishSettings
-from liescope.web.web_settings import ServeSettings, ViewSettings
+from liescope.cli import command_line
+from liescope.common.settings import Setting, settings_of, settings_table
+from liescope.games.script.persona import Skills
+from liescope.generate.players.local.loading import LocalOptions
+from liescope.generate.players.openai.spec import EndpointOptions
 
 FILE = Path(__file__).with_name("settings.md")
-TABLES = {
-    "play": PlanSettings,
-    "play: options of games": game_options(),
-    "play, fork, label: limits, which may differ each time a run is resumed": Limits,
-    "fork": ContinuationSettings,
-    "label": RatingSettings,
-    "build": BuildSettings,
-    "train": TrainSettings,
-    "score": ScoreFileSettings,
-    "evaluate": EvaluateSettings,
-    "bench": BenchSettings,
-    "transfer": TransferSettings,
-    "audit": AuditSettings,
-    "fit": FitSettings,
-    "analyse": AnalyseSettings,
-    "report": ReportSettings,
-    "publish": PublishSettings,
-    "view": ViewSettings,
-    "serve": ServeSettings,
-}
-
+PLAYERS = {"scripted:NAME": Skills, "openai:MODEL": EndpointOptions, "local:MODEL": LocalOptions}
 
 CONFIG = """\
 ## A config file
@@ -94,14 +58,32 @@ def page() -> str:
         "",
         *CONFIG.splitlines(),
     ]
-    for heading, declared in TABLES.items():
-        lines += [
-            "",
-            f"## {heading}",
-            "",
-            *settings_table(declared if isinstance(declared, list) else settings_of(declared).values()),
-        ]
+    known: dict[tuple[str, ...], str] = {}
+    for name, command in command_line([]).commands.items():
+        if declared := getattr(command.callback, "settings", {}):
+            lines += ["", f"## {name}", "", *_table(name, declared.values(), known)]
+    lines += ["", "## Players", "", "These stand in the spec string: `openai:MODEL?temperature=0.7&persona=liar.txt`."]
+    for spec, model in PLAYERS.items():
+        lines += ["", f"`{spec}`", "", *settings_table(settings_of(model).values())]
     return "\n".join(lines) + "\n"
+
+
+def _table(command: str, settings: Iterable[Setting], known: dict[tuple[str, ...], str]) -> Iterator[str]:
+    """The table of a command. known: the names of options that stand together in a table above, and in whose."""
+    by_heading: dict[str, list[Setting]] = {"": []}
+    for each in settings:
+        by_heading.setdefault(each.group, []).append(each)
+    yield from settings_table(by_heading.pop(""))
+    again: dict[str, list[str]] = {}
+    for heading, own in by_heading.items():
+        names = (heading, *(each.name for each in own))
+        if names in known:
+            again.setdefault(known[names], []).append(heading)
+            continue
+        yield from (f"| **{heading}** | | | |", *list(settings_table(own))[2:])
+        known[names] = command
+    for other, headings in again.items():
+        yield f"| **As for {other}** | | | {'; '.join(headings)} |"
 
 
 if __name__ == "__main__":

@@ -212,9 +212,9 @@ def _read(field: FieldInfo, name: str, home: type, dashed: bool) -> Setting:
     return Setting(
         **extras,
         name=name,
-        help=field.description or "",
+        help=sentence(field.description or ""),
         type=extras["typed"] or given_type(field.annotation),
-        default=field.get_default(call_default_factory=False),
+        default=None if field.is_required() else field.get_default(),
         at_least=limits["ge"],
         above=limits["gt"],
         at_most=limits["le"],
@@ -324,4 +324,4 @@ def _same(settings: Iterable[Setting]) -> dict[str, Any]:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f" ({'on' if value else 'off'})"
-    return "" if value in ("", None) else f" ({value:g})" if isinstance(value, float) else f" ({value})"
+    return "" if value in ("", None, (), []) else f" ({value:g})" if isinstance(value, float) else f" ({value})"
