@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,23 +14,22 @@ from liescope.common.command_options import Given, completed, config_parameters,
 from liescope.common.config_file import read_config
 from liescope.common.errors import UsageError
 from liescope.common.settings import settings_table
-from liescope.detectors import Detector, DetectorOptions, TextConfig
 from liescope.detectors.detector_registry import DETECTORS, declared_options, make
 from liescope.detectors.detector_settings import TrainSettings
+from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
+from liescope.detectors.textualize import TextConfig
 
 
-class WaitingOptions(DetectorOptions):
+class WaitingOptions(TfidfOptions):
     glances: int = Field(default=3, ge=1, le=9, description="how often it looks again")
 
 
-class Waiting(Detector):
+class Waiting(TfidfDetector):
     """Looks again."""
 
     kind = "waiting"
     options_type = WaitingOptions
     options: WaitingOptions
-
-    def fit(self, examples: Sequence[object], *arguments: object) -> None: ...
 
 
 @pytest.fixture
