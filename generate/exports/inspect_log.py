@@ -319,7 +319,7 @@ def _scores(row: GameRow, statements: Sequence[StatementRow]) -> Iterator[tuple[
 
 
 def _message(event: Event, clock: _Clock) -> Iterator[dict[str, Any]]:
-    """An event in the transcript of the table: what a player said as its message, all else as the table's."""
+    """An event in the transcript that all share: what a player said as its message, all else as the game's."""
     facts: dict[str, Any] = {"event": event.index, "day": event.day, "phase": event.phase.value}
     if event.audience is not None:
         facts["audience"] = list(event.audience)

@@ -83,7 +83,7 @@ class LabelStudioExporter(Exporter):
             elif row is not None:
                 ids = {"statement_id": row.statement_id, "game_id": row.game_id, "view": view}
                 yield {**ids, "so_far": seen, "speaker": row.speaker, "statement": row.text}
-            if heard and "judge" not in event.data and (words := _told(event)):  # nobody saw what a judge said later
+            if heard and "judge" not in event.data and (words := _told(event)):  # nobody saw what a rater said later
                 speaker = event.actor if event.kind is EventKind.STATEMENT else None
                 seen = [*seen, {"author": speaker or "", "text": words}]
 

@@ -79,7 +79,7 @@ class Speeches:
 
 
 def introduction(game: GameRow, name: str) -> str:
-    """What a seat knows of itself and the table, where no prompt was kept."""
+    """What a seat knows of itself and the others, where no prompt was kept."""
     role = next((seat.role for seat in game.seats if seat.name == name), "")
     others = ", ".join(seat.name for seat in game.seats if seat.name != name)
     return f"You are {name}{f', the {role},' if role else ''} in a game of {game.game} with {others}."

@@ -119,7 +119,7 @@ class AvalonImporter(GameFormat):
     version: ClassVar[int] = 2
     game: ClassVar[str] = "avalon"
     about: ClassVar[str] = (
-        "Avalon between six people in a text chat: the table votes on parties for quests, two evil players "
+        "Avalon between six people in a text chat: the players vote on parties for quests, two evil players "
         "make quests fail, and the assassin can still win by finding Merlin. A day is a quest. The ratings are "
         "those of the dataset's annotators, who knew the roles and labelled only what evil players said, so "
         "`label_gold` and `label_peer` are null for good players."

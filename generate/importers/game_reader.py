@@ -1,5 +1,5 @@
 """The reader of published games. A format declares the shapes of its lines, which lines make a game, and what each
-means at the table; the rest is here.
+means in the game; the rest is here.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _read(one: Read, game_id: str, content: bytes) -> Iterator[Any]:
             yield Rejected(f"{game_id}/{name}", line, game_id, str(error))
 
 
-# What they mean at the table
+# What they mean in the game
 
 
 class GameWriter(ABC):
@@ -215,11 +215,11 @@ class GameWriter(ABC):
     def seat(self, key: str) -> Seat:
         """Raises BadData for a stranger."""
         if key not in self.seats:
-            raise BadData(f"player {key[:60]!r} is not at the table")
+            raise BadData(f"player {key[:60]!r} is not in the game")
         return self.seats[key]
 
     def deal(self) -> None:
-        """Tell everyone the table, and each one its role. Raises BadData for a table of an impossible size."""
+        """Tell everyone who plays, and each one its role. Raises BadData for an impossible number of players."""
         if not 2 <= len(self.seats) <= MOST_PLAYERS:
             raise BadData(f"the game has {len(self.seats)} players; a game of 2 to {MOST_PLAYERS} can be read")
         held = dict(sorted(Counter(seat.role for seat in self.seats.values()).items()))  # not as they sit

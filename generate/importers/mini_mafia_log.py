@@ -92,7 +92,7 @@ def record_of(log: LogGame) -> GameRecord:
     """
     _check(log)
     notes = [*log.notes, *([departure] if (departure := next(_departures(log), "")) else [])]
-    game = _table(log)
+    game = _game(log)
     game.set_up()
     for day in log.days:
         game.day += 1
@@ -124,7 +124,7 @@ def _check(log: LogGame) -> None:
         voters = [vote.voter for vote in day.votes]
         named = {*day.findings, *day.findings.values(), *voters, *(vote.target for vote in day.votes), *speakers, *out}
         if strangers := named - log.roles.keys():
-            raise BadData(f"{', '.join(sorted(strangers))} is not at the table")
+            raise BadData(f"{', '.join(sorted(strangers))} is not in the game")
         if back := gone & (out | speakers):
             raise BadData(f"{', '.join(sorted(back))} is out of the game and acts on day {number}")
         if day.killed in speakers:
@@ -173,8 +173,8 @@ def _departures(log: LogGame) -> Iterator[str]:
         yield "the log does not say who was arrested"
 
 
-def _table(log: LogGame) -> Mafia:
-    """The game for the log's table, Mini-Mafia if it is one, with the options inferred from its players' knowledge."""
+def _game(log: LogGame) -> Mafia:
+    """The game that was played, Mini-Mafia if it is one, with the options inferred from what its players knew."""
     held = Counter(log.roles.values())
     turns = (Counter(message.speaker for message in day.messages) for day in log.days)
     spec = MINI_MAFIA.replaced(

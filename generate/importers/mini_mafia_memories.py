@@ -236,7 +236,7 @@ def _players(game: Mapping[str, Any]) -> list[_Player]:
             if read := reader.read(line, player.name):
                 player.entries.append(read)
             elif stranger := _STRANGER.fullmatch(line):
-                raise BadData(f"{stranger[1][:LONGEST_NAME]} is in {player.name}'s memory and not at the table")
+                raise BadData(f"{stranger[1][:LONGEST_NAME]} is in {player.name}'s memory and not in the game")
             else:
                 player.unread.append((number, line))
     return list(players.values())

@@ -324,7 +324,7 @@ class _ChatReader(_OwnReader):
                 "canary": self._canary(row),
                 "model": self._of(row, "model") if turn["role"] == ASSISTANT else None,
                 "label_gold": own.get(at) if own else whole if at == last else None,
-                "ratings": _judged(row.get(self._columns["judges"])) if at == last else (),
+                "ratings": _rated(row.get(self._columns["judges"])) if at == last else (),
             }
             for at, turn in enumerate(turns)
         ]
@@ -422,8 +422,8 @@ def _has_turn_labels(messages: Any) -> bool:
         return False
 
 
-def _judged(scores: Any) -> list[dict[str, Any]]:
-    """Judges' scores of how surely the assistant lied, from 0 to 1 or 1 to 100, as ratings."""
+def _rated(scores: Any) -> list[dict[str, Any]]:
+    """Raters' scores of how surely the assistant lied, from 0 to 1 or 1 to 100, as ratings."""
     given = {str(name): value for name, value in scores.items()} if isinstance(scores, Mapping) else {}
     known = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
     most = 100 if any(value > 1 for value in known.values()) else 1

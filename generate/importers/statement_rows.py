@@ -164,7 +164,7 @@ class Row(RowCell):
     )
     role: Text = Field(default="", description="the speaker's hidden role")
     team: Text = Field(default="", description="the team of that role")
-    deceives: Flag | None = Field(default=None, description="whether the role aims to deceive the table")
+    deceives: Flag | None = Field(default=None, description="whether the role aims to deceive the others")
     label_gold: Flag | None = Field(
         default=None, description="the source's own label: the statement is deceptive; `--means` says in what sense"
     )

@@ -21,10 +21,10 @@ from liescope.generate.players.player_registry import file_text
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Limits, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.generate.runs.job import JudgingJob
+from liescope.generate.runs.job import RatingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import plan_games, templates_for
-from liescope.generate.runs.play import LabelSettings, PlaySettings, judging_of
+from liescope.generate.runs.play import LabelSettings, PlaySettings, rating_of
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 
 
@@ -124,7 +124,7 @@ def _named(value: Range | None) -> dict[str, float] | None:
     return None if value is None else value._asdict()
 
 
-@takes(PlaySettings, others="table")
+@takes(PlaySettings, others="options")
 def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Any) -> Forecast:
     """What `play` with the same settings will take: games, calls, tokens and cost. Nothing is asked or written.
 
@@ -141,7 +141,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     out : str or path, optional
         The folder of a run that has begun, which is only read.
     **settings
-    **table
+    **options
         The game's own options, as `play` takes them.
 
     Raises
@@ -151,9 +151,9 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
     PlanChanged
         If the folder holds a run with a different plan.
     """
-    played, (own, table) = find_game(game), PlaySettings.with_rest(settings)
+    played, (own, options) = find_game(game), PlaySettings.with_rest(settings)
     kept = templates_for(own.prompts, game, None if out is None else Path(out))
-    plan = plan_games(played, own, table, kept)
+    plan = plan_games(played, own, options, kept)
     ended, answers, spent = _so_far(out, plan.to_json())
     prompts, script = load_prompts(kept, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
     cells, sampled = range(len(plan.cells)), 0
@@ -184,20 +184,20 @@ def forecast_label(
     out: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> Forecast:
-    """What `label` with the same settings will take: the questions about each game that is to be judged, with the
-    prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
+    """What `label` with the same settings will take: the questions about each game that is to be rated, with the
+    prompts that the rater would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
     """
     own = LabelSettings.of(settings)
-    folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
-    job = JudgingJob.of(Path(run), asked, spec, own.prompts, folder, own.part)
+    folder, asked, spec = rating_of(Path(run), judge, claims_by, out, own)
+    job = RatingJob.of(Path(run), asked, spec, own.prompts, folder, own.part)
     ended, answers, spent = _so_far(folder, job.plan.to_json())
     game = job.plan.game
     prompts, script = load_prompts(job.templates, game), ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
     games, found = [planned for (planned, *_) in job.chains(set())], Found()
     turns = _spread(len(games))
     for place in turns:
-        judged = job.begin(games[place], {asked: script})
-        _play(judged, job.seats(games[place], judged.game), _silent, prompts, found)
+        rated = job.begin(games[place], {asked: script})
+        _play(rated, job.seats(games[place], rated.game), _silent, prompts, found)
     left = len(job) - len(ended)
     shares: dict[tuple[str, Hashable], float] = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
     asks = _asks(shares, found, job.plan.files, own, answers)

@@ -61,7 +61,7 @@ def endings(games: Iterable[GameRecord]) -> Endings:
 
 
 def effects(groups: Sequence[str], endings: Endings) -> pl.DataFrame:
-    """The table of `ForkResult.effects`."""
+    """`ForkResult.effects`."""
     import polars as pl
 
     from liescope.common.statistics import Rows, mean, paired

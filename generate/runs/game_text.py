@@ -89,8 +89,8 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
     yield _text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
         yield _text(f"cell {game.cell}", _LABEL)
-    if judge := game.meta.get("judge"):
-        yield _text(f"judge: {judge}, who gave the reports and ratings below after the game", _LABEL)
+    if rater := game.meta.get("judge"):
+        yield _text(f"rater: {rater}, who gave the reports and ratings below after the game", _LABEL)
     width = max(len(plain(seat.name)) for seat in game.seats)
     for seat in game.seats:
         won = "  won" if game.outcome is not None and seat.name in game.outcome.winners else ""
@@ -122,7 +122,7 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
             for words, style in claim_lines(claims[key], game.events):
                 yield _text(f"      {words}", style)
             if key in statements:
-                yield from _labels(statements[key], ratings[key], judged="judge" in game.meta)
+                yield from _labels(statements[key], ratings[key], rated="judge" in game.meta)
     yield Text("")
     yield _ending(game)
 
@@ -175,8 +175,8 @@ def event_words(event: Event) -> tuple[str, str] | None:
     """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement
     only who says it, to whom.
     """
-    who, whom, judge = event.actor or "", event.target or "", f"judge {event.data.get('judge', '')}"
-    namer = f"{judge}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
+    who, whom, rater = event.actor or "", event.target or "", f"rater {event.data.get('judge', '')}"
+    namer = f"{rater}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
     lines = {
         EventKind.KILLER: (f"{who} makes the kill decision", _SECRET),
         EventKind.LESSONS: (f"{who} begins with the lessons of earlier games", _SECRET),
@@ -197,7 +197,7 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"{namer}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.BELIEFS: (f"{who} believes: {_form(event.data.get('beliefs', {}))}", _LABEL),
-        EventKind.LESSON_TAGS: (f"{judge} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
+        EventKind.LESSON_TAGS: (f"{rater} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
 
@@ -219,11 +219,11 @@ def _revealed(event: Event) -> str:
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:
-    """A judge's answers, on one line."""
+    """A rater's answers, on one line."""
     return ", ".join(f"{key} {'/'.join(values)}" for key, values in form.items())
 
 
-def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterator[Text]:
+def _labels(row: StatementRow, ratings: list[RatingRow], rated: bool) -> Iterator[Text]:
     line = Text("      ")
     role = {True: "role deceives", False: "role is open", None: "role not known"}[row.label_role]
     line.append(role, _LIE if row.label_role else _LABEL)
@@ -233,17 +233,17 @@ def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterat
         believes = "a claim here to be false" if row.label_belief else "what it claims"
         line.append_text(_text(f" · believes {believes}", _SECRET))
     yield line
-    outside = [rating for rating in ratings if judged and not rating.observer_role]
+    outside = [rating for rating in ratings if rated and not rating.observer_role]
     for rating in outside:
         kind = f" ({rating.type})" if rating.type and rating.flag else ""
         yield _text(f"      {rating.observer}: {_flag(rating.flag)}{kind}", _LABEL)
     if (row.label_self is not None or row.label_peer is not None or ratings) and not outside:
-        who = "judge in its seat:" if judged else "says itself"
+        who = "rater in its seat:" if rated else "says itself"
         self_said = "no usable self-report" if row.label_self is None else f"{who} {_flag(row.label_self)}"
         kind = f" ({row.self_type})" if row.self_type and row.label_self else ""
-        others = "judge in the others' seats" if judged else "others"
-        rated = f" · {others}, with suspicion: {_ratings(ratings)}" if ratings else ""
-        yield _text(f"      {self_said}{kind}{rated}", _LABEL)
+        others = "rater in the others' seats" if rated else "others"
+        told = f" · {others}, with suspicion: {_ratings(ratings)}" if ratings else ""
+        yield _text(f"      {self_said}{kind}{told}", _LABEL)
 
 
 def _ratings(ratings: Sequence[RatingRow]) -> str:

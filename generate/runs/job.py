@@ -1,7 +1,7 @@
 """The work of a runner: the games that a plan lists, how each begins, and the record of each when it ends.
 
-Judged games go into a run of their own, with the ids, seats and models of the original games; the original run is only
-read. If it gains more games, the same command judges those too: a judged game keeps its place in the run.
+Rated games go into a run of their own, with the ids, seats and models of the original games; the original run is only
+read. If it gains more games, the same command rates those too: a rated game keeps its place in the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from liescope.generate.runs.lesson_book import LessonBook, open_similarity, with
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, beginning
 from liescope.generate.runs.plan_games import templates_for
 from liescope.generate.runs.run_folder import PART, handed_on
-from liescope.generate.runs.run_plan import Cell, JudgePlan, Plan, PlannedGame, RunPlan, short_hash
+from liescope.generate.runs.run_plan import Cell, Plan, PlannedGame, RatingPlan, RunPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
@@ -255,12 +255,12 @@ class Forking(Job):
         return {"turn": planned.turn, "seating": plan.seating, "fork": fork, **learning}
 
 
-class JudgingJob(Job):
-    """The judging of every game of a run that was played to the end. source: that run."""
+class RatingJob(Job):
+    """The rating of every game of a run that was played to the end. source: that run."""
 
-    plan: JudgePlan
+    plan: RatingPlan
 
-    def __init__(self, plan: JudgePlan, templates: Templates, source: Path) -> None:
+    def __init__(self, plan: RatingPlan, templates: Templates, source: Path) -> None:
         super().__init__(plan, templates)
         self._source = source
         with Journal.open(source, checked=True) as journal:
@@ -278,29 +278,29 @@ class JudgingJob(Job):
         prompts: str = "full",
         out: Path | None = None,
         part: str | None = None,
-    ) -> JudgingJob:
-        """The judging of a run into a folder, which may hold its beginning. judge: "" where speakers are asked about
-        what they believe; part: judge only this share of the run.
+    ) -> RatingJob:
+        """The rating of a run into a folder, which may hold its beginning. judge: who rates, "" where speakers are
+        asked about what they believe; part: rate only this share of the run.
 
-        Raises UsageError for a run without finished games, for one that holds judged games, for a part of a part, and
+        Raises UsageError for a run without finished games, for one that holds rated games, for a part of a part, and
         for a spec that asks for nothing; BadData for a run that cannot be read.
         """
         if not (spec.rates or spec.claims or spec.beliefs):
-            raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
+            raise UsageError("there is nothing to ask the rater: give --share above 0, --roles or --lessons")
         with Journal.open(source) as journal:
-            if JudgePlan.KEY in journal.plan:
+            if RatingPlan.KEY in journal.plan:
                 raise UsageError(
-                    f"{source} holds judged games; give the run {journal.plan[JudgePlan.KEY]} that they come from"
+                    f"{source} holds rated games; give the run {journal.plan[RatingPlan.KEY]} that they come from"
                 )
             if part and PART in journal.plan:
                 raise UsageError(f"{source} is part {journal.plan[PART]} of a run; label it as it is, without --part")
             done = journal.done()
             if not done:
-                raise UsageError(f"{source} holds no finished game to judge")
+                raise UsageError(f"{source} holds no finished game to rate")
             game = journal.record(done[0][1]).game
             templates = templates_for(prompts, game, out)
             speakers = _speakers(journal) if spec.beliefs else ()
-            plan = JudgePlan(
+            plan = RatingPlan(
                 judged=journal.name,
                 origin=short_hash(journal.plan),
                 game=game,
@@ -343,7 +343,7 @@ class JudgingJob(Job):
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
-        del planned, outcome, players  # a judged game keeps those that it was played with
+        del planned, outcome, players  # a rated game keeps those that it was played with
         assert isinstance(game, RatedGame)
         record = game.record()
         return replace(record, status=Status.FAILED, failure=failure) if failure else record

@@ -30,7 +30,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest, number_in
 from liescope.generate.runs.plan_games import stored_templates
 from liescope.generate.runs.run_folder import numbers_of
-from liescope.generate.runs.run_plan import Group, JudgePlan, Plan, PlannedGame, RunPlan, drawn
+from liescope.generate.runs.run_plan import Group, Plan, PlannedGame, RatingPlan, RunPlan, drawn
 from liescope.labeling.beliefs import claims_made
 
 FILE = "moment.json"
@@ -172,14 +172,14 @@ def played_here(journal: Journal) -> bool:
 
 
 def can_rebuild(journal: Journal) -> bool:
-    """Whether the games of a run were played or judged here, so that its plan and replies make them again."""
-    return played_here(journal) or JudgePlan.KEY in journal.plan
+    """Whether the games of a run were played or rated here, so that its plan and replies make them again."""
+    return played_here(journal) or RatingPlan.KEY in journal.plan
 
 
 def rebuild(journal: Journal, game_id: str) -> Session:
     """The game as the run made it, at the first ask that it had answered. Raises as `beginning`."""
-    if JudgePlan.KEY in journal.plan:
-        return Session(_judging(journal, _ended(journal, game_id)))
+    if RatingPlan.KEY in journal.plan:
+        return Session(_rating(journal, _ended(journal, game_id)))
     return beginning(journal, game_id).session()
 
 
@@ -246,15 +246,15 @@ def _ended(journal: Journal, game_id: str) -> GameRecord:
     return journal.record(game_id)
 
 
-def _judging(journal: Journal, judged: GameRecord) -> Game:
-    plan = JudgePlan.parse(journal.plan, journal.path)
-    judge = str(judged.meta.get("judge", ""))
-    # A source may hold the ratings of judges of its own.
-    played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
-    frozen = replace(judged, events=tuple(played))
-    asked = {event.about for event in judged.events if event.kind is EventKind.BELIEFS}
+def _rating(journal: Journal, rated: GameRecord) -> Game:
+    plan = RatingPlan.parse(journal.plan, journal.path)
+    rater = str(rated.meta.get("judge", ""))
+    # A source may hold the ratings of raters of its own.
+    played = (e for e in rated.events if "judge" not in e.data or (rater and e.data["judge"] != rater))
+    frozen = replace(rated, events=tuple(played))
+    asked = {event.about for event in rated.events if event.kind is EventKind.BELIEFS}
     made = {at: claims for at, claims in claims_made(frozen).items() if at in asked} if asked else {}
-    return RatedGame(frozen, plan.asked, judge, made)
+    return RatedGame(frozen, plan.asked, rater, made)
 
 
 # What the players of a run were shown and replied

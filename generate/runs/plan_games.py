@@ -1,4 +1,4 @@
-"""Plans made of options: who plays what against whom how often, a table of people.
+"""Plans made of options: who plays what against whom how often, or who holds which seat.
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while a single background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all players
@@ -74,7 +74,7 @@ def seated(chosen: Sequence[str], roles: Sequence[str], rest: str) -> Cell:
         if role not in roles:
             raise UnknownName("role", role, roles)
         if role in players:
-            raise UsageError(f"--seat names the {role} twice; a role has one player in a table")
+            raise UsageError(f"--seat names the {role} twice; a role has one player in a cell")
         players[role] = spec
     return tuple(players.get(role, rest) for role in roles)
 
@@ -147,7 +147,7 @@ def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
 
 
 DEFAULT_PLAYER = "scripted:steady"
-LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
+LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a cell that is named role by role
 MOST_GAMES = 10**9
 SEEDS = range(-(2**63), 2**63)
 
@@ -179,7 +179,7 @@ class PlanSettings(OptionsModel):
     )
     seats: Annotated[Several, Option(flag="--seat", metavar="ROLE=PLAYER")] = Field(
         default=(),
-        description="Who plays a role, instead of a design: one table; may be repeated, for other roles.",
+        description="Who plays a role, instead of a design: one cell; may be repeated, for other roles.",
     )
     learning: Annotated[str | None, Option(shown="off", choices=("off", "on", "off,on"))] = Field(
         default=None, description="Whether the jester learns from game to game: off, on or off,on."
@@ -199,16 +199,17 @@ class PlanSettings(OptionsModel):
     )
 
 
-def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, Any], prompts: str | Templates) -> Plan:
-    """The plan that settings of `play` make. table: the game's own options; prompts: a set, a folder, or
-    what was read of it.
+def plan_games(
+    game: PlayableGame, settings: PlanSettings, options: Mapping[str, Any], prompts: str | Templates
+) -> Plan:
+    """The plan that settings of `play` make. options: the game's own; prompts: a set, a folder, or what was read of it.
 
     Raises UsageError for settings that do not fit together.
     """
     players: Sequence[str] = settings.players
     games, design = settings.games, settings.design
     background, cells, seats = settings.background, settings.cells, settings.seats
-    held = roles_in_play(game.resolve(table))
+    held = roles_in_play(game.resolve(options))
     if cells is not None:
         if background or design or seats:
             raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
@@ -217,7 +218,7 @@ def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, A
         players = [spec for cell in drawn for spec in cell]
     elif seats:
         if background or design or len(players) > 1:
-            raise UsageError("--seat makes one table: give one --player for the other roles, no --design, --background")
+            raise UsageError("--seat makes one cell: give one --player for the other roles, no --design, --background")
         drawn = [seated(seats, held, players[0] if players else DEFAULT_PLAYER)]
         design, players = SEATED, drawn[0]
     else:
@@ -225,7 +226,7 @@ def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, A
         drawn = designed(design, held, _once(players), _once(background))
     drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
     plan = make_plan(
-        game.name, table, _once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
+        game.name, options, _once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
     )
     plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
     if not plan.numbers:
@@ -299,7 +300,7 @@ def make_plan(
     )
 
 
-def table_plan(
+def seats_plan(
     game: str,
     options: Mapping[str, Any],
     held: Mapping[str, str],
@@ -307,7 +308,7 @@ def table_plan(
     prompts: str | Templates = "full",
     served: Served | None = None,
 ) -> Plan:
-    """The plan of one game at a table whose seats are held before roles are dealt, as people do. held: the spec of the
+    """The plan of one game whose seats are held before roles are dealt, as people do. held: the spec of the
     player in each seat; served: how its people came to it.
 
     Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
@@ -315,7 +316,7 @@ def table_plan(
     cell = (TABLE,) * len(roles_in_play(find_game(game).resolve(options)))
     plan = make_plan(game, options, tuple(held.values()), TABLE, [cell], 1, seed, "shuffled", prompts)
     if set(held) != set(plan.spec.seats()):
-        raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
+        raise UsageError(f"this game has the seats {', '.join(plan.spec.seats())}; each needs a player")
     return plan.model_copy(update={"held": dict(held), "files": files_of(held.values()), "served": served})
 
 

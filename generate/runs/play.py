@@ -27,7 +27,7 @@ from liescope.games.game_registry import find_game
 from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import Job, JudgingJob, Playing
+from liescope.generate.runs.job import Job, Playing, RatingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import finish
 from liescope.generate.runs.plan_games import PlanSettings, Prompts, plan_games, templates_for
@@ -175,7 +175,7 @@ class PlaySettings(PlanSettings, Limits):
     """What `play` takes, beside the options of the game."""
 
 
-@takes(PlaySettings, others="table")
+@takes(PlaySettings, others="options")
 def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **settings: Any) -> RunResult:
     """Play games into a run folder, or resume the run in it.
 
@@ -192,7 +192,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
     progress : bool
         Show a live display on standard error.
     **settings
-    **table
+    **options
         The game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
     Returns
@@ -210,18 +210,18 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
         For a model that cannot be asked at the start.
     """
     played, folder = find_game(game), Path(out)
-    own, table = PlaySettings.with_rest(settings)
+    own, options = PlaySettings.with_rest(settings)
     templates = templates_for(own.prompts, game, folder)
-    plan = plan_games(played, own, table, templates)
-    config = RunConfig("play", {"game": game, **own.model_dump(), **_listed(table)})
+    plan = plan_games(played, own, options, templates)
+    config = RunConfig("play", {"game": game, **own.model_dump(), **_listed(options)})
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
     job = Playing(plan, folder, templates, own.preview)
     return run_job(job, folder, own, about, config, progress)
 
 
-def _listed(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table's options as the command takes them: names as one string, no limit as 0."""
-    plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in table.items()}
+def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The game's options as the command takes them: names as one string, no limit as 0."""
+    plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in options.items()}
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}
 
 
@@ -255,22 +255,22 @@ def label(
     progress: bool = False,
     **settings: Any,
 ) -> RunResult:
-    """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
+    """Rate a run's finished games: a rater takes each seat in turn and sees what the seat saw at that moment. Or have a
     model list the claims in their statements, seeing nothing but the statement and the names. Or ask the players
     themselves (`beliefs`), from what each knew before a statement, whether they believe the claims that they made.
 
-    The judged games become a separate run; the run they come from is only read.
+    The rated games become a separate run; the run they come from is only read.
 
     Parameters
     ----------
     run : str or path
         The folder of the run.
     judge : str, optional
-        A player's spec string.
+        Who rates: a player's spec string.
     claims_by : str, optional
-        Instead of a judge, the model that lists claims, "openai:MODEL".
+        Instead of a rater, the model that lists claims, "openai:MODEL".
     out : str or path, optional
-        The folder of the judged games, by default RUN-by-JUDGE, RUN-claims-by-MODEL or RUN-beliefs.
+        The folder of the rated games, by default RUN-by-JUDGE, RUN-claims-by-MODEL or RUN-beliefs.
     progress : bool
         Show a live display on standard error.
     **settings
@@ -278,31 +278,31 @@ def label(
     Returns
     -------
     RunResult
-        Of the judged games; of claims, `claims_report` says how far they agree with the rules.
+        The run of the rated games; of claims, `claims_report` says how far they agree with the rules.
 
     Raises
     ------
     UsageError
-        For a run without finished games, and if the judge is asked for nothing.
+        For a run without finished games, and if the rater is asked for nothing.
     PlanChanged
         If the folder holds a different run.
     """
     source, own = Path(run), LabelSettings.of(settings)
-    folder, asked, spec = judging_of(source, judge, claims_by, out, own)
-    job = JudgingJob.of(source, asked, spec, own.prompts, folder, own.part)
+    folder, asked, spec = rating_of(source, judge, claims_by, out, own)
+    job = RatingJob.of(source, asked, spec, own.prompts, folder, own.part)
     options = {"run": source, "judge": judge, "claims_by": claims_by, **own.model_dump()}
     about = {"run": str(folder), "game": job.plan.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, own, about, RunConfig("label", options), progress)
 
 
-def judging_of(
+def rating_of(
     source: Path,
     judge: str | None,
     claims_by: str | None,
     out: str | os.PathLike[str] | None,
     settings: RatingSettings,
 ) -> tuple[Path, str, RatingSpec]:
-    """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
+    """The folder of the rated games, who is asked, and for what. Raises UsageError for options that do not fit."""
     if [judge is not None, claims_by is not None, settings.beliefs].count(True) != 1:
         raise UsageError(
             "give exactly one of --judge (rate the games), --claims-by (have a model list their claims) and --beliefs "
@@ -315,16 +315,16 @@ def judging_of(
     asked = judge or claims_by or ""
     folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
     if folder.resolve() == source.resolve():
-        raise UsageError("the judged games need a folder of their own; choose another --out")
+        raise UsageError("the rated games need a folder of their own; choose another --out")
     return folder, asked, spec
 
 
 _LINKS = {(False, False): "by", (False, True): "claims-by", (True, False): "beliefs"}
 
 
-def default_folder(run: Path, judge: str, link: str = "by") -> Path:
-    """The folder next to the run, named after the judge, if there is one, without the address of an endpoint."""
-    slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
+def default_folder(run: Path, rater: str, link: str = "by") -> Path:
+    """The folder next to the run, named after the rater, if there is one, without the address of an endpoint."""
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", rater.partition("@")[0]).strip("-")
     return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
 
 

@@ -1,7 +1,7 @@
 """The folder of a run: its two files, the lock that keeps a second writer out, and what its plan says of its games.
 
 The settings in a plan are limited to those that can change what players do; two games with equal settings belong to
-the same condition. What only measures the game (assessments, judges) is not a setting: whether a statement is rated
+the same condition. What only measures the game (assessments, raters) is not a setting: whether a statement is rated
 changes nothing that is said or voted. Showing voters their own ratings does, so it counts as one.
 """
 
@@ -289,7 +289,7 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def with_settings(record: GameRecord, settings: Mapping[str, str]) -> GameRecord:
-    """The record with the settings of its run, or with its own if it has any (a judged game's are those it was played
+    """The record with the settings of its run, or with its own if it has any (a rated game's are those it was played
     with; an importer may know more than the plan).
     """
     if SETTINGS in record.meta or not settings:

@@ -2,7 +2,7 @@
 
 Everything that changes a game is in the plan. What does not (how many games at once, budgets, timeouts, prices) is
 left out, so that a run can be resumed with other limits. A run plays games from their start (`Plan`), goes on from a
-moment of a recorded game (`ForkPlan`) or judges games that have ended (`JudgePlan`); to the runner each is a `RunPlan`.
+moment of a recorded game (`ForkPlan`) or rates games that have ended (`RatingPlan`); to the runner each is a `RunPlan`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Cell = tuple[str, ...]  # the player's spec for each role, in the game's order o
 def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:
     """A block of as many games as there are cards, in which every name holds every card of the deck exactly once.
 
-    Yields (names in table order, the cards: one for each name, then those that no one holds). Within a block the table
+    Yields (names as they sit, the cards: one for each name, then those that no one holds). Within a block the seating
     order stays the same, so that roles are balanced over places as well; it and the arrangement of the roles are
     redrawn for each block. The games of a block are ordered so that the first few are as balanced as possible, however
     many are played. The speaking order is drawn by the game itself, round by round.
     """
-    table = random.sample(list(names), len(names))
+    order = random.sample(list(names), len(names))
     cards = random.sample(list(deck), len(deck))
     turns = [cards[turn:] + cards[:turn] for turn in random.sample(range(len(cards)), len(cards))]
     held: Counter[tuple[int, str]] = Counter()
@@ -50,10 +50,10 @@ def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterat
         turn = min(turns, key=lambda roles: sum(held[place, role] for place, role in enumerate(roles)))
         turns.remove(turn)
         held.update(enumerate(turn))
-        yield table, turn
+        yield order, turn
 
 
-TABLE = "table"  # the design, and the one cell, of a table whose seats are held
+TABLE = "table"  # the design, and the one cell, of a game whose seats are held
 
 
 class Group(BaseModel):
@@ -72,7 +72,7 @@ class Group(BaseModel):
 class PlannedGame:
     """One game of a plan. number: its place in the run, from 0; turn: its number in its cell or group, from 0.
 
-    Of a game that is played from its start: seats: its names in table order; roles: their roles, empty if the game
+    Of a game that is played from its start: seats: its names as they sit; roles: their roles, empty if the game
     deals them; learning: whether the learner of the cell learns from game to game. Of a continuation: its group.
     """
 
@@ -175,9 +175,9 @@ class RunPlan(BaseModel):
 
 
 class Served(BaseModel):
-    """How people came to a table. consent: the paragraphs of the text that they agreed to; words, choices, away: for
-    how many seconds the table waited for words, for anything else, and for people who were away; pacing: of the answers
-    of programs, None if they came as fast as they could.
+    """How people came to their seats. consent: the paragraphs of the text that they agreed to; words, choices, away:
+    for how many seconds the game waited for words, for anything else, and for people who were away; pacing: how
+    programs answered, None if as fast as they could.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -192,7 +192,7 @@ class Served(BaseModel):
 class Plan(RunPlan):
     """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
     games: the number in each cell; seating: how roles are dealt (`planning.SEATINGS`); learning: for each cell,
-    whether its learner learns, empty if none does; held: at a table whose seats are taken before roles are dealt, the
+    whether its learner learns, empty if none does; held: in a game whose seats are taken before roles are dealt, the
     spec of the player in each seat, else empty; served: how its people came to it; ids: what the ids of its games begin
     with if that is not its hash, because people withdrew from it.
     """
@@ -216,7 +216,7 @@ class Plan(RunPlan):
     @classmethod
     def parse(cls, data: Mapping[str, Any], where: Path) -> Self:
         """The plan in a run folder. Raises BadData if it is not a plan of games to play, for example that of imported
-        games, or if its options make no valid table.
+        games, or if its options make no valid game.
         """
         plan = super().parse(data, where)
         try:
@@ -224,19 +224,19 @@ class Plan(RunPlan):
             hash(plan.spec)
             json.dumps(data, allow_nan=False)
         except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            why = f"makes no table ({plain(str(error))})"
+            why = f"makes no game ({plain(str(error))})"
             raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
         if plan.held and set(plan.held) != set(plan.spec.seats()):
-            fault = "whose seats are not those of its table"
+            fault = "whose seats are not those of its game"
         elif any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
-            fault = "whose cells do not fit its table"
+            fault = "whose cells do not fit its game"
         else:
             return plan
         raise BadData(f"{where} holds a plan {fault}; restore {PLAN_FILE} from a copy")
 
     @cached_property
     def spec(self) -> GameSpec:
-        """The table before roles are dealt."""
+        """The game before roles are dealt."""
         return find_game(self.game).spec.replaced(**self.options)
 
     @property
@@ -358,13 +358,13 @@ def short_hash(plan: Mapping[str, Any]) -> str:
     return hash_of(plan)[:16]
 
 
-class JudgePlan(RunPlan):
-    """Recorded games that a judge judges. judged: the run's name; origin: a hash of its plan; judge: who judges;
-    speakers: instead of a judge, the players who are asked about their own statements; asked: for what.
+class RatingPlan(RunPlan):
+    """Recorded games that are rated. judged: the run's name; origin: a hash of its plan; judge: who rates;
+    speakers: instead of a rater, the players who are asked about their own statements; asked: for what.
     """
 
     KEY = "judged"
-    GAMES = "judged games"
+    GAMES = "rated games"
 
     judged: str
     origin: str
@@ -382,7 +382,7 @@ class JudgePlan(RunPlan):
 
     @property
     def numbers(self) -> Sequence[int]:
-        return ()  # the run that is judged knows its games
+        return ()  # the run that is rated knows its games
 
     def planned(self, number: int) -> PlannedGame:
         raise IndexError(number)

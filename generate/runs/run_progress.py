@@ -65,7 +65,7 @@ class RunProgress(BaseModel):
 
     Only the process itself knows the rest. retried: failed games that were tried once more; kinds: what each kind of
     ask cost in the whole run; endpoints: what is known about them; both are set only at the end. activity: what goes on
-    at each host. judged: whether games are asked about after they were played, so that only those replies count. stop:
+    at each host. rated: whether games are asked about after they were played, so that only those replies count. stop:
     why the run ended early.
     """
 
@@ -95,7 +95,7 @@ class RunProgress(BaseModel):
     kinds: list[KindSpent] = Field(default_factory=list, exclude=True)
     endpoints: tuple[EndpointFacts, ...] = Field(default=(), exclude=True)
     activity: InstanceOf[Activity] = Field(default_factory=Activity, exclude=True)
-    judged: bool = Field(default=False, exclude=True)
+    rated: bool = Field(default=False, exclude=True)
     stop: InstanceOf[LiescopeError] | None = Field(default=None, exclude=True)
 
     def add(self, game: GameRecord) -> None:
@@ -106,13 +106,13 @@ class RunProgress(BaseModel):
         else:
             self.failed += 1
             self.failures[game.failure] += 1
-        self.fallbacks.update(_replaced(game, self.judged))
+        self.fallbacks.update(_replaced(game, self.rated))
 
     def take_back(self, game: GameRecord) -> None:
         """Undo the counting of a failed game that is being retried."""
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
-        self.fallbacks = self.fallbacks - _replaced(game, self.judged)
+        self.fallbacks = self.fallbacks - _replaced(game, self.rated)
 
     @property
     def left(self) -> float | None:
@@ -134,17 +134,17 @@ class RunProgress(BaseModel):
             write_whole(folder / STATE_FILE, self.model_dump_json(indent=1) + "\n")
 
 
-def _replaced(game: GameRecord, judged: bool) -> Counter[str]:
-    """The number of unusable replies by model: from the players, or, of a judged game, from whoever was asked then. An
+def _replaced(game: GameRecord, rated: bool) -> Counter[str]:
+    """The number of unusable replies by model: from the players, or, of a rated game, from whoever was asked then. An
     explained vote is one reply, though it becomes a vote and a silence.
     """
     models = {seat.name: seat.model for seat in game.seats}
     replies = {
         (event.actor, event.day, event.phase, event.round, event.about, _as_vote(event)): event.data.get("judge")
         for event in game.events
-        if event.fallback and event.actor and ("judge" in event.data) == judged
+        if event.fallback and event.actor and ("judge" in event.data) == rated
     }
-    return Counter(judge or models[actor] for (actor, *_), judge in replies.items())
+    return Counter(rater or models[actor] for (actor, *_), rater in replies.items())
 
 
 def _as_vote(event: Event) -> EventKind:

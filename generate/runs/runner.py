@@ -41,7 +41,7 @@ from liescope.generate.runs.job import Job, Scheduler
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import LOGGED, Tell, open_log, open_players, prepare
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
-from liescope.generate.runs.run_plan import JudgePlan, PlannedGame
+from liescope.generate.runs.run_plan import PlannedGame, RatingPlan
 from liescope.generate.runs.run_progress import RunProgress
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
@@ -76,7 +76,7 @@ async def run(
     which.
     """
     limits, halt = limits or Limits(), halt or Halt()
-    progress = RunProgress(planned=len(job), judged=isinstance(job.plan, JudgePlan))
+    progress = RunProgress(planned=len(job), rated=isinstance(job.plan, RatingPlan))
     async with AsyncExitStack() as stack:
         log = stack.enter_context(open_log(limits.log))
         progress.activity.tell = log

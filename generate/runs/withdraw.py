@@ -19,7 +19,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import read_kept_reply
 from liescope.generate.runs.journal_tables import NAMES, dumped, insertion, rows, signed
 from liescope.generate.runs.moment import ForkPlan
-from liescope.generate.runs.run_plan import JudgePlan, Plan
+from liescope.generate.runs.run_plan import Plan, RatingPlan
 
 _Row = Mapping[str, Any]
 _Change = Callable[[_Row], _Row]  # from a row, by column, to what differs
@@ -34,7 +34,7 @@ def erase(
     names: Mapping[str, str],
 ) -> None:
     """Keep games as they are now, without the words of those who withdrew, and without the requests that may have held
-    them. dropped: ids of games whose rows all go; own: replies are those of the people in the seats, not a judge's;
+    them. dropped: ids of games whose rows all go; own: replies are those of the people in the seats, not a rater's;
     names: new ones of people, by the old.
     """
     for game in games:
@@ -99,7 +99,7 @@ class Withdrawal:
 def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
     """Take the words of a person out of a run, for good, and their pseudonym with them.
 
-    run: its folder, of a table or of games judged afterwards. What the person wrote goes: their
+    run: its folder, of a game of people or of games rated afterwards. What the person wrote goes: their
     messages, the reasons of their votes and ratings, what a page sent for them, and every request to a model that may
     have held any of it. Nothing of it is left in the folder's files, free pages included. Roles, choices, votes and the
     numbers of ratings stay, and what others said, also where they repeat the words. The person is called withdrawn-1,
@@ -127,7 +127,7 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
             raise UnknownName("person", pseudonym, sorted(people))
         name = pseudonym if pseudonym.startswith(NAME) else _next_name(plan, records if concerned else ())
         changed = [_changed(game, pseudonym, name) for game in concerned]
-        own = JudgePlan.KEY not in plan
+        own = RatingPlan.KEY not in plan
         journal.rewrite(
             lambda base: erase(base, folder, changed, dropped, own, {pseudonym: name}),
             _renamed(plan, pseudonym, name),

@@ -22,7 +22,7 @@ from liescope.games.rated_game import RatingSpec
 from liescope.generate.corpus.build import build
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.game_text import transcript
-from liescope.generate.runs.job import JudgingJob
+from liescope.generate.runs.job import RatingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import NAMES, checksum
 from liescope.generate.runs.plan_games import make_plan
@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wolf = make_plan("werewolf", table, [who], "self", [(who,) * 5], 1, 1)
     asyncio.run(play(mini, folder / "mini"))
     asyncio.run(play(wolf, folder / "wolf"))
-    asyncio.run(run(JudgingJob.of(folder / "wolf", who, RatingSpec(0.2, True, True)), folder / "judged"))
+    asyncio.run(run(RatingJob.of(folder / "wolf", who, RatingSpec(0.2, True, True)), folder / "judged"))
     with Journal.open(folder / "mini", write=True) as journal:
         (game_id, *_) = journal.game_ids()
         (call, *_) = journal.calls(game_id)
@@ -113,7 +113,7 @@ def analysed(folder: Path, random: Random) -> None:
 
 def judged(folder: Path, random: Random) -> None:
     if random.random() < 0.2:
-        job = JudgingJob.of(folder, "scripted:steady", RatingSpec(0.2, True, True))
+        job = RatingJob.of(folder, "scripted:steady", RatingSpec(0.2, True, True))
         asyncio.run(run(job, folder.parent / "by-a-judge"))
 
 

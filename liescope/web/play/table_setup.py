@@ -23,7 +23,7 @@ from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.open_run import open_players
-from liescope.generate.runs.plan_games import table_plan
+from liescope.generate.runs.plan_games import seats_plan
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import Plan, Served
 from liescope.web.play.seat_lines import check_words
@@ -186,7 +186,7 @@ def new_plan(setup: Setup, people: Mapping[str, str | None]) -> Plan:
         for name, spec in setup.seats.items()
     }
     options = setup.options_with([name for name, spec in held.items() if spec.startswith("human:")])
-    return table_plan(setup.game, options, held, secrets.randbits(62), setup.prompts, setup.served)
+    return seats_plan(setup.game, options, held, secrets.randbits(62), setup.prompts, setup.served)
 
 
 def plan_of(run: Path) -> Plan | None:

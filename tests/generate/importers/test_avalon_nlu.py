@@ -88,7 +88,7 @@ def test_a_game_without_its_end_has_failed_and_one_without_annotations_has_no_ra
     [
         ({"users": {"1": {"name": "A", "role": "jester"}, "2": {"name": "B", "role": "merlin"}}}, "is a 'jester'"),
         ({"persuasion": {"1": {"mid": "m3", "persuasion": "x", "deception": "fib"}}}, "deception"),
-        ({"messages": {"1": {"player": "who", "msg": "?", "mid": "m", "quest": 1, "turn": 1}}}, "not at the table"),
+        ({"messages": {"1": {"player": "who", "msg": "?", "mid": "m", "quest": 1, "turn": 1}}}, "not in the game"),
     ],
 )
 def test_a_game_that_does_not_fit_is_rejected(change: dict[str, Any], reason: str, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_table_of_two_models_knows_who_is_whose_and_a_log_that_stops_is_a_fail
         (lambda lines: [*lines[:10], *lines[11:]], "'Cid' is found, whom nobody killed"),
         (
             lambda lines: json.loads(json.dumps(lines).replace('"voter": "player_0"', '"voter": "x"')),
-            "not at the table",
+            "not in the game",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from liescope.generate.players.player_protocol import Halt, PlayerContext
 from liescope.generate.players.scripted import open_scripted
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan_games import table_plan
+from liescope.generate.runs.plan_games import seats_plan
 from liescope.generate.runs.runner import run
 
 ASK = Ask("game-000001", 3, "Alice", AskKind.SPEAK, 1, Phase.DISCUSSION)
@@ -65,7 +65,7 @@ def test_a_run_that_ends_does_not_wait_for_the_pace() -> None:
 
 def test_pacing_changes_nothing_but_time_and_simultaneous_answers_wait_together(tmp_path: Path) -> None:
     held = dict.fromkeys(("Alice", "Bob", "Charlie", "Diana"), "scripted:bold")
-    plan = table_plan("mini-mafia", {"assess": True}, held, 3)
+    plan = seats_plan("mini-mafia", {"assess": True}, held, 3)
 
     async def played(out: Path, pacing: Pacing | None) -> float:
         began = time.monotonic()

@@ -13,7 +13,7 @@ from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import AskDesk, TablePatience
 from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.runs.job import Playing
-from liescope.generate.runs.plan_games import table_plan
+from liescope.generate.runs.plan_games import seats_plan
 from liescope.generate.runs.run_plan import Plan, Served
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
@@ -26,7 +26,7 @@ MARK = "xyzzy"  # in all that people write here, and nowhere else
 def table(seed: int = 5, held: Mapping[str, str] = HELD, **options: Any) -> Plan:
     """A table of Mini-Mafia with two people, whose statements are assessed."""
     served = Served(consent=("You are recorded.", "You may withdraw."), words=180, choices=90, away=15)
-    return table_plan("mini-mafia", {"assess": True, **options}, held, seed, served=served)
+    return seats_plan("mini-mafia", {"assess": True, **options}, held, seed, served=served)
 
 
 def play_with_people(plan: Plan, out: Path, answers: int = 10**6) -> RunProgress:

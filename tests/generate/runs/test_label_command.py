@@ -180,9 +180,9 @@ def test_another_judge_or_play_in_the_same_folder_is_refused(played: Path, capsy
     assert "does not hold a plan of played games" in capsys.readouterr().err
     copy = shutil.copytree(played, played.with_name("copy"))
     assert say("label", copy, "--judge", "fake:judge", "--out", played) == 1
-    assert "does not hold a plan of judged games" in capsys.readouterr().err
+    assert "does not hold a plan of rated games" in capsys.readouterr().err
     assert say("label", folder, "--judge", "fake:judge", "--out", played.with_name("twice")) == 1
-    assert "holds judged games; give the run" in capsys.readouterr().err
+    assert "holds rated games; give the run" in capsys.readouterr().err
 
 
 def beliefs(run: Path) -> list[tuple[GameRecord, list[Event]]]:
