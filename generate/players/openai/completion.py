@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,7 +50,8 @@ def spoken(content: Any) -> str:
         return storable(content)
     if not isinstance(content, list):
         return ""
-    return "".join(storable(part["text"]) for part in content if _is_text(part) and not is_reasoning(part))
+    parts = (part for part in content if isinstance(part, Mapping) and not is_reasoning(part))
+    return "".join(storable(text) for part in parts if isinstance(text := part.get("text"), str))
 
 
 def reasoning(message: Mapping[str, Any]) -> str:
@@ -71,10 +72,6 @@ def reasoning(message: Mapping[str, Any]) -> str:
         if words and not any(words in other for other in found):
             found.append(words)
     return "\n\n".join(found)
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 
 def is_reasoning(part: Any) -> bool:
@@ -219,49 +216,37 @@ def _name(value: Any) -> str | None:
 def _tokens(value: Any) -> tuple[Alternatives, ...]:
     """What was written and its alternatives, at each of the first places; () if anything has another shape."""
     places = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(places, list):
+    if not isinstance(places, list) or not all(isinstance(place, Mapping) for place in places):
         return ()
     found = []
     for place in places[:_POSITIONS]:
-        if not isinstance(place, Mapping):
-            return ()
         others = place.get("top_logprobs")
-        pairs = dict(map(_token, [place, *(others if isinstance(others, list) else [])[:_ALTERNATIVES]]))
-        found.append(tuple((token, value) for token, value in pairs.items() if value is not None))
+        named = filter(_is_token, [place, *(others if isinstance(others, list) else [])[:_ALTERNATIVES]])
+        found.append(tuple({storable(one["token"]): max(float(one["logprob"]), -1e4) for one in named}.items()))
     return tuple(found)
 
 
-def _token(value: Any) -> tuple[str, float | None]:
-    data = value if isinstance(value, Mapping) else {}
-    token, number = data.get("token"), data.get("logprob")
-    if not isinstance(token, str) or not isinstance(number, int | float) or isinstance(number, bool) or not number <= 0:
-        return "", None
-    return storable(token), max(float(number), -1e4)
+def _is_token(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("token"), str):
+        return False
+    return type(value.get("logprob")) in (int, float) and value["logprob"] <= 0
 
 
 def _usage(value: Any) -> TokenUsage:
-    if not isinstance(value, Mapping):
-        return TokenUsage()
-    prompt, cached = _count(value.get("prompt_tokens")), _cached(value)
-    if prompt is None and (fresh := _count(value.get("input_tokens"))) is not None:
-        written = _count(value.get("cache_creation_input_tokens")) or 0
-        beside = "cache_read_input_tokens" in value  # Anthropic counts fresh, written and cached tokens apart
-        prompt = fresh + (written + (cached or 0) if beside else 0)
-    completion = _count(value.get("completion_tokens"))
-    return TokenUsage(prompt, cached, _count(value.get("output_tokens")) if completion is None else completion)
-
-
-def _cached(usage: Mapping[str, Any]) -> int | None:
-    """Tokens from the endpoint's cache, by any of their names: in the details of the prompt (OpenAI and most others),
-    or at the top (DeepSeek, Anthropic, Moonshot).
+    """The counts, by any of their names: in the details of the prompt (OpenAI and most others), or at the top (DeepSeek,
+    Anthropic, Moonshot).
     """
-    for details in (usage.get("prompt_tokens_details"), usage.get("input_tokens_details"), usage):
-        if isinstance(details, Mapping):
-            for name in ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"):
-                if (count := _count(details.get(name))) is not None:
-                    return count
-    return None
+    usage = value if isinstance(value, Mapping) else {}
+    details = usage.get("prompt_tokens_details"), usage.get("input_tokens_details"), usage
+    cached = _count(details, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+    prompt, fresh = _count([usage], "prompt_tokens"), _count([usage], "input_tokens")
+    if prompt is None and fresh is not None:
+        prompt = fresh
+        if "cache_read_input_tokens" in usage:  # Anthropic counts fresh, written and cached tokens apart
+            prompt += (cached or 0) + (_count([usage], "cache_creation_input_tokens") or 0)
+    return TokenUsage(prompt, cached, _count([usage], "completion_tokens", "output_tokens"))
 
 
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+def _count(places: Iterable[Any], *names: str) -> int | None:
+    values = (place.get(name) for place in places if isinstance(place, Mapping) for name in names)
+    return next((value for value in values if type(value) is int and 0 <= value < 2**53), None)

@@ -8,6 +8,7 @@ lasts; then the run pauses, and no game has failed. Only refusals, which would c
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import Any
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask, Reply
-from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
+from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
@@ -41,21 +42,20 @@ def pause(failures: int) -> float:
 
 @dataclass(slots=True)
 class Trials:
-    """How one model is doing at an endpoint, or one request to it. Times are `time.monotonic`.
-
-    answered_at: the last answer; since: the first failure after it; failures, refusals: in a row; wordless: answers in
-    a row without a word; spoke: whether one had words.
+    """How one model is doing at an endpoint, or one request to it. since: `time.monotonic` of the first failure after
+    the last answer; failures, refusals: in a row; wordless: answers in a row without a word; spoke: whether one had
+    words.
     """
 
-    answered_at: float | None = None
+    answered: bool = False
     since: float | None = None
     failures: int = 0
     refusals: int = 0
     wordless: int = 0
     spoke: bool = False
 
-    def answered(self) -> None:
-        self.answered_at, self.since, self.refusals = time.monotonic(), None, 0
+    def succeed(self) -> None:
+        self.answered, self.since, self.refusals = True, None, 0
 
     def failing_for(self) -> float:
         """Seconds since the first failure, which may be this one."""
@@ -82,7 +82,7 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, key: Key, context: PlayerContext) -> None:
-        from liescope.generate.players.openai.client import Client  # the SDK takes a second to load
+        from liescope.generate.players.openai.client import Client  # the SDK takes half a second to load
 
         self.base_url = base_url
         self.host = host_of(base_url)
@@ -125,15 +125,16 @@ class Endpoint:
         BudgetSpent if nothing more may be spent.
         """
         request = Request(ask, self._secrets.without(body), price, made + 1)
-        cache = self._context.cache
-        if cache is None:
-            return await self._asked(request)
-        key = request_key(self.base_url, request.body, self._context.draw(ask.game), ask)
-        completion = self._accounts.kept(cache, key, request)
+        key = self._place(request, self._context.draw(ask.game))
+        completion = self._accounts.kept(key, request)
         if completion is None:
             completion = await self._asked(request)
-            keep_completion(cache, key, completion)
+            self._accounts.keep(key, completion)
         return completion
+
+    def _place(self, request: Request, draw: str) -> str:
+        """The request's place in the reply cache, if there is one."""
+        return request_key(self.base_url, request.body, draw, request.ask) if self._context.cache else ""
 
     async def _asked(self, request: Request) -> Completion:
         """A new answer."""
@@ -141,7 +142,7 @@ class Endpoint:
         while True:
             verdict, turn = await self._attempt(request, self._context.limits.timeout)
             if isinstance(verdict, Completion):
-                self._read(verdict, model)
+                self._check_words(verdict, model)
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
@@ -149,14 +150,16 @@ class Endpoint:
                 await self._after_refusal(verdict, own, model)
             else:
                 await self._after_trouble(verdict, own, model, turn)
-            self._activity.retries[in_short(verdict.problem)] += 1
+            # Equal problems are counted together: by their status, or by how they begin.
+            status = re.search(r"\b[345]\d\d\b", verdict.problem)
+            self._activity.retries[status[0] if status else verdict.problem[:60]] += 1
             request = replace(request, number=request.number + 1)
 
-    def _read(self, answer: Completion, model: Trials) -> None:
-        """An answer came. Raises EndpointRefused if it is one of many in a row without a word: they are paid for, and
-        the rules would have to replace every one.
+    def _check_words(self, answer: Completion, model: Trials) -> None:
+        """Raises EndpointRefused if the answer is one of many in a row without a word: they are paid for, and the rules
+        would have to replace every one.
         """
-        model.answered()
+        model.succeed()
         model.wordless = model.wordless + 1 if answer.wordless else 0
         model.spoke = model.spoke or not answer.wordless
         if model.wordless >= (MOST_WORDLESS if model.spoke else FIRST_WORDLESS):
@@ -167,7 +170,7 @@ class Endpoint:
         own.refusals += 1
         if refusal.scope is Scope.PLAYER:
             model.refusals += 1
-            if model.answered_at is None or model.refusals >= PLAYER_TRIES:
+            if not model.answered or model.refusals >= PLAYER_TRIES:
                 raise self.refused(refusal)
         elif own.refusals >= ASK_TRIES:
             raise PlayerFailed(refusal.problem)
@@ -188,7 +191,7 @@ class Endpoint:
             self._pace.limited(turn, trouble.asked, trouble.problem)
             return
         self._pace.failed(turn, trouble.asked, trouble.problem, trouble.overloaded)
-        if (alone := own.failing_for()) >= patience and model.answered_at is not None:
+        if (alone := own.failing_for()) >= patience and model.answered:
             raise PlayerFailed(f"no answer to one request in {alone:.0f} s: {trouble.problem}")
         if not self._pace.down:
             own.failures += 1
@@ -200,17 +203,15 @@ class Endpoint:
 
         Raises RunPaused if the run is ending.
         """
-        cache = self._context.cache
-        key = request_key(self.base_url, request.body, request.ask.game, request.ask)
-        if cache is not None and (kept := self._accounts.kept(cache, key, request)) is not None:
+        key = self._place(request, request.ask.game)
+        if (kept := self._accounts.kept(key, request)) is not None:
             return kept, None
         began = time.perf_counter()
         verdict, turn = await self._attempt(request, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
-            self._models[request.model].answered()
-            if cache is not None:
-                keep_completion(cache, key, verdict)
+            self._models[request.model].succeed()
+            self._accounts.keep(key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
             self._pace.limited(turn, verdict.asked, verdict.problem)
         return verdict, latency

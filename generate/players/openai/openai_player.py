@@ -48,16 +48,15 @@ _MOST_SERVED = 8
 
 
 class FormatSupport:
-    """Whether one model at an endpoint supports JSON schemas, and what else is known of it: determined by the
-    preflight, or by the first requests that need a schema, stored in the run, and never changed by a single later
-    failure.
+    """What is known of one model at an endpoint, above all whether it supports JSON schemas: found out by the preflight
+    or by the first requests that need a schema, stored in the run, and never changed by a single later failure.
 
     While nothing is known, requests with a format are sent one at a time (`finding_out`): the first that is answered
     settles it. learn: called with the facts whenever there are more.
     """
 
     def __init__(self, facts: EndpointFacts, learn: Callable[[EndpointFacts], None]) -> None:
-        self._facts = facts
+        self.facts = facts
         self._learn = learn
         self._strikes = 0
         self.finding_out = asyncio.Lock()
@@ -65,39 +64,33 @@ class FormatSupport:
     @property
     def known(self) -> str | None:
         """The format that is accepted ("schema", "object", or "none"); None while unknown."""
-        return self._facts.json
+        return self.facts.json
 
     def accepted(self, form: str) -> None:
         self._strikes = 0
-        if self.known is None:
-            self._note(replace(self._facts, json=form))
+        self.found(json=form)
 
     def refused(self) -> None:
         """A request was refused with its format, and answered without."""
-        if self.known is None:
-            self._strikes += 1
-            if self._strikes >= _STRIKES:
-                self._note(replace(self._facts, json=NO))
-
-    @property
-    def facts(self) -> EndpointFacts:
-        return self._facts
+        self._strikes += 1
+        if self._strikes >= _STRIKES:
+            self.found(json=NO)
 
     def found(self, **facts: Any) -> None:
-        """Note what the preflight found out, by the names of `EndpointFacts`; what is known already stays."""
-        news = {name: value for name, value in facts.items() if getattr(self._facts, name) is None}
-        if any(value is not None for value in news.values()):
-            self._note(replace(self._facts, **news))
+        """Note facts, by the names of `EndpointFacts`; what is known already stays."""
+        known = self.facts
+        self.facts = replace(
+            known, **{name: value for name, value in facts.items() if getattr(known, name) is None}
+        )
+        if self.facts != known:
+            self._learn(self.facts)
 
     def served(self, model: str | None) -> None:
         """Note the name that the endpoint gave for the model."""
-        names = self._facts.served_models
+        names = self.facts.served_models
         if model is not None and model not in names and len(names) < _MOST_SERVED:
-            self._note(replace(self._facts, served_models=(*names, model)))
-
-    def _note(self, facts: EndpointFacts) -> None:
-        self._facts = facts
-        self._learn(facts)
+            self.facts = replace(self.facts, served_models=(*names, model))
+            self._learn(self.facts)
 
 
 QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
@@ -136,12 +129,10 @@ class Preflight:
         Raises EndpointRefused or EndpointSilent, each with what to do; RunPaused if the run is ending.
         """
         began = time.monotonic()
-        listing, (verdict, extras, latency) = await asyncio.gather(self.endpoint.models(LIST_SECONDS), self._asked())
+        listing, (verdict, extras, latency) = await self._both()
         if _dead(verdict, listing) and time.monotonic() - began < AGAIN:
             await self.halt.sleep(AGAIN)
-            listing, (verdict, extras, latency) = await asyncio.gather(
-                self.endpoint.models(LIST_SECONDS), self._asked()
-            )
+            listing, (verdict, extras, latency) = await self._both()
         if isinstance(verdict, Completion):
             if verdict.wordless and not await self._speaks():
                 raise EndpointRefused(f"{self.endpoint.base_url}: asked one small question, {verdict.wordless}")
@@ -151,13 +142,16 @@ class Preflight:
         elif _dead(verdict, listing):
             raise _silent(self.endpoint, verdict)
 
+    async def _both(self) -> tuple[Listing, tuple[Verdict, Extras, float | None]]:
+        return await asyncio.gather(self.endpoint.models(LIST_SECONDS), self._asked())
+
     async def _asked(self) -> tuple[Verdict, Extras, float | None]:
         """What came of the question, with which extras, and its latency."""
         tries = self._tries()
         for number, extras in enumerate(tries, 1):
             request = self._request({**self.body, **extras}, number=number)
             verdict, latency = await self.endpoint.ask_once(request, SECONDS)
-            if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT) or number == len(tries):
+            if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT):
                 break
         return verdict, extras, latency
 
@@ -180,15 +174,13 @@ class Preflight:
         return {**form, **_LOGPROBS}, form, _LOGPROBS, {}
 
     def _note(self, answer: Completion, extras: Extras, latency: float | None, listing: Listing) -> None:
-        support, tries = self.support, self._tries()
-        if any("response_format" in tried for tried in tries):
-            support.found(json=self.form if "response_format" in extras else NO)
-        if "logprobs" in extras:
-            support.found(logprobs=bool(answer.tokens) if not answer.problem else None)
-        elif any("logprobs" in tried for tried in tries):
-            support.found(logprobs=False)
-        support.served(answer.served_model)
-        support.found(
+        tried = {name for extras in self._tries() for name in extras}
+        if "response_format" in tried:
+            self.support.found(json=self.form if "response_format" in extras else NO)
+        if "logprobs" in tried and not ("logprobs" in extras and answer.problem):
+            self.support.found(logprobs="logprobs" in extras and bool(answer.tokens))
+        self.support.served(answer.served_model)
+        self.support.found(
             reasoning=bool(answer.thinking),
             context=_context(listing, str(self.body["model"])),
             latency_ms=None if latency is None else round(latency, 1),
@@ -200,9 +192,7 @@ class Preflight:
         names = [str(entry["id"]) for entry in _entries(listing)]
         if refusal.advice and names and self.body["model"] not in names:
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-            return self.endpoint.refused(
-                replace(refusal, advice=f"it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
-            )
+            refusal = replace(refusal, advice=f"it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
         return self.endpoint.refused(refusal)
 
 
@@ -305,7 +295,7 @@ class OpenAIPlayer:
         self.model = opened.label
         self.host = opened.endpoint.host
         self._opened = opened
-        self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
+        self._endpoint = opened.endpoint
         self._prompts = prompts
         self._support = support
         self._preflight = preflight
@@ -322,8 +312,8 @@ class OpenAIPlayer:
         persona = self._opened.persona
         system = "" if persona is None else persona.filled(ask, view)
         body = self._opened.body(self._prompts.render(ask, view).text, ask.kind, system)
-        if ask.kind not in ASSESSMENTS | FORMS or self._spec.options.form == NO:
-            completion = await self._endpoint.complete(ask, body, self._price)
+        if ask.kind not in ASSESSMENTS | FORMS or self._opened.spec.options.form == NO:
+            completion = await self._endpoint.complete(ask, body, self._opened.price)
         else:
             completion = await self._formatted(ask, body)
         self._support.served(completion.served_model)
@@ -339,20 +329,21 @@ class OpenAIPlayer:
                 if self._support.known is None:
                     return await self._with_format(ask, body)
         if self._support.known == NO:
-            return await self._endpoint.complete(ask, body, self._price)
+            return await self._endpoint.complete(ask, body, self._opened.price)
         return await self._with_format(ask, body)
 
     async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
         """Ask with the format; if that is refused, ask once more without it."""
-        bounds = takes_bounds(self._endpoint.host, self._spec.name)
-        form = response_format(ask, bounds) if self._spec.options.form == "schema" else {"type": "json_object"}
+        spec, price = self._opened.spec, self._opened.price
+        bounds = takes_bounds(self._endpoint.host, spec.name)
+        form = response_format(ask, bounds) if spec.options.form == "schema" else {"type": "json_object"}
         try:
-            completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price)
+            completion = await self._endpoint.complete(ask, body | {"response_format": form}, price)
         except FormatRefused as refused:
-            completion = await self._endpoint.complete(ask, body, self._price, refused.made)
+            completion = await self._endpoint.complete(ask, body, price, refused.made)
             self._support.refused()
         else:
-            self._support.accepted(self._spec.options.form)
+            self._support.accepted(spec.options.form)
         return completion
 
 

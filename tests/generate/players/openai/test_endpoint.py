@@ -421,7 +421,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
     ],
 )
 def test_a_retry_header_is_read_in_each_of_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, None, NOON) == seconds
+    assert retry_after(headers, "", NOON) == seconds
 
 
 def test_waits_double_are_spread_and_have_a_bound(monkeypatch) -> None:
