@@ -138,27 +138,23 @@ def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> list
         anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}   Anthropic
         x-ratelimit-{limit,remaining,reset}, x-tokenlimit-…            Together; the first also OpenRouter
         ratelimit-{limit,remaining,reset}                              the IETF's draft
-
-    A reset is a span (6m0s, 12ms), seconds, a timestamp in seconds or milliseconds, or a date (RFC 3339).
     """
     found: dict[str, dict[str, str]] = {}
     for header, value in headers.items():
         if match := _HEADER.fullmatch(header):
             kind, before, role, after = match.groups()
             found.setdefault("-".join(filter(None, (kind, before, after))), {})[role] = value.strip()
-    moment = now or datetime.now(UTC)
-    return [limit for name, values in found.items() if (limit := _limit(name, values, moment)) is not None]
-
-
-def _limit(name: str, values: Mapping[str, str], now: datetime) -> ReportedLimit | None:
-    try:  # what is left alone (Azure) says nothing about when there is more
-        limit, remaining = float(values["limit"]), float(values["remaining"])
-    except (KeyError, ValueError):
-        return None
-    if not (0 <= limit < _LARGEST and 0 <= remaining < _LARGEST):  # Azure says -1 for a limit that it does not tell
-        return None
-    reset = seconds_until(values.get("reset", ""), now)
-    return ReportedLimit(name, "token" in name, max(limit, remaining), remaining, BELIEVED if reset is None else reset)
+    limits = []
+    for name, values in found.items():
+        try:  # what is left alone (Azure) says nothing about when there is more
+            limit, remaining = float(values["limit"]), float(values["remaining"])
+        except (KeyError, ValueError):
+            continue
+        if 0 <= limit < _LARGEST and 0 <= remaining < _LARGEST:  # Azure says -1 for a limit that it does not tell
+            reset = seconds_until(values.get("reset", ""), now or datetime.now(UTC))
+            reset = BELIEVED if reset is None else reset
+            limits.append(ReportedLimit(name, "token" in name, max(limit, remaining), remaining, reset))
+    return limits
 
 
 class Quotas:
