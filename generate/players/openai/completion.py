@@ -233,9 +233,7 @@ def _is_token(value: Any) -> bool:
 
 
 def _usage(value: Any) -> TokenUsage:
-    """The counts, by any of their names: in the details of the prompt (OpenAI and most others), or at the top (DeepSeek,
-    Anthropic, Moonshot).
-    """
+    """The counts, by any of their names: in the prompt's details (OpenAI, most others) or at the top (DeepSeek…)."""
     usage = value if isinstance(value, Mapping) else {}
     details = usage.get("prompt_tokens_details"), usage.get("input_tokens_details"), usage
     cached = _count(details, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")

@@ -79,9 +79,7 @@ class FormatSupport:
     def found(self, **facts: Any) -> None:
         """Note facts, by the names of `EndpointFacts`; what is known already stays."""
         known = self.facts
-        self.facts = replace(
-            known, **{name: value for name, value in facts.items() if getattr(known, name) is None}
-        )
+        self.facts = replace(known, **{name: value for name, value in facts.items() if getattr(known, name) is None})
         if self.facts != known:
             self._learn(self.facts)
 
@@ -111,15 +109,51 @@ Listing = Response | Trouble
 
 
 @dataclass(frozen=True, slots=True)
-class Preflight:
-    """The question to one model. body: a request for `QUESTION` with the player's own parameters; form: the format of
-    its forms, a key of `_FORMATS` or "none".
+class OpenedModel:
+    """A model at an endpoint, ready to be asked. price: None if unknown; persona: the system message of its seats;
+    extra: a file with more fields of every request, which are in fields; temperature: of the game, if the spec has none.
     """
 
+    spec: ModelSpec
     endpoint: Endpoint
-    body: Mapping[str, Any]
-    form: str
     price: Price | None
+    persona: NamedText | None = None
+    extra: NamedText | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The name in tables: the spec's, with the files that it names."""
+        files = {"persona": self.persona, "extra": self.extra}
+        named = [f"{option}={text.label}" for option, text in files.items() if text is not None]
+        return joined(self.spec.name, [*named, *self.spec.shown])
+
+    def body(
+        self, prompt: str | Sequence[Mapping[str, str]], kind: AskKind | None = None, system: str = ""
+    ) -> dict[str, Any]:
+        """The request for an answer to a prompt, or to chat messages. kind: of the ask; system: a system message."""
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        body |= self.fields
+        if self.spec.options.reasoning_effort:
+            body["reasoning_effort"] = self.spec.options.reasoning_effort
+        settings = self.spec.options.at(kind)
+        if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
+            # OpenAI's newer models accept only this name, most other servers only the other.
+            settings["max_completion_tokens"] = settings.pop("max_tokens")
+        return body | settings
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The small question to a model before it is asked anything else, with its own parameters."""
+
+    model: OpenedModel
     support: FormatSupport
     halt: Halt
 
@@ -135,65 +169,66 @@ class Preflight:
             listing, (verdict, extras, latency) = await self._both()
         if isinstance(verdict, Completion):
             if verdict.wordless and not await self._speaks():
-                raise EndpointRefused(f"{self.endpoint.base_url}: asked one small question, {verdict.wordless}")
+                url = self.model.endpoint.base_url
+                raise EndpointRefused(f"{url}: asked one small question, {verdict.wordless}")
             self._note(verdict, extras, latency, listing)
         elif isinstance(verdict, Refusal):
             raise self._refused(verdict, listing)
         elif _dead(verdict, listing):
-            raise _silent(self.endpoint, verdict)
+            raise _silent(self.model.endpoint, verdict)
 
     async def _both(self) -> tuple[Listing, tuple[Verdict, Extras, float | None]]:
-        return await asyncio.gather(self.endpoint.models(LIST_SECONDS), self._asked())
+        return await asyncio.gather(self.model.endpoint.models(LIST_SECONDS), self._asked())
 
     async def _asked(self) -> tuple[Verdict, Extras, float | None]:
         """What came of the question, with which extras, and its latency."""
-        tries = self._tries()
-        for number, extras in enumerate(tries, 1):
-            request = self._request({**self.body, **extras}, number=number)
-            verdict, latency = await self.endpoint.ask_once(request, SECONDS)
+        for number, extras in enumerate(self._tries(), 1):
+            verdict, latency = await self._ask(extras, number=number)
             if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT):
                 break
         return verdict, extras, latency
 
     async def _speaks(self) -> bool:
         """Whether a second answer, to the plain question, holds words; or none came, and the games will tell."""
-        verdict, _ = await self.endpoint.ask_once(self._request(self.body, step=1), SECONDS)
+        verdict, _ = await self._ask({}, step=1)
         return not (isinstance(verdict, Completion) and verdict.wordless)
 
-    def _request(self, body: Mapping[str, Any], step: int = 0, number: int = 1) -> Request:
-        ask = Ask(PREFLIGHT, step, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
-        return Request(ask, body, self.price, number)
+    async def _ask(self, extras: Extras, step: int = 0, number: int = 1) -> tuple[Verdict, float | None]:
+        ask = Ask(PREFLIGHT, step, self.model.spec.name, AskKind.SPEAK, 0, Phase.SETUP)
+        request = Request(ask, {**self.model.body(QUESTION), **extras}, self.model.price, number)
+        return await self.model.endpoint.ask_once(request, SECONDS)
 
     def _tries(self) -> Sequence[Extras]:
         """The extras to ask for, until one request is answered."""
         if self.support.facts.latency_ms is not None:
             return ({},)
-        if self.form == NO or self.support.known is not None:
+        if self.model.spec.options.form == NO or self.support.known is not None:
             return _LOGPROBS, {}
-        form = {"response_format": _FORMATS[self.form]}
+        form = {"response_format": _FORMATS[self.model.spec.options.form]}
         return {**form, **_LOGPROBS}, form, _LOGPROBS, {}
 
     def _note(self, answer: Completion, extras: Extras, latency: float | None, listing: Listing) -> None:
         tried = {name for extras in self._tries() for name in extras}
         if "response_format" in tried:
-            self.support.found(json=self.form if "response_format" in extras else NO)
+            self.support.found(json=self.model.spec.options.form if "response_format" in extras else NO)
         if "logprobs" in tried and not ("logprobs" in extras and answer.problem):
             self.support.found(logprobs="logprobs" in extras and bool(answer.tokens))
         self.support.served(answer.served_model)
         self.support.found(
             reasoning=bool(answer.thinking),
-            context=_context(listing, str(self.body["model"])),
+            context=_context(listing, self.model.spec.name),
             latency_ms=None if latency is None else round(latency, 1),
         )
 
     def _refused(self, refusal: Refusal, listing: Listing) -> EndpointRefused:
         if refusal.scope is not Scope.PLAYER:
-            return self.endpoint.refused(replace(refusal, advice="correct the player's options"))
+            refusal = replace(refusal, advice="correct the player's options")
+            return self.model.endpoint.refused(refusal)
         names = [str(entry["id"]) for entry in _entries(listing)]
-        if refusal.advice and names and self.body["model"] not in names:
+        if refusal.advice and names and self.model.spec.name not in names:
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             refusal = replace(refusal, advice=f"it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
-        return self.endpoint.refused(refusal)
+        return self.model.endpoint.refused(refusal)
 
 
 async def watch_start(endpoint: Endpoint, halt: Halt, waited: Callable[[], bool]) -> None:
@@ -243,69 +278,23 @@ def _context(listing: Listing, model: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
-    """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given; persona: the
-    system message of its seats; extra: more fields of every request; temperature: of the game, for where the spec names
-    none.
-    """
-
-    spec: ModelSpec
-    url: str
-    endpoint: Endpoint
-    price: Price | None
-    persona: NamedText | None = None
-    extra: NamedText | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    temperature: float | None = None
-
-    @property
-    def label(self) -> str:
-        """The name in tables: the spec's, with the files that it names."""
-        files = {"persona": self.persona, "extra": self.extra}
-        named = [f"{option}={text.label}" for option, text in files.items() if text is not None]
-        return joined(self.spec.name, [*named, *self.spec.shown])
-
-    def body(
-        self, prompt: str | Sequence[Mapping[str, str]], kind: AskKind | None = None, system: str = ""
-    ) -> dict[str, Any]:
-        """The request for an answer to a prompt, or to chat messages. kind: of the ask; system: a system message."""
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
-        if system:
-            messages.insert(0, {"role": "system", "content": system})
-        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        body |= self.fields
-        if self.spec.options.reasoning_effort:
-            body["reasoning_effort"] = self.spec.options.reasoning_effort
-        settings = self.spec.options.at(kind)
-        if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
-            # OpenAI's newer models accept only this name, most other servers only the other.
-            settings["max_completion_tokens"] = settings.pop("max_tokens")
-        return body | settings
-
-
 class OpenAIPlayer:
     """A model behind an endpoint. One object answers for every game and seat of its spec."""
 
     source = Source.MODEL
 
-    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport, preflight: Preflight) -> None:
+    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport, halt: Halt) -> None:
         self.model = opened.label
         self.host = opened.endpoint.host
-        self._opened = opened
-        self._endpoint = opened.endpoint
-        self._prompts = prompts
-        self._support = support
-        self._preflight = preflight
+        self._opened, self._endpoint, self._prompts = opened, opened.endpoint, prompts
+        self._support, self._halt = support, halt
 
     def __repr__(self) -> str:
         return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
 
     async def prepare(self) -> None:
         """Ask the model one small question. Raises as `Preflight.run`."""
-        await self._preflight.run()
+        await Preflight(self._opened, self._support, self._halt).run()
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
@@ -363,14 +352,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     place = (opened.endpoint.host, opened.spec.name)
     known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
     support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
-    return OpenAIPlayer(opened, prompts, support, preflight_of(opened, support, context))
-
-
-def preflight_of(opened: OpenedModel, support: FormatSupport, context: PlayerContext) -> Preflight:
-    """The question to a model before it is asked anything else."""
-    return Preflight(
-        opened.endpoint, opened.body(QUESTION), opened.spec.options.form, opened.price, support, context.halt
-    )
+    return OpenAIPlayer(opened, prompts, support, context.halt)
 
 
 def open_model(argument: str, context: PlayerContext) -> OpenedModel:
@@ -393,17 +375,10 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
             f"a budget in money needs the price of {spec.name!r}, which is not known here: give --price "
             f"{spec.name}=PROMPT,COMPLETION, or a budget in tokens"
         )
-    if own:
-        _check_same_host((host_of(url), spec.name), context.facts)
-    return OpenedModel(spec, url, Endpoint.of(context, url, key), price, persona, extra, fields)
-
-
-def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
-    """Raises UsageError if the run would use the same model at another host because the environment changed."""
-    host, model = place
-    before = [known.host for known in facts if known.model == model]
-    if before and host not in before:
+    before = [known.host for known in context.facts if known.model == spec.name]
+    if own and before and host_of(url) not in before:
         raise UsageError(
-            f"this run asked {model!r} at {before[0]}, and OPENAI_BASE_URL now says {host}; set it as it was, or start "
-            "a new run"
+            f"this run asked {spec.name!r} at {before[0]}, and OPENAI_BASE_URL now says {host_of(url)}; set it as it "
+            "was, or start a new run"
         )
+    return OpenedModel(spec, Endpoint.of(context, url, key), price, persona, extra, fields)

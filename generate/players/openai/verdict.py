@@ -170,7 +170,9 @@ def _of_error(status: int, response: Response, body: Mapping[str, Any]) -> Troub
     if status == 429:
         error = _error(response.text)
         if {str(error.get("code")), str(error.get("type"))} & _NO_CREDIT:
-            return Refusal(f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit")
+            return Refusal(
+                f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit"
+            )
         if str(error.get("message")).startswith("Request too large"):
             return Refusal(f"the request is larger than its limit (429): {words}", Scope.ASK)
         return Trouble(f"it limits the rate (429): {words}", limited=True, asked=asked)

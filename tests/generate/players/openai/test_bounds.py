@@ -20,7 +20,7 @@ USAGE = {"prompt_tokens": 90, "completion_tokens": 10}
     ("limits", "said", "sent", "words"),
     [
         ({"max_tokens": 250}, '"Hi."', 3, r"budget of 250 in tokens is used up \(300 spent\)"),
-        ({"max_cost": 0.0002, "prices": {"m": Price(1.0, 1.0)}}, '"Hi."', 2, "in money"),
+        ({"max_cost": 0.0002, "price": ("m=1,1",)}, '"Hi."', 2, "in money"),
         ({"max_tokens": 150}, "", 2, "in tokens"),  # answers without use are paid for too
         ({"max_tokens": 1000, "spent_tokens": 1000}, '"Hi."', 0, "in tokens"),  # by an earlier process
     ],

@@ -20,7 +20,7 @@ from liescope.generate.players.openai.spec import OPENAI_HOST
 from liescope.generate.players.openai.verdict import retry_after
 from liescope.generate.players.parsing.reply_forms import response_format
 from liescope.generate.players.player_protocol import Attempt, EndpointFacts, PlayerContext
-from liescope.generate.players.run_limits import Limits, Price
+from liescope.generate.players.run_limits import Limits
 
 MESSAGE = '"I am a villager."'
 
@@ -28,7 +28,7 @@ MESSAGE = '"I am a villager."'
 def test_an_answer_becomes_a_reply_and_is_accounted_for(serve, stubs, desk, asked) -> None:
     usage = {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 800}}
     stub = serve(stubs.says(MESSAGE, usage=usage))
-    one = desk(f"tiny@{stub.url}", prices={"tiny": Price(1.0, 4.0, 0.1)})
+    one = desk(f"tiny@{stub.url}", price=("tiny=1,4,0.1",))
     (reply,) = one.ask(asked[AskKind.SPEAK])
     assert (reply.text, reply.problem, reply.notes, reply.raw) == ("I am a villager.", "", (), MESSAGE)
     (attempt,) = one.attempts
