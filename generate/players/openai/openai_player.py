@@ -111,7 +111,7 @@ Listing = Response | Trouble
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
     """A model at an endpoint, ready to be asked. price: None if unknown; persona: the system message of its seats;
-    extra: a file with more fields of every request, which are in fields; temperature: of the game, if the spec has none.
+    extra: a file with more fields of every request, which are in fields; temperature: of the game, for specs without.
     """
 
     spec: ModelSpec
