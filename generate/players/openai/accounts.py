@@ -165,7 +165,7 @@ class Accounts:
     def _without_keys(self, completion: Completion) -> Completion:
         """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
         names = ("content", "thinking", "refusal", "response_id", "served_model")
-        texts = {name: text for name in names if (text := getattr(completion, name))}
+        texts: dict[str, Any] = {name: text for name in names if (text := getattr(completion, name))}
         return replace(completion, **{name: self._secrets.hide(text) for name, text in texts.items()})
 
 
