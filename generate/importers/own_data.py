@@ -21,8 +21,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers.importer_protocol import Imported, Rejected, attempt
 from liescope.generate.importers.jsonl_importer import SHOWN, RowReader, SourceOptions, TableImporter
 from liescope.generate.importers.statement_rows import SPLIT_NAMES, Row, fault, game_of, present
-from liescope.generate.players.openai.completion import is_reasoning, reasoning
 from liescope.generate.players.parsing.choice import split_reasoning
+from liescope.generate.players.parsing.message_parts import is_reasoning, reasoning
 
 AUTHOR = "author"
 

@@ -16,7 +16,7 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.run_limits import Limits
+from liescope.generate.players.run_limits import Budget, Limits
 
 _SPAN = 10.0  # seconds over which a rate is averaged
 
@@ -102,10 +102,6 @@ class HostActivity:
         }
 
 
-def _silent(event: str, **facts: Any) -> None:
-    """Say nothing; for players outside a run."""
-
-
 @dataclass(slots=True)
 class Activity:
     """hosts: by name, in the order of their first request; tell: called with what happens and its facts (plain JSON
@@ -113,7 +109,7 @@ class Activity:
     """
 
     hosts: dict[str, HostActivity] = field(default_factory=dict)
-    tell: Callable[..., None] = field(default=_silent, repr=False)
+    tell: Callable[..., None] = field(default=lambda *_, **__: None, repr=False)
 
     def at(self, host: str) -> HostActivity:
         """The host's figures, made on first use."""
@@ -276,10 +272,6 @@ def waits_for(player: Player) -> str:
     return str(getattr(player, "host", ""))
 
 
-def _ignore(facts: EndpointFacts) -> None:
-    """Ignore what is learned; for players outside a run."""
-
-
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
     """What a run gives its players.
@@ -300,10 +292,15 @@ class PlayerContext:
     spent_tokens: int = 0
     spent_cost: float = 0.0
     facts: tuple[EndpointFacts, ...] = ()
-    learn: Callable[[EndpointFacts], None] = _ignore
+    learn: Callable[[EndpointFacts], None] = lambda _: None
     halt: Halt = field(default_factory=Halt, repr=False, compare=False)
     activity: Activity = field(default_factory=Activity, repr=False, compare=False)
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def budget(self) -> Budget:
+        """What the run has spent and may spend."""
+        return self.shared.once(Budget, lambda: Budget(self.limits, self.spent_tokens, self.spent_cost))

@@ -1,4 +1,4 @@
-"""What may differ each time a run is resumed: its limits, declared as settings, and the prices that its budget needs.
+"""What may differ each time a run is resumed: its limits, declared as settings; prices, and a budget.
 
 Prices are those that the user gives, in words or in a file, before those of a bundled table with dates and sources. A
 bundled price holds for one host, since others sell the same names at other prices, and for US dollars. A model without
@@ -7,9 +7,11 @@ a price has none; nothing takes it for free.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
@@ -18,7 +20,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import BadData, BudgetSpent, UsageError
 from liescope.common.reading import read_text
 from liescope.common.settings import OptionsModel, Several
 
@@ -204,3 +206,90 @@ def read_span(words: str | float, option: str) -> float:
     if not 0 < seconds <= 1e9:
         raise UsageError(f"{option} must be a span of time such as 90s, 10m or 2h, got {words!r}")
     return seconds
+
+
+CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one answer as counted by the endpoint; None if it reports none."""
+
+    prompt: int | None = None
+    cached: int | None = None
+    completion: int | None = None
+
+    def cost(self, price: Price | None) -> float | None:
+        """What the answer cost; None without a price or counts. Cached tokens are included in the prompt tokens."""
+        if price is None or self.prompt is None or self.completion is None:
+            return None
+        cached = min(self.cached or 0, self.prompt)
+        cached_price = price.prompt if price.cached is None else price.cached
+        fresh = (self.prompt - cached) * price.prompt
+        return (fresh + cached * cached_price + self.completion * price.completion) / 1e6
+
+    def saved(self, price: Price | None) -> float:
+        """What the tokens from the endpoint's cache would have cost more; 0 without a price for them."""
+        if price is None or price.cached is None:
+            return 0.0
+        return min(self.cached or 0, self.prompt or 0) * (price.prompt - price.cached) / 1e6
+
+
+class Budget:
+    """Counts what is spent, and what requests under way will probably cost: near a limit they wait for each other, so
+    that it is exceeded by a wrong estimate at most. Those under way when it is reached still complete, and count.
+    tokens, cost: spent before.
+    """
+
+    def __init__(self, limits: Limits, tokens: int, cost: float) -> None:
+        self.tokens, self.cost = tokens, cost
+        self._most = limits
+        self._held: list[tuple[float, float]] = []  # tokens and money expected of each request under way
+        self._ended = asyncio.Event()  # a request under way has ended
+
+    def check(self) -> None:
+        """Raises BudgetSpent if nothing more may be spent."""
+        limits = (self.tokens, self._most.max_tokens, "tokens"), (self.cost, self._most.max_cost, "money")
+        for spent, limit, what in limits:
+            if limit is not None and spent >= limit:
+                raise BudgetSpent(
+                    f"the run's budget of {limit:,.10g} in {what} is used up ({spent:,.10g} spent); finished games are "
+                    "kept, and the same command with a larger budget goes on"
+                )
+
+    @asynccontextmanager
+    async def request(self, prompt: float, completion: float, price: Price | None) -> AsyncIterator[None]:
+        """Wait until there is room for a request of so many tokens beside those under way; inside the context, it is
+        under way.
+
+        Raises BudgetSpent if nothing more may be spent.
+        """
+        money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
+        expected = prompt + completion, money
+        self.check()
+        while self._held and not self._has_room(*expected):
+            self._ended.clear()
+            await self._ended.wait()
+            self.check()
+        self._held.append(expected)
+        try:
+            yield
+        finally:
+            self._held.remove(expected)
+            self._ended.set()
+
+    def _has_room(self, tokens: float, money: float) -> bool:
+        if self._most.max_tokens is None and self._most.max_cost is None:
+            return True
+        tokens += self.tokens + sum(tokens for tokens, _ in self._held)
+        money += self.cost + sum(money for _, money in self._held)
+        limits = (tokens, self._most.max_tokens), (money, self._most.max_cost)
+        return all(limit is None or expected <= limit for expected, limit in limits)
+
+    def spend(self, usage: TokenUsage, price: Price | None, characters: tuple[int, int]) -> None:
+        """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
+        sent, came = characters
+        prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
+        completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
+        self.tokens += prompt + completion
+        self.cost += TokenUsage(prompt, usage.cached, completion).cost(price) or 0.0

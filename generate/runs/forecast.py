@@ -15,11 +15,10 @@ from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session, drive
-from liescope.generate.players.openai.completion import TokenUsage
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
 from liescope.generate.players.player_registry import file_text
 from liescope.generate.players.prompts import Prompts, load_prompts
-from liescope.generate.players.run_limits import Limits, price_of
+from liescope.generate.players.run_limits import Limits, TokenUsage, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.job import RatingJob
 from liescope.generate.runs.journal import Journal

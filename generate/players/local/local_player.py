@@ -38,12 +38,12 @@ from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
 from liescope.generate.players.local.loading import Loaded, LocalSpec, load, read_spec
 from liescope.generate.players.local.writing import PromptRow, Written, random_key, write
-from liescope.generate.players.openai.accounts import Budget
-from liescope.generate.players.openai.completion import Completion, TokenUsage, reply_of
+from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import NamedText, file_text, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.run_limits import TokenUsage
 
 _SETTLE = 0.003  # seconds without a new ask after which a batch begins
 _LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest
@@ -254,7 +254,6 @@ class LocalPlayer:
         named = [] if persona is None else [f"persona={persona.label}"]
         self.model = joined(spec.model, [*named, *spec.shown])
         self._spec, self._persona, self._prompts, self._context = spec, persona, prompts, context
-        self._budget = context.shared.once(Budget, lambda: Budget(context))
         self._batcher = Batcher.of(spec, context)
 
     def __repr__(self) -> str:
@@ -275,7 +274,7 @@ class LocalPlayer:
         if self._persona is not None:
             messages.insert(0, {"role": "system", "content": self._persona.filled(ask, view)})
         row = self._row(loaded, ask, messages)
-        self._budget.check()
+        self._context.budget.check()
         activity, began = self._context.activity.at(self._spec.host), time.perf_counter()
         activity.under_way += 1
         try:
@@ -285,7 +284,7 @@ class LocalPlayer:
         usage = TokenUsage(len(row.ids), None, len(written.ids) + written.ended)
         text, finish = storable(loaded.text(written.ids)), "stop" if written.ended else "length"
         completion = Completion(text, finish=finish, usage=usage, served_model=self._spec.name)
-        self._budget.spend(usage, None, (0, 0))
+        self._context.budget.spend(usage, None, (0, 0))
         self._context.log(
             Attempt(
                 *(ask.game, ask.step, ask.seat, 1, completion.content, completion.problem),

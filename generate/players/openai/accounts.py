@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Hashable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from liescope.common.errors import BudgetSpent
 from liescope.games.core import Ask
-from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, TokenUsage
+from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.spec import Secrets
 from liescope.generate.players.openai.verdict import Response, Trouble, Verdict, judge
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
-from liescope.generate.players.run_limits import Price
+from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
 
 _KEPT = 2000  # characters kept of a response without an answer
 _FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
@@ -48,71 +45,10 @@ class Request:
         return sum(len(message["content"]) for message in self.body["messages"])
 
 
-class Budget:
-    """Counts what is spent, and what requests under way will probably cost: near a limit they wait for each other, so
-    that it is exceeded by a wrong estimate at most. Those under way when it is reached still complete, and count.
-    """
-
-    def __init__(self, context: PlayerContext) -> None:
-        self.tokens = context.spent_tokens
-        self.cost = context.spent_cost
-        self._most = context.limits
-        self._held: list[tuple[float, float]] = []  # tokens and money expected of each request under way
-        self._ended = asyncio.Event()  # a request under way has ended
-
-    def check(self) -> None:
-        """Raises BudgetSpent if nothing more may be spent."""
-        limits = (self.tokens, self._most.max_tokens, "tokens"), (self.cost, self._most.max_cost, "money")
-        for spent, limit, what in limits:
-            if limit is not None and spent >= limit:
-                raise BudgetSpent(
-                    f"the run's budget of {limit:,.10g} in {what} is used up ({spent:,.10g} spent); finished games are "
-                    "kept, and the same command with a larger budget goes on"
-                )
-
-    @asynccontextmanager
-    async def request(self, prompt: float, completion: float, price: Price | None) -> AsyncIterator[None]:
-        """Wait until there is room for a request of so many tokens beside those under way; inside the context, it is
-        under way.
-
-        Raises BudgetSpent if nothing more may be spent.
-        """
-        money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
-        expected = prompt + completion, money
-        self.check()
-        while self._held and not self._has_room(*expected):
-            self._ended.clear()
-            await self._ended.wait()
-            self.check()
-        self._held.append(expected)
-        try:
-            yield
-        finally:
-            self._held.remove(expected)
-            self._ended.set()
-
-    def _has_room(self, tokens: float, money: float) -> bool:
-        if self._most.max_tokens is None and self._most.max_cost is None:
-            return True
-        tokens += self.tokens + sum(tokens for tokens, _ in self._held)
-        money += self.cost + sum(money for _, money in self._held)
-        limits = (tokens, self._most.max_tokens), (money, self._most.max_cost)
-        return all(limit is None or expected <= limit for expected, limit in limits)
-
-    def spend(self, usage: TokenUsage, price: Price | None, characters: tuple[int, int]) -> None:
-        """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
-        sent, came = characters
-        prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
-        completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
-        self.tokens += prompt + completion
-        self.cost += TokenUsage(prompt, usage.cached, completion).cost(price) or 0.0
-
-
 class Accounts:
     """The accounts of one endpoint. secrets: hidden in whatever is kept."""
 
     def __init__(self, host: str, context: PlayerContext, secrets: Secrets) -> None:
-        self.budget = context.shared.once(Budget, lambda: Budget(context))
         self._host = host
         self._context = context
         self._activity = context.activity.at(host)
@@ -125,7 +61,7 @@ class Accounts:
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
             raw, cost = verdict.said, verdict.usage.cost(request.price)
-            self.budget.spend(verdict.usage, request.price, (request.characters, len(raw)))
+            self._context.budget.spend(verdict.usage, request.price, (request.characters, len(raw)))
             self._activity.saved += verdict.usage.saved(request.price)
         else:
             verdict = replace(verdict, problem=self._secrets.hide(verdict.problem))
@@ -165,8 +101,9 @@ class Accounts:
     def _without_keys(self, completion: Completion) -> Completion:
         """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
         names = ("content", "thinking", "refusal", "response_id", "served_model")
-        texts: dict[str, Any] = {name: text for name in names if (text := getattr(completion, name))}
-        return replace(completion, **{name: self._secrets.hide(text) for name, text in texts.items()})
+        given = {name: text for name in names if (text := getattr(completion, name))}
+        hidden: dict[str, Any] = {name: self._secrets.hide(text) for name, text in given.items()}
+        return replace(completion, **hidden)
 
 
 class TokenEstimate:

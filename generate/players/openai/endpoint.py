@@ -234,7 +234,7 @@ class Endpoint:
     async def _attempt(self, request: Request, limit: float) -> tuple[Verdict, RequestTurn]:
         """Make one request; return its outcome and its turn. limit: seconds."""
         tokens = self._estimate.of(request)
-        async with self._pace.turn(sum(tokens)) as turn, self._accounts.budget.request(*tokens, request.price):
+        async with self._pace.turn(sum(tokens)) as turn, self._context.budget.request(*tokens, request.price):
             self._context.halt.check()
             began = time.perf_counter()
             response = await self._client.chat(request.body, limit)

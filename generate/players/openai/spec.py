@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -60,7 +60,7 @@ class Secrets:
         return text
 
     def hide_in(self, data: Any) -> Any:
-        """The same for every text in JSON data."""
+        """JSON data with the keys taken out of every text in it."""
         if isinstance(data, str):
             return self.hide(data)
         if isinstance(data, Mapping):
@@ -68,8 +68,8 @@ class Secrets:
         return type(data)(map(self.hide_in, data)) if isinstance(data, list | tuple) else data
 
     def hide_in_reply(self, reply: Reply) -> Reply:
-        """The same for a reply: what was read of a completion may hold a key that the completion did not, joined from
-        what stood on both sides of something that reading removed.
+        """A reply without the keys. It may hold one that the completion did not, joined of what stood on both sides of
+        something that reading removed.
         """
         assessment = reply.assessment
         return replace(
@@ -98,7 +98,6 @@ BASE_URL = "OPENAI_BASE_URL"
 NO_KEY = Key("", "")
 ALLOW_KEYS = "LIESCOPE_ALLOW_KEYS"
 _LOOKS_LIKE_A_KEY = re.compile(r"API_?KEY|_TOKEN$")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 # Variables that people set for one provider, and its hosts; variables of other services have no hosts.
 _OWN_HOSTS: dict[str, tuple[str, ...]] = {
@@ -120,13 +119,8 @@ _OWN_HOSTS: dict[str, tuple[str, ...]] = {
     "XAI_API_KEY": ("api.x.ai",),
     "GITHUB_TOKEN": ("models.github.ai",),
     "GH_TOKEN": ("models.github.ai",),
-    "AWS_SESSION_TOKEN": (),
-    "AWS_SECURITY_TOKEN": (),
-    "CI_JOB_TOKEN": (),
-    "GITLAB_TOKEN": (),
-    "NPM_TOKEN": (),
-    "PYPI_TOKEN": (),
-    "SLACK_BOT_TOKEN": (),
+    **dict.fromkeys(("AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "CI_JOB_TOKEN", "GITLAB_TOKEN"), ()),
+    **dict.fromkeys(("NPM_TOKEN", "PYPI_TOKEN", "SLACK_BOT_TOKEN"), ()),
 }
 
 
@@ -191,12 +185,11 @@ def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable
 
 def is_this_machine(host: str) -> bool:
     """Whether a host, with or without its port, is a loopback address."""
-    return _without_port(host) in _LOOPBACK
+    return _without_port(host) in ("localhost", "127.0.0.1", "[::1]")
 
 
 def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdecimal() else host
+    return re.sub(r":\d+$", "", host)
 
 
 _BARE = re.compile(
@@ -206,7 +199,7 @@ _OURS = frozenset({"model", "messages", "stream", "n", "response_format"})
 _NAME = re.compile(r"(?![a-zA-Z]*[0-9][a-zA-Z0-9]{15,}$)[A-Za-z_][A-Za-z0-9_]*")  # and no key without any _
 _RANDOM = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9_.~+=-]{20,}")  # a part of a path; ids have one case
 _VARIABLE = "put the secret into a variable and name that in key_env"
-_SECRETS = ("key", "token", "secret", "password", "authorization")  # the ends of names of fields that hold a secret
+_SECRET_FIELD = re.compile(r'"([^"]*(?:key|token|secret|password|authorization))": "', re.I)  # in JSON
 
 
 class EndpointOptions(SeatOptions):
@@ -270,14 +263,13 @@ def check_url(url: str) -> None:
     """Raises UsageError for an invalid address, or one that contains a password or a key."""
     try:
         parts = urlsplit(url)
-        secret, host, port = parts.username or parts.password, parts.hostname, parts.port
+        readable = url.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
     except ValueError:
-        secret, host, port = None, None, None
-    if not host or not url.startswith(("http://", "https://")) or port == 0 or any(sign.isspace() for sign in url):
+        readable = False
+    if not readable or any(sign.isspace() for sign in url):
         raise UsageError("an endpoint's address looks like http://host:port/v1; the given one cannot be read")
-    if secret:
+    if parts.username or parts.password:
         raise UsageError(f"an endpoint's address must hold no password; {_VARIABLE}")
-    parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise UsageError("an endpoint's address ends with its path, as in http://host:port/v1, without ? and #")
     if find_secret(url, secrets_of(os.environ)) or any(map(_RANDOM.fullmatch, unquote(parts.path).split("/"))):
@@ -300,21 +292,9 @@ def read_extra(file: NamedText) -> dict[str, Any]:
         raise BadData(f'{name!r} must hold one JSON object, such as {{"top_k": 20}}')
     if ours := sorted(_OURS & data.keys()):
         raise BadData(f"{name!r} sets {', '.join(ours)}, which Liescope sets itself; take it out")
-    if secret := next(_secrets(data), ""):
-        raise BadData(f"{name!r} sets {secret}; requests are recorded, so a secret must not be in it")
+    if secret := _SECRET_FIELD.search(json.dumps(data)):
+        raise BadData(f"{name!r} sets {secret[1]}; requests are recorded, so a secret must not be in it")
     return data
-
-
-def _secrets(data: Any) -> Iterator[str]:
-    """The names of fields that look like secrets: their value is a text."""
-    if isinstance(data, Mapping):
-        for name, value in data.items():
-            if isinstance(value, str) and name.casefold().replace("-", "_").endswith(_SECRETS):
-                yield name
-            yield from _secrets(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from _secrets(value)
 
 
 def thinking_fields(host: str, budget: int) -> dict[str, Any]:
