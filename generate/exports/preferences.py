@@ -16,7 +16,7 @@ from typing import IO, Any, ClassVar, Literal
 from pydantic import Field
 
 from liescope.common.settings import OptionsModel
-from liescope.data_cards.tables import SPLITS, GameRow, StatementRow
+from liescope.data_cards.tables import SPLITS, StatementRow
 from liescope.generate.exports.exporter_protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.runs.moment import SENT, AskShown, Message, Shown, played_here, spoken
 from liescope.labeling.label import known_before
@@ -78,33 +78,23 @@ class Speeches:
         return ExportedTurn(prompt, raw or speech.said.text, origin)
 
 
-def introduction(game: GameRow, name: str) -> str:
-    """What a seat knows of itself and the others, where no prompt was kept."""
-    role = next((seat.role for seat in game.seats if seat.name == name), "")
-    others = ", ".join(seat.name for seat in game.seats if seat.name != name)
-    return f"You are {name}{f', the {role},' if role else ''} in a game of {game.game} with {others}."
-
-
 def line(said: StatementRow) -> str:
     """A statement as one line of a transcript."""
     return f"{said.speaker}: {' '.join(said.text.split())}"
 
 
-def question(said: StatementRow) -> str:
-    """What a speaker is asked for, where no prompt was kept."""
-    to = ", ".join(name for name in said.audience if name != said.speaker)
-    return f"What do you say to {to}?" if to else "What do you say?"
-
-
 def _from_transcript(speech: Speech) -> list[Message]:
-    said = speech.said
+    """What a seat knew of itself and the others, what it had heard, and what it is asked for."""
+    said, game = speech.said, speech.game.row
+    role = next((seat.role for seat in game.seats if seat.name == said.speaker), "")
+    others = ", ".join(seat.name for seat in game.seats if seat.name != said.speaker)
+    who = f"You are {said.speaker}{f', the {role},' if role else ''} in a game of {game.game} with {others}."
     before = [(frozenset(one.audience), line(one)) for one in speech.game.statements[: speech.at]]
     heard = "\n".join(known_before(before, frozenset(said.audience)))
     so_far = f"What was said so far:\n{heard}" if heard else "Nobody has spoken yet."
-    return [
-        {"role": "system", "content": introduction(speech.game.row, said.speaker)},
-        {"role": "user", "content": f"{so_far}\n\n{question(said)}"},
-    ]
+    to = ", ".join(name for name in said.audience if name != said.speaker)
+    asked = f"What do you say to {to}?" if to else "What do you say?"
+    return [{"role": "system", "content": who}, {"role": "user", "content": f"{so_far}\n\n{asked}"}]
 
 
 Row = tuple[str, dict[str, Any]]

@@ -376,11 +376,5 @@ class RunConfig:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML. JSON strings are valid TOML strings except for the character DEL."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A value as TOML. JSON is valid TOML except for null, objects and the character DEL."""
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")

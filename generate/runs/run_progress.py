@@ -10,16 +10,15 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, NonNegativeFloat, NonNegativeInt, ValidationError
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from liescope.common.errors import BadData, LiescopeError
@@ -166,6 +165,7 @@ WIDTH = 80
 PIPE_EVERY = 15.0  # seconds between two lines on a pipe
 _REASONS = 3
 _HOSTS, _NAME = 6, 28  # hosts shown, and letters of a host's name
+_BAR = 20
 
 Show = Callable[[RunProgress], None]
 
@@ -180,62 +180,41 @@ def live_display(doing: str, wanted: bool) -> Iterator[Show]:
         yield lambda _state: None
         return
     console = Console(stderr=True)
-    display = _Terminal(doing, console) if console.is_terminal else _Pipe(doing)
+    live = Live(console=console, refresh_per_second=8) if console.is_terminal else None
+    last: RunProgress | None = None
+    due = PIPE_EVERY
+
+    def show(state: RunProgress) -> None:
+        nonlocal last, due
+        last = state
+        if live is not None:
+            live.update(Text("\n".join(_frame(doing, state, _BAR)), no_wrap=True, overflow="ellipsis"))
+            live.start()
+        elif state.seconds >= due:
+            due = state.seconds + PIPE_EVERY
+            _write(_frame(doing, state))
+
     try:
-        yield display.show
+        yield show
     finally:
-        display.close()
+        if live is not None:
+            live.stop()
+        elif last is not None:  # the last state is always in the log file
+            _write(_frame(doing, last))
 
 
-class _Terminal:
-    def __init__(self, doing: str, console: Console) -> None:
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("games  {task.fields[clock]}"),
-            console=console,
-        )
-        self._task = self._bar.add_task(doing, total=None, clock="")
-        self._live = Live(self._bar, console=console, refresh_per_second=8)
-
-    def show(self, state: RunProgress) -> None:
-        ended = state.done + state.failed
-        self._bar.update(self._task, total=state.planned, completed=ended, clock=clock(state))
-        lines = [Text(f"  {line}", no_wrap=True, overflow="ellipsis") for line in state_lines(state)]
-        self._live.update(Group(self._bar, *lines))
-        if not self._live.is_started:
-            self._live.start()
-
-    def close(self) -> None:
-        if self._live.is_started:
-            self._live.stop()
+def _frame(doing: str, state: RunProgress, wide: int = 0) -> list[str]:
+    """What is shown of a run, below a bar of this width."""
+    ended = state.done + state.failed
+    full = wide * ended // max(state.planned, 1)
+    bar = f" {'━' * full}{'╌' * (wide - full)}" if wide else ""
+    head = f"{doing}{bar} {ended}/{state.planned} games  {clock(state)}"
+    return [head, *(f"  {line}" for line in state_lines(state))]
 
 
-class _Pipe:
-    """Lines for a log file. The last state is always written."""
-
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
-        self._next = PIPE_EVERY
-        self._last: RunProgress | None = None
-
-    def show(self, state: RunProgress) -> None:
-        self._last = state
-        if state.seconds >= self._next:
-            self._next = state.seconds + PIPE_EVERY
-            self._write(state)
-
-    def close(self) -> None:
-        if self._last is not None:
-            self._write(self._last)
-
-    def _write(self, state: RunProgress) -> None:
-        head = f"{self._doing} {state.done + state.failed}/{state.planned} games  {clock(state)}"
-        for line in (head, *(f"  {line}" for line in state_lines(state))):
-            sys.stderr.write(f"{cut(line)}\n")
-        sys.stderr.flush()
+def _write(lines: Sequence[str]) -> None:
+    sys.stderr.writelines(f"{cut(line)}\n" for line in lines)
+    sys.stderr.flush()
 
 
 def clock(state: RunProgress) -> str:
