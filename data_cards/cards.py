@@ -26,7 +26,7 @@ from liescope.data_cards.licences import (
     may_not_be_shared,
     model_licence,
 )
-from liescope.data_cards.tables import TABLES, columns_markdown, columns_of_games, hub_features
+from liescope.data_cards.tables import TABLES, columns_markdown, columns_of_games
 
 _PERSON = "human:"
 
@@ -183,7 +183,6 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
         "columns": {config: columns_markdown(config, told) for config in TABLES},
         "meanings": {config: table.meaning_for(told) for config, table in TABLES.items()},
         "only_games": {} if played else {config: columns_of_games(config) for config in TABLES},
-        "features": {config: [_flow(feature) for feature in hub_features(config)] for config in TABLES},
         "versions": {config: _content_version(facts, config) for config in TABLES},
         "filled": [config for config in TABLES if any(facts["rows"][config].values())],
         "statements": statements,
@@ -209,11 +208,6 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
         "citation": citation(facts["liescope"]),
         **served_facts(facts),
     }
-
-
-def _flow(data: Mapping[str, Any]) -> str:
-    """JSON data as YAML on one line, spaced so that its braces do not look like placeholders."""
-    return json.dumps(data).replace("{", "{ ").replace("}", " }")
 
 
 def _content_version(facts: Mapping[str, Any], config: str) -> str:

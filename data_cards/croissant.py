@@ -217,7 +217,8 @@ def _field(config: str, column: CorpusColumn, unit: str) -> dict[str, Any]:
         **({"repeated": True} if column.repeated else {}),
     }
     if not column.fields:
-        return {**field, "dataType": _TYPES[column.type], "source": _source(config, name)}
+        kind = "sc:Integer" if column.classes else _TYPES[column.type]
+        return {**field, "dataType": kind, "source": _source(config, name)}
     inner = [
         {
             "@type": "cr:Field",

@@ -6,8 +6,10 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liescope.common.text import GAME
@@ -115,16 +117,30 @@ _HUB_TYPES = {TEXT: "string", BOOLEAN: "bool", INTEGER: "int64", NUMBER: "float6
 
 @cache
 def arrow_schema(table: str) -> pa.Schema:
-    """The Arrow schema of a table's Parquet files."""
+    """The Arrow schema of a table's Parquet files, with its `datasets.Features`, so that whoever opens a file with
+    `datasets` has classes by name. A column of classes holds their numbers there, as `datasets.ClassLabel` does.
+    """
     import pyarrow as pa
 
     types = {TEXT: pa.string(), BOOLEAN: pa.bool_(), INTEGER: pa.int64(), NUMBER: pa.float64()}
 
     def kind(field: CorpusColumn) -> pa.DataType:
         inner = pa.struct([(part.name, kind(part)) for part in field.fields]) if field.fields else types[field.type]
-        return pa.list_(inner) if field.repeated else inner
+        return pa.list_(inner) if field.repeated else pa.int64() if field.classes else inner
 
-    return pa.schema([(field.name, kind(field)) for field in TABLES[table].fields])
+    fields = TABLES[table].fields
+    features = {"info": {"features": {field.name: _feature(field) for field in fields}}}
+    return pa.schema([(field.name, kind(field)) for field in fields], {"huggingface": json.dumps(features)})
+
+
+def _feature(field: CorpusColumn) -> dict[str, Any]:
+    """A column as the JSON of `datasets.Features` has it."""
+    one: dict[str, Any] = {"dtype": _HUB_TYPES.get(field.type), "_type": "Value"}
+    if field.fields:
+        one = {part.name: _feature(part) for part in field.fields}
+    elif field.classes:
+        one = {"names": list(field.classes), "_type": "ClassLabel"}
+    return {"feature": one, "_type": "List"} if field.repeated else one
 
 
 @cache
@@ -141,20 +157,19 @@ def polars_schema(table: str) -> pl.Schema:
     return pl.Schema({field.name: kind(field) for field in TABLES[table].fields})
 
 
-def hub_features(table: str) -> list[dict[str, Any]]:
-    """The features of a table as a dataset card's YAML lists them. Labels are ClassLabel there, nulls included."""
-    return [_feature(field) for field in TABLES[table].fields]
+def scanned(table: str, files: Sequence[Path]) -> pl.LazyFrame:
+    """The rows of Parquet files of a table, with booleans and texts for the numbers of classes."""
+    import polars as pl
 
-
-def _feature(field: CorpusColumn) -> dict[str, Any]:
-    if field.fields:
-        kind: Any = [_feature(part) for part in field.fields]
-        return {"name": field.name, "list" if field.repeated else "struct": kind}
-    if field.repeated:
-        return {"name": field.name, "list": _HUB_TYPES[field.type]}
-    if field.classes:
-        return {"name": field.name, "dtype": {"class_label": {"names": dict(enumerate(field.classes))}}}
-    return {"name": field.name, "dtype": _HUB_TYPES[field.type]}
+    schema = polars_schema(table)
+    classes = {field.name: field.classes for field in TABLES[table].fields if field.classes}
+    rows = pl.scan_parquet(list(files), glob=False, schema={**schema, **dict.fromkeys(classes, pl.Int64())})
+    return rows.with_columns(
+        pl.col(name).cast(pl.Boolean)
+        if schema[name] == pl.Boolean
+        else pl.col(name).replace_strict(list(range(len(names))), list(names), return_dtype=pl.String)
+        for name, names in classes.items()
+    )
 
 
 def columns_markdown(table: str, unit: str = GAME) -> str:

@@ -11,7 +11,7 @@ A field's type is the column's type: str, bool, int, float, a tuple of texts, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -59,6 +59,14 @@ class CorpusColumn:
     def type_words(self) -> str:
         """The type in words: "text", "list of records"."""
         return f"list of {self.type}" if self.repeated else self.type
+
+    def stored(self, values: Iterable[Any]) -> list[Any]:
+        """Values as Parquet files hold them: of a class its number. Raises KeyError for a class that there is not."""
+        if not self.classes:
+            return list(values)
+        numbers: dict[Any, int | None] = {name: at for at, name in enumerate(self.classes)}
+        numbers |= {None: None, False: 0, True: 1}
+        return [numbers[value] for value in values]
 
     @property
     def words(self) -> str:

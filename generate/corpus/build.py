@@ -34,6 +34,7 @@ from liescope.common.settings import Option, OptionsModel, Several, Switch, take
 from liescope.data_cards.cards import render_dataset_card
 from liescope.data_cards.croissant import croissant
 from liescope.data_cards.licences import Terms
+from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.read import (
@@ -51,6 +52,7 @@ from liescope.generate.runs.run_folder import PART, plan_changes, plan_terms, pl
 from liescope.generate.runs.run_plan import hash_of
 
 if TYPE_CHECKING:
+    import datasets
     import polars as pl
 
 
@@ -90,6 +92,14 @@ class CorpusResult:
     def read(self, config: str, split: str | None = None) -> pl.DataFrame:
         """One table, of one split or of all. Raises as `liescope.read` does."""
         return read(self.folder, config, split).collect()
+
+    def dataset(self, config: str) -> datasets.DatasetDict:
+        """One table by split; labels and types of deception are `ClassLabel`. Raises UnknownName."""
+        import datasets
+
+        if config not in TABLES:
+            raise UnknownName("config", config, TABLES)
+        return datasets.load_dataset(str(self.folder), config)
 
     def to_json(self) -> dict[str, Any]:
         """The folder and the facts as plain JSON data, as `--json` prints them."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.agreement import from_counts
 from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
-from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
+from liescope.data_cards.tables import SPLITS, TABLES, TARGETS, scanned
 from liescope.generate.corpus.read import FORMAT, data_file
 from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
@@ -245,7 +245,7 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
 
 
 def _scan(folder: Path, config: str) -> pl.LazyFrame:
-    return pl.scan_parquet([folder / data_file(config, split) for split in SPLITS], glob=False)
+    return scanned(config, [folder / data_file(config, split) for split in SPLITS])
 
 
 def _file(folder: Path, config: str, split: str) -> DataFile:

@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text, regular
-from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, polars_schema
+from liescope.data_cards.tables import SPLITS, TABLES, arrow_schema, scanned
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.hub import download, hub_repo
 from liescope.labeling.record_rows import family_of
 
-FORMAT = 5
+FORMAT = 6
 FACTS_FILE, CARD_FILE, CROISSANT_FILE = "corpus.json", "README.md", "croissant.json"
 
 
@@ -69,11 +69,7 @@ def read(source: Corpus, config: str, split: str | None = None) -> pl.LazyFrame:
         return rows.filter(pl.col("split") == split) if split else rows
     folder = corpus_folder(source, config)
     facts = read_facts(folder)
-    return pl.scan_parquet(
-        [whole_file(folder, config, name, facts) for name in ([split] if split else SPLITS)],
-        glob=False,
-        schema=polars_schema(config),
-    )
+    return scanned(config, [whole_file(folder, config, name, facts) for name in ([split] if split else SPLITS)])
 
 
 def collected(frame: pl.LazyFrame, source: Corpus) -> pl.DataFrame:

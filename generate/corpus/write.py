@@ -65,10 +65,8 @@ class _File:
 
     def _flush(self) -> None:
         """Write one row group. Raises BadData if a value is not of its column's type."""
-        columns = [
-            _array(column_values(self._rows, field), self._schema.field(field.name))
-            for field in self._table.fields[:-1]
-        ]
+        kinds = {field.name: field.type for field in self._schema}
+        columns = [_array(one, column_values(self._rows, one), kinds[one.name]) for one in self._table.fields[:-1]]
         split = pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows))
         self._writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
         self._rows.clear()
@@ -197,14 +195,16 @@ def copy_games(corpora: Iterable[Path], writer: CorpusWriter) -> Written:
     return written
 
 
-def _array(values: list[Any], field: pa.Field) -> pa.Array:
-    """An Arrow array of the field's type."""
+def _array(column: CorpusColumn, values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Values as the column is stored. Raises BadData for one that is not of its type."""
     try:
-        return pa.array(values, field.type)
-    except UnicodeEncodeError:
-        return pa.array([encodable(value) for value in values], field.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-        raise BadData(f"column {field.name!r} holds a value that is not of type {field.type}: {error}") from error
+        stored = column.stored(values)
+        try:
+            return pa.array(stored, kind)
+        except UnicodeEncodeError:
+            return pa.array([encodable(value) for value in stored], kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, KeyError) as error:
+        raise BadData(f"column {column.name!r} holds a value that is not of type {kind}: {error}") from error
 
 
 def encodable(value: Any) -> Any:

@@ -13,6 +13,7 @@ from liescope.data_cards.tables import TABLES
 from liescope.games.record import Source
 from liescope.generate.corpus.build import pack
 from liescope.generate.corpus.read import read
+from tests.generate.corpus.classes import as_classes
 from tests.generate.corpus.games import play, stream
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
@@ -68,7 +69,7 @@ def test_every_file_is_listed_with_its_checksum(corpus: Path) -> None:
 @pytest.mark.parametrize("config", [config for config in TABLES if config not in ("ratings", "calls")])
 def test_the_records_are_the_rows(config: str, corpus: Path, dataset: Any) -> None:
     records = [_plain(record, config) for record in dataset.records(config)]
-    rows = read(corpus, config).collect().to_dicts()
+    rows = [as_classes(row, config) for row in read(corpus, config).collect().to_dicts()]
     key = json.dumps
     assert sorted(map(key, records)) == sorted(map(key, rows))
 

@@ -153,7 +153,8 @@ def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
         for split in SPLITS:
             mine = [row for row in rows[config] if row["split"] == split]
             path = folder / data_file(config, split)
-            pq.write_table(pa.Table.from_pylist(mine, schema=arrow_schema(config)), path)
+            columns = {field.name: field.stored(row.get(field.name) for row in mine) for field in TABLES[config].fields}
+            pq.write_table(pa.Table.from_pydict(columns, schema=arrow_schema(config)), path)
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             files.append({"path": data_file(config, split), "sha256": digest})
             counts[config][split] = len(mine)

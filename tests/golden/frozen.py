@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from liescope.data_cards.tables import scanned
+
 DIGITS = 7  # of floats: what numerics of other machines may change is left out
 BLOCKS = 64  # a column's rows are told apart in so many blocks at most
 SHOWN = 60  # lines of a difference
@@ -52,7 +54,7 @@ def digest(text: str, length: int = 12) -> str:
 def frames(corpus: Path) -> Iterator[tuple[str, pl.DataFrame]]:
     """Every table of a corpus: all splits, by game, each game's rows in their order."""
     for folder in sorted(path for path in corpus.iterdir() if any(path.glob("*.parquet"))):
-        parts = [pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))]
+        parts = [scanned(folder.name, [path]).collect() for path in sorted(folder.glob("*.parquet"))]
         yield folder.name, pl.concat(parts).sort("game_id", maintain_order=True)
 
 

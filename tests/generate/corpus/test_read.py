@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -13,7 +15,8 @@ import pytest
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.generate.corpus.build import pack
+from liescope.data_cards.tables.declare import DECEPTION_TYPES
+from liescope.generate.corpus.build import CorpusResult, pack
 from liescope.generate.corpus.read import check, read
 from tests.generate.corpus.classes import as_classes
 from tests.generate.corpus.games import play, stream
@@ -33,6 +36,25 @@ def test_datasets_opens_every_config_with_the_right_features(
         assert list(loaded[split]) == [as_classes(row, config) for row in rows[split]]
         for field in TABLES[config].fields:
             assert list(getattr(loaded[split].features[field.name], "names", ())) == list(field.classes or ())
+
+
+def test_one_file_alone_knows_the_names_of_classes(corpus: Path, tmp_path: Path, load: Callable[..., Any]) -> None:
+    file = shutil.copy(corpus / "statements" / "train-00000.parquet", tmp_path / "bare.parquet")
+    alone = datasets.load_dataset("parquet", data_files=str(file), cache_dir=str(tmp_path / "cache"))["train"]
+    assert alone.features["label_role"].names == ["honest", "deceptive"]
+    assert alone.features["self_type"].names == list(DECEPTION_TYPES)
+    whole = load(corpus, "statements")["train"]
+    assert (whole.features, whole["label_role"][:]) == (alone.features, alone["label_role"][:])
+
+
+def test_what_build_returns_is_a_dataset_dict_of_each_table(tmp_path: Path, load: Callable[..., Any]) -> None:
+    folder = tmp_path / "corpus"
+    built = CorpusResult(folder, pack(stream([play(number) for number in range(8)]), folder))
+    found = built.dataset("statements")
+    assert isinstance(found, datasets.DatasetDict)
+    assert found["train"][:] == load(folder, "statements")["train"][:]
+    with pytest.raises(UnknownName, match="config"):
+        built.dataset("moods")
 
 
 def test_a_column_that_is_all_null_keeps_its_type(tmp_path: Path, load: Callable[[Path, str], Any]) -> None:
@@ -116,7 +138,7 @@ def test_labels_that_were_inverted_are_noticed(corpus: Path) -> None:
     table = pq.read_table(path)
     place = table.schema.get_field_index("label_role")
     read(corpus, "statements")
-    pq.write_table(table.set_column(place, table.schema.field(place), pc.invert(table["label_role"])), path)
+    pq.write_table(table.set_column(place, table.schema.field(place), pc.subtract(1, table["label_role"])), path)
     with pytest.raises(BadData, match="was changed after it was built"):
         read(corpus, "statements")
     with pytest.raises(BadData, match="was changed after it was built"):
