@@ -9,7 +9,7 @@ Every function here does what the command of its name does, and returns a small 
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page.
-- `view`: games in a browser; `serve`: tables at which people play, and links by which they judge.
+- `view`: games in a browser; `serve`: games that people play.
 
 `liescope.parallel` does some of it in parts on a Ray cluster.
 

@@ -237,7 +237,7 @@ def withdraw(
     recordings made of the run are runs of their own: withdraw from each. Corpora and models built before are not
     changed.
 
-    Example: liescope withdraw tables/table-1 "Blue Otter"
+    Example: liescope withdraw people/table-1 "Blue Otter"
     """
     done = withdraw_words(run, pseudonym)
     if as_json:

@@ -43,7 +43,7 @@ def view(
 @with_settings(ServeSettings)
 def serve(
     *,
-    out: Annotated[Path, typer.Option(help="The folder for the tables and the runs of their games.")],
+    out: Annotated[Path, typer.Option(help="The folder for the games and their runs.")],
     given: Given,
 ) -> None:
     """Let people play in a browser, with each other and with models.

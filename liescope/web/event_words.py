@@ -28,7 +28,7 @@ _MEASURED = frozenset(
         EventKind.LESSON_TAGS,
     }
 )
-"""No part of the talk at the table, but of its measurement, its order and its lessons. Never public."""
+"""No part of the talk, but of its measurement, its order and its lessons. Never public."""
 _NOTED = frozenset(
     {"drawn", "tied", "cut", "notes", "claims", "private", "gold", "judge"}
 )  # beside an event of any kind
@@ -48,7 +48,7 @@ _TOLD: Mapping[EventKind, frozenset[str]] = {
 
 
 def check_told(record: GameRecord) -> None:
-    """Find out whether pages tell all that everybody at a table learned.
+    """Find out whether pages tell all that everybody in a game learned.
 
     Raises UndeclaredGame for a public event, or something that one holds, that they would leave out. What the events of
     an imported game hold is its source's business.

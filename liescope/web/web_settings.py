@@ -30,9 +30,9 @@ class ServeSettings(OptionsModel):
     """What `serve` takes, beside the options of the game."""
 
     game: Annotated[str | None, Option(choices=GAMES)] = Field(
-        default=None, description="Open a table of this game right away."
+        default=None, description="Open a game of this kind right away."
     )
-    people: int = Field(default=1, ge=1, description="How many people sit at it.")
+    people: int = Field(default=1, ge=1, description="How many people play.")
     players: Annotated[Several, Option(flag="--player", choices=player_names)] = Field(
         default=(), description="Players of its other seats, in turn."
     )

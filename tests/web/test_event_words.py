@@ -14,8 +14,8 @@ from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase
 from liescope.games.game_registry import GAMES
 from liescope.games.playable import PlayableGame
+from liescope.web.play.game_setup import make_setup
 from liescope.web.play.seat_lines import lines
-from liescope.web.play.table_setup import make_setup
 from liescope.web.view.game_page import shown
 from liescope.web.view.game_source import ViewedGame, open_games
 

@@ -218,6 +218,6 @@ def test_the_host(
             one.page.fill("[name=players]", "\n".join(strings))
             one.page.fill("[name=filler]", strings[0])
             with one.page.expect_navigation():
-                one.page.get_by_role("button", name="Make the table").click()
+                one.page.get_by_role("button", name="Make the game").click()
             one.shows(strings)
             assert "422" in complaints.pop()

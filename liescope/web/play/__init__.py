@@ -1,1 +1,1 @@
-"""People at the table: tables with secret links for their seats, played as runs like any other."""
+"""Games with people: seats behind secret links, and each game a run like any other."""

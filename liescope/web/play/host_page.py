@@ -1,5 +1,5 @@
-"""The host's page, behind its secret link: tables, their links and the beginning of their games; and the form that
-makes a table, whose fields are the options that the game declares.
+"""The host's page, behind its secret link: hosted games, their links and their beginning; and the form that
+makes a game, whose fields are the options that the game declares.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from starlette.datastructures import FormData
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.settings import Setting
 from liescope.games.game_registry import GAMES, find_game
-from liescope.web.play.all_tables import Hub
-from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import FILLER, PERSON, Setup, can_spare, check_players, make_setup
-from liescope.web.play.tables_file import State
+from liescope.web.play.game_setup import FILLER, PERSON, Setup, State, can_spare, check_players, make_setup
+from liescope.web.play.hosted_games import HostedGame, Hub
 from liescope.web.site import Forms, fragment, link, page
 
 NUMBER, WORDS, LINES, SWITCH = "number", "words", "lines", "switch"
@@ -58,21 +56,23 @@ class FormField:
 
 
 @dataclass(frozen=True, slots=True)
-class TableForm:
-    """A form as it is shown. fields: of the table; options: of the game; problem: what is wrong with what was sent."""
+class SetupForm:
+    """A form as it is shown. fields: who plays, and how long it waits; options: those that the game declares; problem:
+    what is wrong with what was sent.
+    """
 
     game: str
     fields: tuple[FormField, ...]
     options: tuple[FormField, ...]
     problem: str = ""
 
-    def filled(self, given: Mapping[str, str]) -> TableForm:
+    def filled(self, given: Mapping[str, str]) -> SetupForm:
         """The form as somebody sent it."""
         fields, options = (tuple(field.filled(given) for field in part) for part in (self.fields, self.options))
         return replace(self, fields=fields, options=options)
 
     def setup(self) -> Setup:
-        """The table that it asks for. Raises LiescopeError for one that cannot be."""
+        """The game that it asks for. Raises LiescopeError for one that cannot be."""
         usual = blank(self.game)
         said = {field.name: field.read() for field in self.fields}
         changed = {
@@ -82,8 +82,8 @@ class TableForm:
         return make_setup(self.game, said.pop("people"), players, changed, **said)
 
 
-def blank(game: str) -> TableForm:
-    """The form for a table of a game. Raises UnknownName for no game."""
+def blank(game: str) -> SetupForm:
+    """The empty form for a game. Raises UnknownName for no game."""
     played = find_game(game)
     seats = len(played.spec.seats())
     words, choices, away = (f"{Setup.model_fields[name].default:g}" for name in ("words", "choices", "away"))
@@ -100,7 +100,7 @@ def blank(game: str) -> TableForm:
         fields.append(FormField("mortal", "The first night, which is drawn, may kill people, too", SWITCH, ""))
     options = (option for option in played.options if option.name != "spared")  # their seats are drawn later
     shown = tuple(_field(option, getattr(played.spec, option.name)) for option in options)
-    return TableForm(game, tuple(fields), shown)
+    return SetupForm(game, tuple(fields), shown)
 
 
 def _field(option: Setting, default: Any) -> FormField:
@@ -131,19 +131,19 @@ class HostPage:
     def about(self) -> dict[str, Any]:
         return {"base": f"/host/{self.secret}", "form_token": self.forms.token(self.secret)}
 
-    def tables(self) -> tuple[str, str]:
-        """The tables as they are now, and what changes with them."""
+    def games(self) -> tuple[str, str]:
+        """The games as they are now, and what changes with them."""
         request = self.request
         here = f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
-        there = [table for table in reversed(self.hub.tables.values()) if table.state is not State.CLOSED]
-        there.sort(key=lambda table: table.state is not State.PAUSED)  # first those that need the host
-        tables = [_table(table, request.app.state.public or here) for table in there]
-        now = fragment(request, "play/tables.html", **self.about(), tables=tables)
+        there = [hosted for hosted in reversed(self.hub.hosted.values()) if hosted.state is not State.CLOSED]
+        there.sort(key=lambda hosted: hosted.state is not State.PAUSED)  # first those that need the host
+        games = [_shown(hosted, request.app.state.public or here) for hosted in there]
+        now = fragment(request, "play/tables.html", **self.about(), games=games)
         return now, sha256(now.encode()).hexdigest()[:16]
 
-    def whole(self, status: int = 200, form: TableForm | None = None, problem: str = "") -> Response:
-        now, have = self.tables()
-        shown = {"tables": now, "have": have, "form": form, "problem": problem, "games": GAMES}
+    def whole(self, status: int = 200, form: SetupForm | None = None, problem: str = "") -> Response:
+        now, have = self.games()
+        shown = {"hosted": now, "have": have, "form": form, "problem": problem, "games": GAMES}
         return page(self.request, "play/host.html", status, **self.about(), **shown)
 
     def back(self, path: str = "") -> Response:
@@ -173,9 +173,9 @@ async def host(at: Host, game: str = "") -> Response:
 
 
 @router.get("/tables")
-async def tables(at: Host, have: str = "") -> Response:
-    """The tables as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
-    now, mark = at.tables()
+async def games(at: Host, have: str = "") -> Response:
+    """The games as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
+    now, mark = at.games()
     if mark == have:
         return Response(status_code=204)
     return HTMLResponse(f'<input type="hidden" name="have" value="{mark}">{now}')
@@ -198,60 +198,60 @@ async def add(at: Host, given: Sent) -> Response:
 
 @router.get("/withdraw")
 async def people(at: Host) -> Response:
-    seats = [  # without their names in the game: a host may be at the table, too
-        {"table": table.id, "person": table.person(name), "leaving": table.leaving(name)}
-        for table in at.hub.tables.values()
-        for name in sorted(table.seats, key=table.person)
-        if table.person(name)
+    seats = [  # without their names in the game: a host may play, too
+        {"table": hosted.id, "person": hosted.person(name), "leaving": hosted.leaving(name)}
+        for hosted in at.hub.hosted.values()
+        for name in sorted(hosted.seats, key=hosted.person)
+        if hosted.person(name)
     ]
     return page(at.request, "play/withdraw_any.html", **at.about(), seats=seats)
 
 
 @router.post("/withdraw")
 async def withdraw(at: Host, given: Sent) -> Response:
-    table, person = at.hub.tables.get(str(given.get("table", ""))), str(given.get("person", ""))
-    named = [name for name in table.seats if table.person(name) == person] if table and person else []
-    if table is None or not named:
-        raise HTTPException(404, "There is nobody of that name at that table.")
+    hosted, person = at.hub.hosted.get(str(given.get("table", ""))), str(given.get("person", ""))
+    named = [name for name in hosted.seats if hosted.person(name) == person] if hosted and person else []
+    if hosted is None or not named:
+        raise HTTPException(404, "There is nobody of that name in that game.")
     for name in named:
-        await table.withdraw(name)
+        await hosted.withdraw(name)
     return at.back("/withdraw")
 
 
 _ACTS = {
-    "start": PeopleTable.start,
-    "again": PeopleTable.again,
-    "resume": PeopleTable.resume,
-    "end": PeopleTable.end,
+    "start": HostedGame.start,
+    "again": HostedGame.again,
+    "resume": HostedGame.resume,
+    "end": HostedGame.end,
 }
 
 
-@router.post("/{table}/{what}")
-async def act(at: Host, given: Sent, table: str, what: str) -> Response:  # noqa: ARG001
-    if table not in at.hub.tables or what not in _ACTS:
-        raise HTTPException(404, "There is no such table.")
+@router.post("/{game}/{what}")
+async def act(at: Host, given: Sent, game: str, what: str) -> Response:  # noqa: ARG001
+    if game not in at.hub.hosted or what not in _ACTS:
+        raise HTTPException(404, "There is no such game.")
     try:
-        _ACTS[what](at.hub.tables[table])
+        _ACTS[what](at.hub.hosted[game])
     except LiescopeError as error:
-        return at.whole(422, problem=f"{table}: {error}")
+        return at.whole(422, problem=f"{game}: {error}")
     return at.back()
 
 
-def _table(table: PeopleTable, origin: str) -> dict[str, Any]:
+def _shown(hosted: HostedGame, origin: str) -> dict[str, Any]:
     people = [
         (f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", seat.open)
-        for seat in sorted(table.seats.values(), key=lambda seat: seat.kept.secret)
+        for seat in sorted(hosted.seats.values(), key=lambda seat: seat.kept.secret)
     ]
-    others = Counter(spec for spec in table.setup.seats.values() if spec != PERSON)
+    others = Counter(spec for spec in hosted.setup.seats.values() if spec != PERSON)
     return {
-        "id": table.id,
-        "title": f"{table.setup.game}, game {table.round}" if table.round > 1 else table.setup.game,
-        "state": table.state.value,
-        "note": table.note,
-        "waits": table.waits,
+        "id": hosted.id,
+        "title": f"{hosted.setup.game}, game {hosted.round}" if hosted.round > 1 else hosted.setup.game,
+        "state": hosted.state.value,
+        "note": hosted.note,
+        "waits": hosted.waits,
         "people": people,
-        "here": table.here,
-        "run": table.run.name,
+        "here": hosted.here,
+        "run": hosted.run.name,
         "others": ", ".join(f"{count} × {spec}" for spec, count in others.items()),
-        "filler": table.setup.filler,
+        "filler": hosted.setup.filler,
     }

@@ -89,7 +89,7 @@ def _line(event: Event, seat: str) -> SeatLine | None:
             others = listing(name for name in data["names"] if name != seat)
             cards = counted(data["composition"].items())
             where = "Among you and in the centre" if data.get("centre") else "Among you"
-            return SeatLine(FACT, f"You are {seat}. With you at the table: {others}. {where}: {cards}.")
+            return SeatLine(FACT, f"You are {seat}. With you in the game: {others}. {where}: {cards}.")
         case EventKind.ROLE:
             return SeatLine(SECRET, f"Your role: {data['role']}.")
         case EventKind.PARTNERS:
@@ -162,7 +162,7 @@ _ENDS = {EventKind.DEATH: "died, night", EventKind.ARREST: "arrested, day", Even
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What everybody at a table knows to be going on. key: tells it from the stages before and after; words: as a
+    """What everybody in a game knows to be going on. key: tells it from the stages before and after; words: as a
     sentence; floor: who has the floor.
     """
 
@@ -225,7 +225,7 @@ def role_of(view: Sequence[Event], seat: str) -> str:
     return next(told, "")
 
 
-LONGEST = 4000  # characters of a message where the table sets no limit
+LONGEST = 4000  # characters of a message where the game sets no limit
 LONGEST_REASON = 500
 DECEITS = tuple(kind for kind in DeceptionType if kind is not DeceptionType.NONE)
 _FIELDS = ("choice", "text", "silent", "deceptive", "type", "confidence", "suspicion", "reason")
@@ -249,7 +249,7 @@ _HINTS = {
     AskKind.VOTE: "All votes are shown at once when the last is in.",
     AskKind.EXPLAINED_VOTE: "Nobody leaves the game by this vote. Everybody hears your reason.",
     AskKind.BID: "0: let others speak. 10: I must speak now. The highest bid gets the floor; nobody sees your bid.",
-    AskKind.SPEAK: "Everybody at the table hears it.",
+    AskKind.SPEAK: "Everybody in the game hears it.",
     AskKind.SELF_ASSESSMENT: "For the record only: no other player sees this.",
     AskKind.PEER_ASSESSMENT: "For the record only: no other player sees this.",
 }

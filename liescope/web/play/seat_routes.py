@@ -18,10 +18,9 @@ from liescope.common.model_names import consent_hash
 from liescope.games.core import Ask
 from liescope.games.game_registry import find_game
 from liescope.generate.players.human import suggested
-from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.game_setup import State, has_left, rules_of
+from liescope.web.play.hosted_games import HostedGame
 from liescope.web.play.seat_lines import chairs, form_of, lines, role_of
-from liescope.web.play.table_setup import rules_of
-from liescope.web.play.tables_file import State, has_left
 from liescope.web.site import Forms, link, page
 
 _NOTHING = 204
@@ -33,7 +32,7 @@ class SeatPage:
 
     request: Request
     secret: str
-    table: PeopleTable
+    hosted: HostedGame
     name: str
 
     @property
@@ -47,62 +46,62 @@ class SeatPage:
     @property
     def shown(self) -> str:
         """Changes whenever the page as a whole does."""
-        table = self.table
-        return self.forms.key(self.secret, (table.state.value, table.round, table.here, table.leaving(self.name)))
+        hosted = self.hosted
+        return self.forms.key(self.secret, (hosted.state.value, hosted.round, hosted.here, hosted.leaving(self.name)))
 
     def key_of(self, ask: Ask) -> str:
         """The key of the form for an ask."""
-        return self.forms.key(self.secret, (self.table.round, ask.step, ask.kind.value))
+        return self.forms.key(self.secret, (self.hosted.round, ask.step, ask.kind.value))
 
     def about(self) -> dict[str, Any]:
         """What every page of the seat says."""
-        table = self.table
+        hosted = self.hosted
         return {
             "base": self.base,
             "seat": self.name,
             "form_token": self.forms.token(self.secret),
-            "names": list(table.setup.seats),
-            "here": table.here,
-            "people": len(table.seats),
-            "state": table.state.value,
-            "title": find_game(table.setup.game).title,
-            "rules_file": rules_of(table.setup.game),
-            "spec": table.spec,
-            "patience": table.desk.patience,
-            "leaving": table.leaving(self.name),
+            "names": list(hosted.setup.seats),
+            "here": hosted.here,
+            "people": len(hosted.seats),
+            "state": hosted.state.value,
+            "title": find_game(hosted.setup.game).title,
+            "rules_file": rules_of(hosted.setup.game),
+            "spec": hosted.spec,
+            "patience": hosted.desk.patience,
+            "leaving": hosted.leaving(self.name),
             "shown": self.shown,
         }
 
     def log(self, after: int) -> dict[str, Any]:
         """What the seat has seen since its first `after` events."""
-        view = self.table.view(self.name)
+        view = self.hosted.view(self.name)
         return {
             "lines": list(lines(view, self.name, after)),
             "after": after,
             "last": len(view),
             "chairs": chairs(view, self.name),
             "role": role_of(view, self.name),
-            "early": not self.table.seats[self.name].answered,
+            "early": not self.hosted.seats[self.name].answered,
         }
 
     def asked(self, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
         """The question that waits for this seat, or what is going on. problem: with what was given to it."""
-        table, now = self.table, time.monotonic()
-        waiting = table.desk.waiting(table.person(self.name))
+        hosted, now = self.hosted, time.monotonic()
+        waiting = hosted.desk.waiting(hosted.person(self.name))
         values: dict[str, Any] = {"problem": problem, "given": dict(given or {}), "about": None, "ask": None}
         if waiting is None or waiting.reply.done():
-            stage, until = table.stage() or (None, now)
-            asks = table.session.asks if table.session is not None else ()
+            stage, until = hosted.stage() or (None, now)
+            asks = hosted.session.asks if hosted.session is not None else ()
             keys = [self.key_of(ask) for ask in asks if ask.seat == self.name]
-            answered = table.seats[self.name].answered
+            answered = hosted.seats[self.name].answered
             sent = answered is not None and answered[0] in keys
-            out = any(chair.out for chair in chairs(table.view(self.name), self.name) if chair.name == self.name)
-            seen = (table.round, stage.key if stage else "", table.state.value, out, sent)
+            out = any(chair.out for chair in chairs(hosted.view(self.name), self.name) if chair.name == self.name)
+            seen = (hosted.round, stage.key if stage else "", hosted.state.value, out, sent)
             values |= {"key": self.forms.key(self.secret, seen), "stage": stage, "sent": sent, "out": out}
             return {**values, "left": _left(until - now)}
-        form = form_of(waiting.ask, table.setup.seats)
+        form = form_of(waiting.ask, hosted.setup.seats)
         if form.about is not None:
-            values["about"] = next((e for e in table.view(self.name) if e.index == form.about), None)
+            values["about"] = next((e for e in hosted.view(self.name) if e.index == form.about), None)
         values |= {"ask": form, "key": self.key_of(waiting.ask), "stage": None, "out": False}
         return {**values, "left": _left(waiting.ends - now)}
 
@@ -110,11 +109,11 @@ class SeatPage:
         return page(self.request, f"play/{template}", status, **self.about(), **values)
 
     def whole(self, asked: dict[str, Any], status: int = 200) -> Response:
-        return self.page("seat.html", status, **self.log(0), **asked, end=_end(self.table, self.name))
+        return self.page("seat.html", status, **self.log(0), **asked, end=_end(self.hosted, self.name))
 
     def taking(self, status: int = 200, problem: str = "", chosen: str = "") -> Response:
-        name = chosen or suggested({self.table.person(seat) for seat in self.table.seats})
-        return self.page("take.html", status, consent=self.table.setup.consent, problem=problem, pseudonym=name)
+        name = chosen or suggested({self.hosted.person(seat) for seat in self.hosted.seats})
+        return self.page("take.html", status, consent=self.hosted.setup.consent, problem=problem, pseudonym=name)
 
     def back(self, path: str = "") -> Response:
         """To the page itself, or one below it."""
@@ -125,10 +124,10 @@ def _left(seconds: float) -> int:
     return max(round(seconds), 0)
 
 
-def _end(table: PeopleTable, name: str) -> dict[str, Any] | None:
+def _end(hosted: HostedGame, name: str) -> dict[str, Any] | None:
     """Who was who, and whether this seat has won, once the game has ended; None before."""
-    record = table.record()
-    if record is None or not table.over or record.outcome is None:
+    record = hosted.record()
+    if record is None or not hosted.over or record.outcome is None:
         return None
     winners = record.outcome.winners
     return {
@@ -150,13 +149,13 @@ AnySeat = Annotated[SeatPage, Depends(_any)]
 
 
 def _held(at: AnySeat) -> SeatPage:
-    if at.table.state is not State.LOBBY and not at.table.person(at.name):
+    if at.hosted.state is not State.LOBBY and not at.hosted.person(at.name):
         raise HTTPException(404, "Nobody has taken this seat. Load the page again.")
     return at
 
 
 def _taken(at: AnySeat) -> SeatPage:
-    if not at.table.person(at.name):
+    if not at.hosted.person(at.name):
         raise HTTPException(404, "There is no such seat, or nobody has taken it.")
     return at
 
@@ -175,11 +174,11 @@ router = APIRouter(prefix="/seat/{secret}")
 
 @router.get("")
 async def seat(at: AnySeat) -> Response:
-    if not at.table.person(at.name):
+    if not at.hosted.person(at.name):
         return at.taking()
-    at.table.back(at.name)
-    if at.table.state is State.LOBBY:
-        return at.page("lobby.html", pseudonym=at.table.person(at.name))
+    at.hosted.back(at.name)
+    if at.hosted.state is State.LOBBY:
+        return at.page("lobby.html", pseudonym=at.hosted.person(at.name))
     return at.whole(at.asked())
 
 
@@ -189,7 +188,7 @@ async def take(at: AnySeat, given: Sent) -> Response:
     try:
         if given.get("agree") != "yes":
             raise UsageError("You can only play if you agree.")
-        at.table.take(at.name, chosen, consent_hash(at.table.setup.consent))
+        at.hosted.take(at.name, chosen, consent_hash(at.hosted.setup.consent))
     except UsageError as error:
         return at.taking(422, str(error), chosen)
     return at.back()
@@ -205,7 +204,7 @@ async def form(at: AnySeat) -> Response:
 @router.get("/log")
 async def log(at: Held, after: int = 0) -> Response:
     """The lines after those that the page has."""
-    if after == len(at.table.view(at.name)):
+    if after == len(at.hosted.view(at.name)):
         return Response(status_code=_NOTHING)
     return at.page("news.html", **at.log(after))
 
@@ -215,11 +214,11 @@ async def ask(at: Held, have: str = "", shown: str = "") -> Response:
     """What is asked now, unless the page has it. shown: what the page as a whole was made of; where that has changed,
     it is to load itself anew.
     """
-    at.table.seats[at.name].asked = time.monotonic()
+    at.hosted.seats[at.name].asked = time.monotonic()
     if shown and shown != at.shown:
         return Response(status_code=_NOTHING, headers={"HX-Refresh": "true"})
     asked = at.asked()
-    if asked["key"] == have or at.table.state is not State.PLAYING:
+    if asked["key"] == have or at.hosted.state is not State.PLAYING:
         return Response(status_code=_NOTHING, headers={"X-Left": str(asked["left"])})
     return at.page("ask.html", **asked)
 
@@ -227,7 +226,7 @@ async def ask(at: Held, have: str = "", shown: str = "") -> Response:
 @router.post("/here")
 async def here(at: Held, given: Sent) -> Response:  # noqa: ARG001
     """Somebody does something on the page, or has come back to it."""
-    at.table.back(at.name)
+    at.hosted.back(at.name)
     return Response(status_code=_NOTHING)
 
 
@@ -236,7 +235,7 @@ async def answer(at: Held, given: Sent) -> Response:
     fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
     partly = "HX-Request" in at.request.headers
     try:
-        await at.table.answer(at.name, str(given.get("key", "")), fields, at.key_of)
+        await at.hosted.answer(at.name, str(given.get("key", "")), fields, at.key_of)
     except UsageError as error:
         asked = at.asked(str(error), given)
         return at.page("ask.html", 422, **asked) if partly else at.whole(asked, 422)
@@ -245,10 +244,10 @@ async def answer(at: Held, given: Sent) -> Response:
 
 @router.get("/withdraw")
 async def ask_withdrawal(at: Taken) -> Response:
-    return at.page("withdraw.html", gone=has_left(at.table.person(at.name)))
+    return at.page("withdraw.html", gone=has_left(at.hosted.person(at.name)))
 
 
 @router.post("/withdraw")
 async def withdraw(at: Taken, given: Sent) -> Response:  # noqa: ARG001
-    await at.table.withdraw(at.name)
-    return at.back("/withdraw" if at.table.person(at.name) else "")
+    await at.hosted.withdraw(at.name)
+    return at.back("/withdraw" if at.hosted.person(at.name) else "")

@@ -1,4 +1,4 @@
-"""`liescope.serve`: tables for people, in a browser. Where it listens, what that means, and an end told from others."""
+"""`liescope.serve`: games with people, in a browser. Where it listens, what that means, and an end told from others."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ try:
     from fastapi.responses import HTMLResponse
 
     from liescope.web.play import host_page, seat_routes
-    from liescope.web.play.all_tables import Hub
-    from liescope.web.play.table_setup import check_players, make_setup, read_consent
+    from liescope.web.play.game_setup import check_players, make_setup, read_consent
+    from liescope.web.play.hosted_games import Hub
     from liescope.web.site import LOOPBACK, Forms, make_site, page
 except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "fastapi", "web") from error
@@ -48,7 +48,7 @@ HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may
 
 
 def site_of(hub: Hub, public: str = "", frames: Sequence[str] = ()) -> FastAPI:
-    """The site of a hub's tables, which opens the hub and closes it. public: the address under which others reach it;
+    """The site of a hub's games, which opens the hub and closes it. public: the address under which others reach it;
     frames: the origins of pages that may show it in a frame.
     """
 
@@ -75,10 +75,9 @@ def serve(
     told: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
-    """Serve tables at which people play, until Ctrl-C or another signal that asks to end. Their games become runs in
-    `out`.
+    """Serve games that people play, until Ctrl-C or another signal that asks to end. They become runs in `out`.
 
-    A table of `game` is opened, unless there is one in `out` with the same settings that its host has not closed: then
+    A game of the kind `game` is opened, unless `out` has one with the same settings that its host has not closed: then
     that goes on, and its links stay. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET
     and then not told. Games whose nights are drawn spare people while there are programs in reach, unless
     `mortal`; games that spare them are a condition of their own (`spared`).
@@ -86,7 +85,7 @@ def serve(
     Parameters
     ----------
     out : str or path
-        The folder for the tables and the runs of their games.
+        The folder for the games and their runs.
     told : callable
         Gets the lines that say where things are.
     **settings
@@ -96,7 +95,7 @@ def serve(
     Raises
     ------
     UsageError
-        For a table that cannot be, an address that cannot be listened at and a folder that another server
+        For a game that cannot be, an address that cannot be listened at and a folder that another server
         serves.
     MissingExtra
         Without the packages of the extra `web`.
@@ -106,7 +105,7 @@ def serve(
     game, people, players, mortal = own.game, own.people, own.players, own.mortal
     host, public = own.host, own.public
     if game is None and (people != 1 or players or options or mortal):
-        raise UsageError("people, players and options are those of a table: name its game too (--game NAME)")
+        raise UsageError("people, players and options belong to a game: name it too (--game NAME)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
     given = _given_secret()
@@ -117,24 +116,24 @@ def serve(
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
-        table = None
+        hosted = None
         if game is not None:
             setup = make_setup(game, people, players, options, mortal, **terms)
             asyncio.run(check_players(setup))
-            table = hub.find(setup) or hub.add(setup)
+            hosted = hub.find(setup) or hub.add(setup)
         bound = listen(host, own.port)
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"
         if meant:
             told(f"note: {meant}")
         told(f"host: {origin}/host/" + (f"... (as {HOST_SECRET} says)" if given else hub.host_secret))
-        for seat in table.seats.values() if table else ():
+        for seat in hosted.seats.values() if hosted else ():
             told(f"seat: {origin}/seat/{seat.kept.secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
             run_server(site_of(hub, public, own.frames), bound)
         finally:
-            told("stopped: the same command goes on with every table, under the same links")
+            told("stopped: the same command goes on with every game, under the same links")
 
 
 MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open

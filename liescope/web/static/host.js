@@ -10,7 +10,7 @@
     try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
     button.textContent = "Copied";
   });
-  // What somebody is using stays: a table is looked at anew when they have done.
+  // What somebody is using stays: a game is looked at anew when they have done.
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (event.target.id === "tables" && event.target.contains(document.activeElement)) event.preventDefault();
   });

@@ -1,4 +1,4 @@
-// Comfort at the table: what is typed is kept, a new question gets the focus, the newest line is in sight, time runs.
+// Comfort at a seat: what is typed is kept, a new question gets the focus, the newest line is in sight, time runs.
 // The pages work without it.
 "use strict";
 (() => {

@@ -1,4 +1,4 @@
-"""People at a table, who use nothing but the keyboard."""
+"""People in a game, who use nothing but the keyboard."""
 
 from __future__ import annotations
 

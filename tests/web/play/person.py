@@ -174,7 +174,7 @@ class Host:
             return str(answer.read().decode())
 
     def add(self, game: str, people: int, assess: bool = False, **more: str) -> list[str]:
-        """Make a table; returns the links of its seats for people."""
+        """Make a game; returns the links of its seats for people."""
         before = set(self.links())
         sheet = next(sheet for sheet in sheets(self.page(f"?game={game}")) if sheet.action.endswith("/add"))
         given = {**sheet.fixed, "people": str(people), "words": "60", "choices": "60", **more}
@@ -189,7 +189,7 @@ class Host:
 
 
 def records(folder: Path) -> list[GameRecord]:
-    """The ended games of a server's tables."""
+    """The ended games of a server."""
     found = []
     for run in sorted(folder.glob("table-*")):
         with Journal.open(run) as journal:

@@ -1,4 +1,4 @@
-"""Tables of the server in this process, whose people always say and choose something."""
+"""Games of the server in this process, whose people always say and choose something."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from urllib.request import Request, urlopen
 
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.run_limits import Limits
-from liescope.web.play.all_tables import Hub
-from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import make_setup
-from liescope.web.play.tables_file import State
+from liescope.web.play.game_setup import State, make_setup
+from liescope.web.play.hosted_games import HostedGame, Hub
 
 MARK = "xyzzy"
 OTTER, HARE = PEOPLE = "Blue Otter", "Green Hare"
@@ -24,27 +22,27 @@ OTTER, HARE = PEOPLE = "Blue Otter", "Green Hare"
 
 @asynccontextmanager
 async def server_of(folder: Path) -> AsyncIterator[Hub]:
-    """The tables in a folder, from the start of their server to its end."""
+    """The games in a folder, from the start of their server to its end."""
     hub = Hub(folder, Limits())
     hub.open()
     yield hub
     await hub.close()
 
 
-def seated(hub: Hub, people: int = 1) -> tuple[PeopleTable, list[str]]:
-    """A new table whose game has begun, and the seats of its people."""
+def seated(hub: Hub, people: int = 1) -> tuple[HostedGame, list[str]]:
+    """A new game whose game has begun, and the seats of its people."""
     table = hub.add(make_setup("mini-mafia", people, ["scripted:steady"], {"assess": True}))
     for name, person in zip(table.seats, PEOPLE, strict=False):
         table.take(name, person, "a text")
     return table, list(table.seats)
 
 
-def only(hub: Hub) -> PeopleTable:
-    (table,) = hub.tables.values()
+def only(hub: Hub) -> HostedGame:
+    (table,) = hub.hosted.values()
     return table
 
 
-async def playing(table: PeopleTable, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
+async def playing(table: HostedGame, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
     """Answer for a person until the table stops, or an ask comes at which they stop answering."""
     for _ in range(4000):
         waiting = table.desk.waiting(table.person(name))

@@ -45,7 +45,7 @@ def test_its_command_serves_the_host_alone(tmp_path: Path, space: str, public: s
         name = re.sub(r"https?://", "", public)
         asked = Request(f"http://127.0.0.1:{port}/host/{secret}", headers={"Host": name})
         answer = _answer(asked, process)
-        assert "A new table" in answer.read().decode()
+        assert "A new game" in answer.read().decode()
         assert "frame-ancestors https://huggingface.co" in answer.headers["Content-Security-Policy"]
         assert answer.headers["X-Frame-Options"] is None
     finally:

@@ -61,7 +61,7 @@ def test_a_person_plays_werewolf_through_a_killed_server(
     for name, value in (("debate_turns", 2), ("defence_turns", 1), ("days", 1)):
         page.fill(f"[name={name}]", str(value))
     page.check("[name=assess]")
-    page.get_by_role("button", name="Make the table").click()
+    page.get_by_role("button", name="Make the game").click()
     link = page.locator(".links input").input_value()
     person = Person(new_context(width=390).new_page(), link, "Only One")
     typing = person.page.locator("#ask [name=reason], #ask textarea")

@@ -33,7 +33,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture
 def seats(host: Host) -> list[str]:
-    """The links of a new table's seats."""
+    """The links of a new game's seats."""
     return host.add("mini-mafia", 3)
 
 

@@ -1,4 +1,4 @@
-"""No byte that a seat is sent tells what the seat may not know. A real server plays whole tables of simulated people,
+"""No byte that a seat is sent tells what the seat may not know. A real server plays whole games of simulated people,
 ten at a time, and all that each of them was sent is searched.
 """
 
@@ -59,7 +59,7 @@ def test_no_byte_tells_a_seat_what_it_may_not_know(serve: Callable[..., Server],
 
 
 async def _evening(host: Host, games: int) -> dict[str, list[Person]]:
-    """Play so many games, with so many people at a time; returns who sat at which table."""
+    """Play so many games, with so many people at a time; returns who sat at which game."""
     random = Random(12)
     free = asyncio.Semaphore(CLIENTS)
     making, joining = asyncio.Lock(), asyncio.Lock()

@@ -14,9 +14,9 @@ from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
 from liescope.games.game_registry import GAMES
 from liescope.games.session import Session
+from liescope.web.play.game_setup import PERSON, rules_of, same_setup
 from liescope.web.play.host_page import blank
 from liescope.web.play.seat_lines import HEAD, Chair, chairs, check_words, form_of, lines, read_form, role_of, stage_of
-from liescope.web.play.table_setup import PERSON, rules_of, same_table
 from liescope.web.rendering import templates
 
 
@@ -195,8 +195,8 @@ def test_a_host_form_that_is_sent_as_it_stands_makes_the_usual_table(game: str) 
     assert setup.options == {}
     assert list(setup.seats) == list(GAMES[game].spec.seats())
     assert list(setup.seats.values()).count(PERSON) == 1
-    assert same_table(setup, form.filled(typed).setup())
-    assert not same_table(setup, form.filled({**typed, "assess": "yes"}).setup())
+    assert same_setup(setup, form.filled(typed).setup())
+    assert not same_setup(setup, form.filled({**typed, "assess": "yes"}).setup())
 
 
 @pytest.mark.parametrize(

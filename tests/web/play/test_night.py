@@ -17,10 +17,9 @@ from liescope.games.mafia import MiniMafia
 from liescope.games.session import Session
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.run_folder import plan_settings
-from liescope.web.play.all_tables import Hub
-from liescope.web.play.people_table import PeopleTable
+from liescope.web.play.game_setup import make_setup, new_plan
+from liescope.web.play.hosted_games import HostedGame, Hub
 from liescope.web.play.seat_routes import SeatPage
-from liescope.web.play.table_setup import make_setup, new_plan
 from liescope.web.site import Forms
 
 
@@ -47,7 +46,7 @@ class Act:
 
 
 async def _night(game: str, folder: Path) -> list[Act]:
-    """The acts of the first night at a table of people, but for the last, after which everybody wakes up."""
+    """The acts of the first night of a game of people, but for the last, after which everybody wakes up."""
     hub = Hub(folder, Limits())
     hub.open()
     seats = len(find_game(game).resolve({}).seats())
@@ -76,7 +75,7 @@ async def _night(game: str, folder: Path) -> list[Act]:
     return acts
 
 
-async def _asked(table: PeopleTable) -> str | None:
+async def _asked(table: HostedGame) -> str | None:
     """Who is asked, once somebody is."""
     for _ in range(500):
         await asyncio.sleep(0.01)

@@ -17,9 +17,8 @@ from liescope.games.core import Ask, AskKind
 from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.withdraw import withdraw
-from liescope.web.play.people_table import PeopleTable
-from liescope.web.play.table_setup import CONSENT, LONGEST, read_consent
-from liescope.web.play.tables_file import State
+from liescope.web.play.game_setup import CONSENT, LONGEST, State, read_consent
+from liescope.web.play.hosted_games import HostedGame
 from tests.web.play.person import said, sheets
 from tests.web.play.seated import MARK, OTTER, get, only, playing, post, seated, server_of, soon, told_nowhere
 from tests.web.server import Server
@@ -138,7 +137,7 @@ def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_
 SHARES = {"suspicion": "50", "confidence": "50"}
 
 
-async def asked(table: PeopleTable, name: str) -> tuple[Ask, dict[str, str]]:
+async def asked(table: HostedGame, name: str) -> tuple[Ask, dict[str, str]]:
     """What a person is asked next, and fields for its form."""
     while (waiting := table.desk.waiting(table.person(name))) is None:
         await asyncio.sleep(0.005)
@@ -220,7 +219,7 @@ def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> 
     assert status == 200
     assert offered[1] in lobby
     leaving = get(f"{first}/withdraw")
-    assert "<h1>Leave the table</h1>" in leaving
+    assert "<h1>Leave the game</h1>" in leaving
     asked = sheets(leaving)[0]
     assert post(first, asked.action, asked.fixed)[0] == 200
     assert "Take your seat" in get(first), "before the game, the seat is free again"

@@ -1,4 +1,4 @@
-"""Tables when several things happen at once, or something is broken, or their server is ended."""
+"""Games when several things happen at once, or something is broken, or their server is ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from liescope.games.script.persona import parse_spec
 from liescope.generate.players.player_registry import PLAYERS
 from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.run_folder import JOURNAL_FILE
-from liescope.web.play.tables_file import State
+from liescope.web.play.game_setup import State
 from tests.web.play.person import said, sheets
 from tests.web.play.seated import HARE, OTTER, get, only, playing, post, seated, server_of, told_nowhere
 from tests.web.server import Server
@@ -70,9 +70,9 @@ def test_a_table_whose_run_is_damaged_keeps_no_other_from_going_on(tmp_path: Pat
 
     async def second(broken: str, whole: str, name: str) -> None:
         async with server_of(tmp_path) as hub:
-            await playing(hub.tables[whole], name)
-            assert [hub.tables[one].state for one in (whole, broken)] == [State.ENDED, State.PAUSED]
-            assert JOURNAL_FILE in hub.tables[broken].note
+            await playing(hub.hosted[whole], name)
+            assert [hub.hosted[one].state for one in (whole, broken)] == [State.ENDED, State.PAUSED]
+            assert JOURNAL_FILE in hub.hosted[broken].note
 
     asyncio.run(second(*asyncio.run(first())))
 
@@ -190,6 +190,6 @@ def test_a_table_is_left_in_order_and_its_links_stay(
     assert urlopen(f"{server.url}/").status == 200  # it listens a moment before it heeds signals
     server.process.send_signal(number)
     assert server.process.wait(20) == 128 + number
-    assert "stopped: the same command goes on with every table, under the same links" in server.said()
+    assert "stopped: the same command goes on with every game, under the same links" in server.said()
     again = serve(*words, port=server.port)
     assert (said(again, "seat"), said(again, "host")) == told

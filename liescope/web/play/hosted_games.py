@@ -1,8 +1,11 @@
-"""One table: people take its seats, its game is played as a run of its own, and each seat sees its own view."""
+"""Games that the server hosts: people take their seats, each round is played as a run of its own, and each seat sees
+its own view. All of them are found by their secrets, begun, and stopped together.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import time
 from collections import Counter
@@ -10,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.games.core import Ask, Event, public
@@ -25,9 +29,24 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_plan import Plan, PlannedGame
 from liescope.generate.runs.run_progress import RunProgress
 from liescope.generate.runs.runner import run
+from liescope.web.play.game_setup import (
+    GameKept,
+    SeatKept,
+    ServerFile,
+    Setup,
+    State,
+    failed,
+    folder_of,
+    folders,
+    has_left,
+    new_plan,
+    now,
+    plan_of,
+    record_of,
+    same_setup,
+    withdraw_from,
+)
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
-from liescope.web.play.table_setup import failed, folder_of, folders, new_plan, plan_of, record_of
-from liescope.web.play.tables_file import SeatKept, State, TableKept, TablesFile, has_left, now, withdraw_from
 
 OPEN_S = 5.0  # after a page has last asked for news, it counts as closed
 _KEPT_S = 0.01  # between two looks whether an answer is in the journal
@@ -53,8 +72,8 @@ class PersonSeat:
         return time.monotonic() - self.asked < OPEN_S
 
 
-class _TableJob(Playing):
-    """The playing of a table's game. begun: called with its session."""
+class _RoundJob(Playing):
+    """The playing of a round. begun: called with its session."""
 
     def __init__(self, plan: Plan, out: Path, begun: Callable[[Session], None]) -> None:
         super().__init__(plan, out)
@@ -66,10 +85,10 @@ class _TableJob(Playing):
         return session
 
 
-class PeopleTable:
-    """A table of a server, in whatever state it is."""
+class HostedGame:
+    """A hosted game, in whatever state it is."""
 
-    def __init__(self, kept: TableKept, store: TablesFile, limits: Limits) -> None:
+    def __init__(self, kept: GameKept, store: ServerFile, limits: Limits) -> None:
         self.id = kept.id
         self.setup = kept.setup
         self.state = kept.state
@@ -92,12 +111,12 @@ class PeopleTable:
 
     @property
     def run(self) -> Path:
-        """The folder of the run that the table plays."""
+        """The folder of the run that is played."""
         return folder_of(self._store.folder, self.id, self.round)
 
     @property
     def spec(self) -> GameSpec:
-        """The options of the table's game, which everybody at it may know."""
+        """The options of the game, which everybody at it may know."""
         return find_game(self.setup.game).resolve(self.setup.options)
 
     @property
@@ -116,26 +135,26 @@ class PeopleTable:
         if seat.kept.pseudonym is not None:
             raise UsageError("this seat is taken; ask the host for a link of your own")
         if self.state is not State.LOBBY:
-            raise UsageError("the game has begun without you; ask the host for a seat at another table")
+            raise UsageError("the game has begun without you; ask the host for a seat in another game")
         taken = {str(other.kept.pseudonym).casefold() for other in self.seats.values()} | set(self.setup.seats)
         if chosen.casefold() in {name.casefold() for name in taken}:
-            raise UsageError("somebody at this table has that name; choose another pseudonym")
+            raise UsageError("somebody in this game has that name; choose another pseudonym")
         self._keep(name, pseudonym=chosen, consent=consent, consented=now())
         if self.here == len(self.seats):
             self.start()
 
     def start(self) -> None:
-        """Begin the game; seats that nobody took go to the table's filler. Raises UsageError if it cannot begin."""
+        """Begin the game; seats that nobody took go to its filler. Raises UsageError if it cannot begin."""
         if self.state is not State.LOBBY:
-            raise UsageError("this table's game has begun")
+            raise UsageError("this game has begun")
         if not self.here:
-            raise UsageError("nobody is at this table yet; share the links of its seats")
+            raise UsageError("nobody is in this game yet; share the links of its seats")
         self._begin(self._new_plan())
 
     def again(self) -> None:
-        """Play another game at the same table, with the same people in the same seats."""
+        """Play another round with the same people in the same seats."""
         if self.state is not State.ENDED:
-            raise UsageError("this table's game has not ended")
+            raise UsageError("this game has not ended")
         if self._withdrawing.locked():
             raise UsageError("somebody's words are being withdrawn; try again in a moment")
         self._catch_up()
@@ -150,7 +169,7 @@ class PeopleTable:
         BadData for one whose run is damaged, which then stays where it is.
         """
         if self.state not in (State.PLAYING, State.PAUSED) or self._under_way:
-            raise UsageError("this table's game has not stopped")
+            raise UsageError("this game has not stopped")
         try:
             if self._catch_up():  # the game went as a whole with their words: another begins
                 self.round += 1
@@ -178,7 +197,7 @@ class PeopleTable:
     async def _play(self, plan: Plan) -> None:
         shared = Shared()
         shared.once(AskDesk, lambda: self.desk)
-        job = _TableJob(plan, self.run, self._started)
+        job = _RoundJob(plan, self.run, self._started)
         stop: Exception | None
         try:
             tally = await run(
@@ -251,10 +270,10 @@ class PeopleTable:
         raise UsageError("The game has stopped before your answer was kept; it is asked again when the game goes on.")
 
     def end(self) -> None:
-        """Close the table for good; what was played stays in its run. Raises UsageError if it is closed."""
+        """Close the game for good; what was played stays in its run. Raises UsageError if it is closed."""
         if self.state is State.CLOSED:
-            raise UsageError("this table is closed")
-        self._stop(RunPaused("the host has closed the table"))
+            raise UsageError("this game is closed")
+        self._stop(RunPaused("the host has closed the game"))
         self._put(State.CLOSED)
         if not self._under_way:
             self._task = asyncio.create_task(self.settle(), name=self.id)
@@ -277,8 +296,8 @@ class PeopleTable:
         return has_left(self.person(name)) or self.seats[name].kept.leaving
 
     async def withdraw(self, name: str) -> None:
-        """Take the words of the person in a seat out of every game of this table, those under way once they have ended;
-        until then, the person has left. Before the first game, the seat is free again.
+        """Take the words of the person in a seat out of every round, one under way once it has ended; until then, the
+        person has left. Before the first round, the seat is free again.
         """
         if self.state is State.LOBBY:
             self._keep(name, pseudonym=None, consent=None, consented=None)
@@ -310,7 +329,7 @@ class PeopleTable:
             self.session = self._record = None
 
     def _catch_up(self) -> bool:
-        """Forget people whose words were withdrawn from the table's game by command; returns whether there are any."""
+        """Forget people whose words were withdrawn from the game by command; returns whether there are any."""
         plan = plan_of(self.run)
         people = {name: spec.partition(":")[2] for name, spec in (plan.held if plan is not None else {}).items()}
         left = {name: person for name, person in people.items() if has_left(person)}
@@ -346,7 +365,7 @@ class PeopleTable:
         return record is not None and record.status is Status.DONE
 
     def stage(self) -> tuple[Stage, float] | None:
-        """What is going on, and until when at most (`time.monotonic`) the table would wait for a person there, whether
+        """What is going on, and until when at most (`time.monotonic`) the game would wait for a person there, whether
         or not it is one who decides; None while nothing is asked.
         """
         asks = self.session.asks if self.session is not None and self.state is State.PLAYING else ()
@@ -369,3 +388,64 @@ class PeopleTable:
     def _put(self, state: State, note: str = "") -> None:
         self.state, self.note = state, note
         self._store.put(self.id, state, self.round, note)
+
+
+class Hub:
+    """The games kept in a folder. Call `open` in a running event loop, before anything else. host_secret: of the
+    host's link, by default one that the folder keeps; terms: fields of the setup of every new game,
+    whatever was given.
+    """
+
+    def __init__(
+        self, folder: Path, limits: Limits, host_secret: str | None = None, terms: Mapping[str, Any] | None = None
+    ) -> None:
+        self._store = ServerFile(folder)
+        self._limits = limits
+        self._terms = dict(terms or {})
+        self._settling: set[asyncio.Task[None]] = set()
+        self.hosted: dict[str, HostedGame] = {}
+        self._seats: dict[str, tuple[HostedGame, str]] = {}
+        self.host_secret = host_secret or self._store.secret("host")
+        self.form_secret = self._store.secret("forms")
+        for kept in self._store.games():
+            self._take(HostedGame(kept, self._store, self._limits))
+
+    def open(self) -> None:
+        """Go on with every game where it was when the server stopped; where one cannot, its host is told why."""
+        for hosted in self.hosted.values():
+            if hosted.state in (State.PLAYING, State.PAUSED):
+                with suppress(LiescopeError):
+                    hosted.resume()
+            else:
+                self._settling.add(asyncio.create_task(hosted.settle()))
+
+    async def close(self) -> None:
+        """Stop all games for now; they go on when the server starts again."""
+        why = RunPaused("the server is stopping")
+        await asyncio.gather(*self._settling)
+        await asyncio.gather(*(hosted.close(why) for hosted in self.hosted.values()))
+        self._store.close()
+
+    def add(self, setup: Setup) -> HostedGame:
+        """A new game, whose links can be shared."""
+        made = self._store.add(setup.model_copy(update=self._terms))
+        kept = next(kept for kept in self._store.games() if kept.id == made)
+        return self._take(HostedGame(kept, self._store, self._limits))
+
+    def find(self, setup: Setup) -> HostedGame | None:
+        """A game that was made with this setup, and that its host has not closed."""
+        open_now = (hosted for hosted in self.hosted.values() if hosted.state is not State.CLOSED)
+        return next((hosted for hosted in open_now if same_setup(hosted.setup, setup)), None)
+
+    def seat(self, secret: str) -> tuple[HostedGame, str] | None:
+        """The game and the seat that a link leads to."""
+        return self._seats.get(secret)
+
+    def is_host(self, secret: str) -> bool:
+        return hmac.compare_digest(secret.encode("utf-8", "replace"), self.host_secret.encode())
+
+    def _take(self, hosted: HostedGame) -> HostedGame:
+        self.hosted[hosted.id] = hosted
+        for seat in hosted.seats.values():
+            self._seats[seat.kept.secret] = hosted, seat.name
+        return hosted

@@ -1,23 +1,32 @@
-"""What a host sets up: which game, who holds its seats, what people agree to, how long the table waits; and the games
-that one table plays, each a run of its own.
+"""What a host sets up and the server keeps of it: which game, who holds its seats and by which secret links, what
+people agree to, how long the game waits, whose words are still to be withdrawn; and its rounds, each a run.
+
+What is kept is one SQLite file that its owner alone may read. It is no part of any run, and nothing of it reaches a
+corpus.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
 from jinja2 import Template
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from liescope.common.errors import BadData, PlayerFailed, UsageError
+from liescope.common.errors import BadData, PlayerFailed, UnknownName, UsageError
 from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
+from liescope.games.withdrawal import NAME
 from liescope.generate.players.human import Pacing, TablePatience
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
@@ -26,6 +35,7 @@ from liescope.generate.runs.open_run import open_players
 from liescope.generate.runs.plan_games import seats_plan
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import Plan, Served
+from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.seat_lines import check_words
 from liescope.web.rendering import templates
 
@@ -67,7 +77,7 @@ PERSON = "person"  # who holds a seat until somebody takes it
 
 
 class Setup(BaseModel):
-    """One table. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
+    """One game. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
     filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
     seconds, as in `TablePatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
     answers of programs, None for as fast as they can; mortal: whether a scripted first night may kill people as well
@@ -86,11 +96,11 @@ class Setup(BaseModel):
     prompts: str = "full"
     consent: Paragraphs = CONSENT
     pacing: Pacing | None = None
-    mortal: bool = True  # at tables from before there was a choice
+    mortal: bool = True  # in games from before there was a choice
 
     @property
     def served(self) -> Served:
-        """What the plan of the table's games says of how people came to them."""
+        """What the plan of the rounds says of how people came to them."""
         return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away, pacing=self.pacing)
 
     def options_with(self, people: Collection[str]) -> dict[str, Any]:
@@ -117,7 +127,7 @@ def make_setup(
     mortal: bool = False,
     **more: Any,
 ) -> Setup:
-    """A table with some people, at seats that are drawn, and players in turn for the others.
+    """A game with some people, at seats that are drawn, and players in turn for the others.
 
     Raises UndeclaredGame for a game that cannot be told to people, UsageError for numbers that do not fit the game,
     UnknownName for a name that does not exist.
@@ -127,7 +137,7 @@ def make_setup(
     rules_of(game)  # a game that has none cannot be explained to people
     check_words(game, spec)
     if not 1 <= people <= len(names):
-        raise UsageError(f"{game} has {len(names)} seats at this table; {people} people do not fit")
+        raise UsageError(f"{game} has {len(names)} seats in this game; {people} people do not fit")
     others = list(players) or [FILLER]
     drawn = set(SystemRandom().sample(names, people))
     left = iter(range(len(names)))
@@ -147,7 +157,7 @@ def can_spare(game: str) -> bool:
 
 
 async def check_players(setup: Setup) -> None:
-    """Raises LiescopeError if one of a table's players cannot be opened: an unknown spec, a missing key or package."""
+    """Raises LiescopeError if one of a game's players cannot be opened: an unknown spec, a missing key or package."""
     specs = sorted({spec for spec in (*setup.seats.values(), setup.filler) if spec != PERSON})
     for spec in specs:
         if spec.partition(":")[0] == "human":
@@ -157,8 +167,8 @@ async def check_players(setup: Setup) -> None:
         open_players(specs, context, stack)
 
 
-def same_table(one: Setup, other: Setup) -> bool:
-    """Whether two setups ask for the same table; which seats people hold is drawn, and does not count."""
+def same_setup(one: Setup, other: Setup) -> bool:
+    """Whether two setups ask for the same game; which seats people hold is drawn, and does not count."""
     held = [sorted(setup.seats.values()) for setup in (one, other)]
     return held[0] == held[1] and one.model_copy(update={"seats": {}}) == other.model_copy(update={"seats": {}})
 
@@ -168,14 +178,14 @@ def new_secret() -> str:
     return secrets.token_urlsafe(16)
 
 
-def folder_of(base: Path, table: str, round: int) -> Path:
-    """The folder of a table's game. round: its number, from 1."""
-    return base / (table if round == 1 else f"{table}-{round}")
+def folder_of(base: Path, game: str, round: int) -> Path:
+    """The folder of a game. round: its number, from 1."""
+    return base / (game if round == 1 else f"{game}-{round}")
 
 
-def folders(base: Path, table: str, rounds: int) -> list[Path]:
+def folders(base: Path, game: str, rounds: int) -> list[Path]:
     """The folders of all games so far that have begun."""
-    found = [folder_of(base, table, round) for round in range(1, rounds + 1)]
+    found = [folder_of(base, game, round) for round in range(1, rounds + 1)]
     return [folder for folder in found if (folder / PLAN_FILE).exists()]
 
 
@@ -207,3 +217,147 @@ def failed(run: Path) -> PlayerFailed | None:
     """Why the game of a run failed, if it did: a player could not answer, which may be tried again."""
     record = record_of(run)
     return PlayerFailed(record.failure) if record is not None and record.status is Status.FAILED else None
+
+
+FILE = "tables.sqlite"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS server (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tables (
+    id TEXT PRIMARY KEY, setup TEXT NOT NULL, state TEXT NOT NULL, round INTEGER NOT NULL, note TEXT NOT NULL,
+    made TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS seats (
+    table_id TEXT NOT NULL, name TEXT NOT NULL, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT,
+    consented TEXT, leaving INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (table_id, name));
+"""
+
+
+class State(StrEnum):
+    """Where a game is. PAUSED: its run stopped for a reason that its note says, and can go on; CLOSED: by
+    the host, for good.
+    """
+
+    LOBBY = "lobby"
+    PLAYING = "playing"
+    PAUSED = "paused"
+    ENDED = "ended"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatKept:
+    """One seat for a person. pseudonym: of whoever took it, None before; leaving: whether their words are still to be
+    withdrawn.
+    """
+
+    name: str
+    secret: str
+    pseudonym: str | None
+    leaving: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameKept:
+    """One hosted game. round: the number of the one that is played, from 1."""
+
+    id: str
+    setup: Setup
+    state: State
+    round: int
+    note: str
+
+
+class ServerFile:
+    """The file of games in a folder, made if it is missing. Raises UsageError for one that cannot be opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if (folder / PLAN_FILE).is_file():
+            raise UsageError(f"{folder} is a run, and hosted games need a folder of their own; choose another --out")
+        file = folder / FILE
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # runs in it hold the roles of games under way
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+            self._base = sqlite3.connect(file, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = FULL")
+            self._base.execute("PRAGMA secure_delete = ON")
+            self._base.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{file} cannot be opened ({error}); choose another --out") from error
+
+    def close(self) -> None:
+        self._base.close()
+
+    def secret(self, name: str) -> str:
+        """A secret of the server itself, made when it is first asked for."""
+        self._base.execute("INSERT OR IGNORE INTO server VALUES (?, ?)", (name, new_secret()))
+        return str(self._one("SELECT value FROM server WHERE name = ?", name)[0])
+
+    def add(self, setup: Setup) -> str:
+        """Keep a new game, with a secret for each seat that a person may take; returns its id."""
+        (count,) = self._one("SELECT count(*) FROM tables")
+        game = f"table-{count + 1}"
+        while (self.folder / game).exists():
+            count += 1
+            game = f"table-{count + 1}"
+        seats = [(game, name, new_secret()) for name in setup.people]
+        self._base.execute("BEGIN")
+        self._base.execute(
+            "INSERT INTO tables VALUES (?, ?, ?, 1, '', ?)", (game, setup.model_dump_json(), State.LOBBY, now())
+        )
+        self._base.executemany("INSERT INTO seats (table_id, name, secret) VALUES (?, ?, ?)", seats)
+        self._base.execute("COMMIT")
+        return game
+
+    def games(self) -> Iterator[GameKept]:
+        """Every hosted game, oldest first. Raises BadData for one that cannot be read."""
+        rows = self._all("SELECT id, setup, state, round, note FROM tables ORDER BY made, id")
+        for game, setup, state, number, note in rows:
+            try:
+                yield GameKept(game, Setup.model_validate_json(setup), State(state), number, note)
+            except (ValidationError, ValueError) as error:
+                raise BadData(f"{self.folder / FILE} holds what is no hosted game ({game}: {error})") from None
+
+    def seats(self, game: str) -> list[SeatKept]:
+        """The seats for people in a game."""
+        rows = self._all("SELECT name, secret, pseudonym, leaving FROM seats WHERE table_id = ?", game)
+        return [SeatKept(name, secret, pseudonym, bool(leaving)) for name, secret, pseudonym, leaving in rows]
+
+    def put_seat(self, game: str, name: str, **values: str | bool | None) -> SeatKept:
+        """What a seat is now, by column of the file. What it was before is nowhere in the file or its log."""
+        columns = ", ".join(f"{column} = ?" for column in values)
+        self._base.execute(
+            f"UPDATE seats SET {columns} WHERE (table_id, name) = (?, ?)", (*values.values(), game, name)
+        )
+        self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return next(seat for seat in self.seats(game) if seat.name == name)
+
+    def put(self, game: str, state: State, round: int, note: str = "") -> None:
+        """Where a game is now."""
+        self._base.execute("UPDATE tables SET state = ?, round = ?, note = ? WHERE id = ?", (state, round, note, game))
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...]:
+        return next(iter(self._all(query, *values)))
+
+    def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with closing(self._base.execute(query, values)) as found:
+            return found.fetchall()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def has_left(person: str | None) -> bool:
+    """Whether a name stands for somebody who withdrew."""
+    return person is not None and person.startswith(NAME)
+
+
+def withdraw_from(runs: Sequence[Path], person: str) -> str:
+    """Take a person's words out of runs; returns their name from now on. Raises as `withdraw`."""
+    become = person if has_left(person) else f"{NAME}1"
+    for run in runs:
+        with suppress(UnknownName):  # a game that the person did not play
+            become = withdraw(run, person).name
+    return become
