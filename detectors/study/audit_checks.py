@@ -17,6 +17,7 @@ from liescope.detectors.study.controls import (
     CONTROLS,
     K_OF_N,
     LENGTH,
+    MARK,
     NAME_AND_WORDS,
     OPENING,
     OPENINGS,
@@ -48,7 +49,6 @@ from liescope.detectors.study.figures import (
 from liescope.detectors.study.metrics import POOLED, SHARE
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, ScoringPlan
-from liescope.detectors.study.tokens import MARK
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus.read import silent_turns
 

@@ -21,7 +21,7 @@ from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import BenchResult, report
 from liescope.detectors.study.benched import OTHER, Benching, benched
 from liescope.detectors.study.beside_judges import JUDGE, judges_of
-from liescope.detectors.study.learned import Model, load_all
+from liescope.detectors.study.study import Model, load_all
 from liescope.detectors.suite import NotHad, Suite, control_records, opened, read_suite
 from liescope.detectors.textualize import TextConfig, checked_view
 from liescope.detectors.training import Recipe

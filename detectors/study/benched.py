@@ -26,14 +26,13 @@ from liescope.detectors.material import check_may_train
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.bench_result import WORDS_ALONE, Benched
 from liescope.detectors.study.beside_judges import Judges
+from liescope.detectors.study.beside_players import OBSERVERS
 from liescope.detectors.study.controls import CONTROLS, WORDS
 from liescope.detectors.study.findings import ranked_of, surely_behind
-from liescope.detectors.study.learned import check_unseen, refitted, scheme_of, split_for, without_reasoning
 from liescope.detectors.study.metrics import Thresholds, choose_thresholds
-from liescope.detectors.study.observers import OBSERVERS
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme
 from liescope.detectors.study.scores import ALL, OUT_OF_FOLD, UNITS, ScoringPlan, score_table, with_script
-from liescope.detectors.study.study import Study
+from liescope.detectors.study.study import Study, check_unseen, refitted, scheme_of, split_for, without_reasoning
 from liescope.detectors.study.units import JUDGED
 from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
 from liescope.detectors.textualize import TextConfig

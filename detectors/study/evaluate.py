@@ -19,13 +19,11 @@ from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.study.beside_judges import Judges, judges_of
-from liescope.detectors.study.beside_players import beside_players, on_annotated
+from liescope.detectors.study.beside_players import HALF, beside_players, on_annotated, read_people
 from liescope.detectors.study.evaluation_report import check_replaceable, report
 from liescope.detectors.study.findings import EvaluationResult
-from liescope.detectors.study.learned import Model, load_all, one_target, planned, scheme_of
-from liescope.detectors.study.observers import HALF, read_people
 from liescope.detectors.study.scores import FINISHED, OUT_OF_FOLD, check_split, with_script
-from liescope.detectors.study.study import Study
+from liescope.detectors.study.study import Model, Study, load_all, one_target, planned, scheme_of
 from liescope.detectors.study.verdicts import on_promises
 from liescope.detectors.view.transcript import read_deceivers
 from liescope.generate.corpus.read import Corpus, check

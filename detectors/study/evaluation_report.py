@@ -24,6 +24,7 @@ from liescope.detectors.study.beside_players import (
     BY_VILLAGERS,
     JUDGED,
     NAMES_MAFIOSO,
+    OBSERVERS,
     VILLAGER_VOTE,
     VOTED,
 )
@@ -32,7 +33,6 @@ from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words, short_n
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
-from liescope.detectors.study.observers import OBSERVERS
 from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, SPEAKER, UNITS, is_whole, scripted_warning
 from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMISED
 
@@ -47,8 +47,7 @@ _SEAT = (
 )
 _OBSERVERS = (
     "On the same statements, paired. observers:suspicion is the mean of what observers say, observers:flags the share "
-    "of them that flag; observers:dawid_skene weighs each by how reliable agreement shows it to be, without the labels "
-    "(Dawid and Skene 1979)."
+    "of them that flag, observers:votes the share of those who could and did vote for a player."
 )
 _VERDICTS = (
     "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
@@ -119,14 +118,9 @@ def _parts(evaluation: EvaluationResult) -> Iterator[Section]:
     if not parts:
         return
     metric = WITHIN if within not in ("tasks", "") else POOLED
-    said = [f"{words_of(metric, within)}, part by part."]
-    offsets = [row for row in parts if row.metric == "offset" and row.value is not None]
-    most = max(offsets, key=lambda row: row.value or 0.0, default=None)
-    if most is not None and (most.lo or 0.0) > 0:
-        model, shift = most.where.partition("=")[2], f"offset {most} in log-odds"
-        said.append(f"{most.scorer} takes {model} most for a liar, whatever it says: {shift}.")
+    said = f"{words_of(metric, within)}, part by part."
     table = by_part(parts, metric, evaluation.called)
-    yield Section("parts", "By task, speaking model and script", tuple(said), table=table, printed=True)
+    yield Section("parts", "By task, speaking model and script", (said,), table=table, printed=True)
 
 
 def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
@@ -136,8 +130,7 @@ def _beside_others(evaluation: EvaluationResult) -> Iterator[Section]:
         said = [words for place, words in BESIDE.items() if place in there]
         said += [_OBSERVERS] * bool(said) + [_SEAT] * any(row.metric == NAMES_MAFIOSO for row in rows)
         title = "Beside the players and other observers" if called.are_games else "Beside the judges of the data"
-        told = (*map(called.say, said), *_worth(rows))
-        yield Section("beside", title, told, table=beside(rows, evaluation.within))
+        yield Section("beside", title, tuple(map(called.say, said)), table=beside(rows, evaluation.within))
 
 
 def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
@@ -155,14 +148,6 @@ def _verdicts(evaluation: EvaluationResult) -> Iterator[Section]:
 
 def _last(row: Figure) -> str:
     return row.where.rpartition(":")[2]
-
-
-def _worth(rows: Sequence[Figure]) -> Iterator[str]:
-    """For each place, how many observers there are, how many they are worth, and how far they agree."""
-    together = [row for row in rows if row.scorer == f"{OBSERVERS}all" and row.value is not None]
-    for where in dict.fromkeys(row.where for row in together):
-        found = (f"{words_of(row.metric)} {row}" for row in together if row.where == where)
-        yield f"{place_words(where)}: {'; '.join(found)}."
 
 
 def _how(evaluation: EvaluationResult) -> Iterator[str]:
@@ -188,9 +173,7 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
     )
     yield called.say(
         "Differences are the first minus the second, on the same statements, with the same games left out of both; "
-        "recall at a realised rate flags exactly that share of the evaluated honest statements. An offset is the mean "
-        "score of a model's honest statements, less that of everybody's: how far it is taken for a liar whatever "
-        "it says."
+        "recall at a realised rate flags exactly that share of the evaluated honest statements."
     )
     if plan.hold_out:
         yield f"No detector heard these models in training: {', '.join(plan.hold_out)}."

@@ -13,7 +13,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from liescope.common.statistics import Floats, game_weights, logit, share
+from liescope.common.statistics import Floats, game_weights
 from liescope.common.text import Units
 from liescope.detectors.study.controls import BEST_WORD, LENGTH, ROLE_ORACLE, SHUFFLED, WORDS
 from liescope.detectors.study.figures import Figure, measured
@@ -43,7 +43,6 @@ from liescope.detectors.study.scores import (
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
-_EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
 _BY_UNIT = (CONTROL + BEST_WORD, CONTROL + WORDS, CONTROL + LENGTH)
 """The controls whose figures are broken down too."""
 
@@ -191,20 +190,10 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
 
 
 def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
-    """For each of several tasks, speaking models and scripts: the ranking within it; of a model also the offset."""
+    """For each of several tasks, speaking models and scripts, the ranking within it."""
     for unit, column in UNITS.items():
         names = sorted(table[column].drop_nulls().unique()) if column in table.columns else []
         for name in names if len(names) > 1 else ():
             part = table.filter(pl.col(column) == name)
             found = values_of(part, plan, (WITHIN, POOLED))
-            if unit == "model" and not scorer.startswith(CONTROL):
-                found["offset"] = _offset(table, name, plan)
             yield from measured(scorer, target, f"{plan.split}:{unit}={name}", found, part)
-
-
-def _offset(table: pl.DataFrame, model: str, plan: ScoringPlan) -> Floats:
-    """(weights,): the mean log-odds of a model's honest statements, less that of everybody's."""
-    honest = table.filter(~pl.col("y"))
-    data, own = scored(honest), (honest["speaker_model"] == model).to_numpy().astype(float)
-    weights, score = game_weights(data.games, plan.seed), logit(np.clip(data.score, _EDGE, 1 - _EDGE))
-    return share(score * own, own, data.game, weights) - share(score, np.ones(len(own)), data.game, weights)

@@ -1,31 +1,273 @@
 """One target of one corpus: whoever is scored on its statements, the checks, and what all of it comes to.
 
-`evaluate` and `bench` are presets: they say who is scored, and what is held out.
+Scorers are trained detectors, those made like them that learn anew for each fold, chat models, and controls. `evaluate`
+and `bench` are presets: they say who is scored, and what is held out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import count
 
+import numpy as np
 import polars as pl
 
-from liescope.detectors.detector import Progress
-from liescope.detectors.saved import LoadedDetector
+from liescope.common.errors import UsageError
+from liescope.common.model_names import spellings
+from liescope.common.statistics import Bools, Floats
+from liescope.common.text import Units
+from liescope.detectors.detector import ROLE, Detector, Progress
+from liescope.detectors.detector_registry import detector_class, make
+from liescope.detectors.detector_settings import EvaluateSettings
+from liescope.detectors.examples import (
+    WORDS,
+    Example,
+    corpus_id,
+    keeps_reasoning,
+    label_counts,
+    labels_there_are,
+    make_examples,
+    target_column,
+)
+from liescope.detectors.folds import Rows
+from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.study.beside_judges import JudgeFacts, Judges, judge_statements
 from liescope.detectors.study.checks import copies, shuffles
-from liescope.detectors.study.controls import most_telling
+from liescope.detectors.study.controls import (
+    BESIDE_DETECTORS,
+    CONTROLS,
+    REASONING_LENGTH,
+    ROLE_ORACLE,
+    most_telling,
+    with_k_of_n,
+)
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import EvaluationResult
-from liescope.detectors.study.learned import control_scores, scores_of
 from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN
-from liescope.detectors.study.schemes import Scheme
+from liescope.detectors.study.schemes import FOLDS, REPEATS, Fold, Scheme, by_group
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import ScoringPlan
+from liescope.detectors.study.scores import ALL, CONTROL, NONE, OUT_OF_FOLD, SCORES, SPLIT_OUT, ScoringPlan, score_table
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import Transcript, read_transcripts
 from liescope.generate.corpus.read import Corpus
+
+Model = str | os.PathLike[str] | LoadedDetector
+
+
+def load_all(models: Model | Sequence[Model]) -> dict[str, LoadedDetector]:
+    """Detectors by name. Raises UsageError for none, and for two of one name."""
+    found: dict[str, LoadedDetector] = {}
+    for given in [models] if isinstance(models, str | os.PathLike | LoadedDetector) else models:
+        model = given if isinstance(given, LoadedDetector) else load(given)
+        if model.name in found:
+            raise UsageError(f"two models are called {model.name!r}; rename one of the folders")
+        found[model.name] = model
+    if not found:
+        raise UsageError("name at least one model to evaluate")
+    return found
+
+
+SMALL = 2_000
+"""Up to so many groups, a detector's own corpus is judged whole."""
+_REFITTED, _REPEATED = 4_000, 1_000  # statements of which quick kinds learn anew for each fold, and several times over
+
+
+def knowing(
+    models: Mapping[str, LoadedDetector], corpus_id: str, statements: pl.DataFrame
+) -> dict[str, LoadedDetector]:
+    """The models that have seen games of a corpus."""
+    games = frozenset(statements["game_id"])
+    return {name: one for name, one in models.items() if one.file.corpus.id == corpus_id or one.games & games}
+
+
+def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, statements: pl.DataFrame) -> str:
+    """What to evaluate if the user names no split: everything, if no model has seen a game of the corpus; everything
+    out of fold, if it is that of all models that saw it, small, and parted at random; else test.
+    """
+    if not (seen := knowing(models, corpus_id, statements)):
+        return ALL
+    own = all(model.file.corpus.id == corpus_id and model.file.training.folds for model in seen.values())
+    small = statements["siblings"].n_unique() <= SMALL
+    parted = statements["parted"].any() or unheard(seen, statements)[0]
+    return OUT_OF_FOLD if own and small and not parted else "test"
+
+
+def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
+    """Raises UsageError if a model has seen evaluated games: out of fold it may have, those of its own corpus."""
+    games, called = frozenset(evaluated["game_id"]), Units.of(evaluated["game"].unique()).games
+    for name, model in models.items():
+        seen, own = len(games & model.games), model.file.corpus.id == corpus_id
+        if seen and not (own and split == OUT_OF_FOLD):
+            advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
+            raise UsageError(
+                f"{name} was trained, or had its thresholds chosen, on {seen} of these {len(games)} {called}; {advice}"
+            )
+
+
+def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
+    """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
+    that only some did, and on those that were heard under another name.
+    """
+    known = {name: model.file.training.models for name, model in models.items()}
+    every = sorted({one for models in known.values() for one in models})
+    found, some, other = list[str](), list[str](), list[str]()
+    for one in sorted(set(evaluated["models"].explode().drop_nulls())):
+        by = [name for name, models in known.items() if spellings(one, models)]
+        if not by:
+            found.append(one)
+        elif len(by) < len(known):
+            some.append(f"{one} was in the training of {' and '.join(by)} alone")
+        if by and one not in every:
+            other.append(f"{one} is taken for {' or '.join(spellings(one, every))}, which was in training")
+    return tuple(found), [f"{words}: what it says is not counted as held out" for words in some + other]
+
+
+def one_target(models: Mapping[str, LoadedDetector]) -> str:
+    """What all models were trained for. Raises UsageError where that differs."""
+    targets = {model.file.target: name for name, model in models.items()}
+    if len(targets) > 1:
+        each = " and ".join(f"{name} for {target}" for target, name in targets.items())
+        raise UsageError(f"the detectors were trained for several targets, {each}; evaluate them one after the other")
+    return next(iter(targets))
+
+
+def planned(
+    models: Mapping[str, LoadedDetector],
+    target: str,
+    corpus: Corpus,
+    name: str,
+    statements: pl.DataFrame,
+    own: EvaluateSettings,
+) -> tuple[ScoringPlan, list[str]]:
+    """What is evaluated, and notes on who was heard in training. Raises UsageError for a split that cannot be. name: of
+    the corpus; own: the settings of `evaluate`.
+    """
+    here = corpus_id(corpus)
+    frozen = {one: model.thresholds for one, model in models.items() if model.file.corpus.id != here}
+    plan = ScoringPlan(own.split or split_for(models, here, statements), (), own.seed, frozen)
+    evaluated = plan.evaluated(statements)
+    if evaluated.is_empty():
+        advice = "choose another with --split, or build a larger corpus"
+        if plan.split == "test" and not frozen:
+            advice = f"few games leave none for it: evaluate on --split {OUT_OF_FOLD}, or add games"
+        raise UsageError(f"{name} has no statement in the split {plan.split!r}; {advice}")
+    check_unseen(models, here, evaluated, plan.split)
+    held_out, notes = unheard(models, evaluated)
+    if target not in (labels := label_counts(evaluated)):
+        there = labels_there_are(labels)
+        raise UsageError(f"no statement of {name}, split {plan.split}, has a {target} label; {there}")
+    return replace(plan, hold_out=held_out), [*notes, *without_reasoning(models, evaluated)]
+
+
+def without_reasoning(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
+    """How many evaluated statements each detector that reads reasoning does not score. Raises UsageError if one can
+    score none.
+    """
+    lacking = evaluated.select((~keeps_reasoning()).sum()).item()
+    blind = {name: model.file.text.view for name, model in models.items() if model.file.text.view != WORDS}
+    if blind and lacking == evaluated.height:
+        raise UsageError(f"{next(iter(blind))} reads what speakers thought, and no evaluated statement keeps any of it")
+    return [
+        f"{name} reads what speakers thought (view {view}): {lacking:,} of {evaluated.height:,} evaluated statements "
+        "keep none of it, and have no score"
+        for name, view in blind.items()
+        if lacking
+    ]
+
+
+def scores_of(
+    name: str,
+    model: LoadedDetector,
+    statements: pl.DataFrame,
+    games: Mapping[str, Transcript],
+    plan: ScoringPlan,
+    scheme: Scheme,
+    progress: Progress,
+) -> pl.DataFrame:
+    """Scores of the evaluated statements by the finished detector (out of fold for what it was trained on, anew where
+    it learns in a moment), and its own of the split that chooses its thresholds. scheme: what learns from what.
+    """
+    text, target, every = model.file.text, model.file.target, plan.evaluated(statements)
+    made = make_examples(every, text.context, target, games)
+    asked = [example for example in made if example.can_be_read(text.view)]
+    if plan.crossed(name) and quick(model) and len(asked) <= _REFITTED:
+        file = model.file
+        fresh = partial(make, file.kind, file.text, file.options)
+        return refitted(name, target, fresh, asked, scheme, progress, file.confidence.of_scores)
+    own, kept = name not in plan.frozen, pl.DataFrame(schema=SCORES)
+    if own:
+        where = statements.select("statement_id", "split")
+        before = model.scores.with_columns(scorer=pl.lit(name)).join(where, on="statement_id", maintain_order="left")
+        if plan.split == OUT_OF_FOLD and before.filter(split="train").is_empty():
+            raise UsageError(f"{name} was trained without cross-validation, so it has no honest scores of train")
+        kept = before.filter(pl.col("split").is_in([*plan.splits, plan.threshold_split or ""])).select(list(SCORES))
+        seen = frozenset(kept["statement_id"]) | frozenset(every.filter(split="train")["statement_id"])
+        asked = [example for example in asked if example.statement_id not in seen]
+    score = model.probabilities(asked, progress)
+    held_out, ids = SPLIT_OUT if own else NONE, [example.statement_id for example in asked]
+    return pl.concat([score_table(ids, score, name, target, held_out), kept])
+
+
+def quick(model: LoadedDetector) -> bool:
+    """Whether a detector of the kind learns in a moment: it is cross-validated in as many folds, and asks nobody."""
+    return detector_class(model.file.kind).folds >= FOLDS and not model.detector.requests((), ())
+
+
+def refitted(
+    name: str,
+    target: str,
+    fresh: Callable[[], Detector],
+    examples: Sequence[Example],
+    scheme: Scheme,
+    progress: Progress,
+    probability: Callable[[Floats], Floats] = np.asarray,
+) -> pl.DataFrame:
+    """Each statement's score by fresh detectors that learned from other groups. probability: of a score."""
+    own, done = scheme.among([example.statement_id for example in examples]), count(1)
+
+    def probe(learn: Rows, score: Rows, y: Bools) -> Floats:
+        detector = fresh()
+        detector.fit([examples[at] for at in learn], y[learn], own.groups[learn])
+        return probability(detector.predict_proba([examples[at] for at in score])[:, 1])
+
+    return own.table(probe, name, target, lambda: progress(f"{name}, out of fold", next(done), own.steps))
+
+
+def scheme_of(statements: pl.DataFrame, target: str, plan: ScoringPlan) -> Scheme:
+    """What learns from what where a plan is followed; several times over where everything is held out in turn, and is
+    not too much for it.
+    """
+    label, split, ids = statements[target_column(target)], statements["split"], statements["statement_id"]
+    y, known = label.fill_null(False).to_numpy().astype(bool), label.is_not_null().to_numpy()
+    groups = statements["siblings"].to_numpy().astype(np.str_)
+    if plan.split in (ALL, OUT_OF_FOLD):
+        return by_group(ids, groups, y, known, plan.seed, REPEATS if statements.height <= _REPEATED else 1)
+    train = (split == "train").to_numpy()
+    return Scheme(ids, groups, y, [[Fold(np.flatnonzero(known & train), np.flatnonzero(~train))]])
+
+
+def control_scores(
+    statements: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan, reasoned: bool, progress: Progress
+) -> tuple[list[pl.DataFrame], list[str]]:
+    """The scores of controls, and why there are none. statements: those of the scheme; reasoned: whether a detector
+    reads reasoning.
+    """
+    if not scheme.repeats:
+        too_few = Units.of(statements["game"].unique()).games
+        return [], [f"controls, {target}: too few {too_few} to learn from"]
+    table, tables = with_k_of_n(statements, target), list[pl.DataFrame]()
+    own = (name for name in BESIDE_DETECTORS if (name, target) != (ROLE_ORACLE, ROLE))
+    known = [name for name in own if CONTROLS[name].knows(table)]
+    for done, name in enumerate(known, 1):
+        tables.append(scheme.table(CONTROLS[name].made(table, plan.seed), CONTROL + name, target))
+        progress(f"controls of {target}", done, len(known))
+    if reasoned and (thought := table.filter(keeps_reasoning())).height:
+        probe = CONTROLS[REASONING_LENGTH].made(thought, plan.seed)
+        tables.append(scheme.among(thought["statement_id"]).table(probe, CONTROL + REASONING_LENGTH, target))
+    return tables, []
 
 
 @dataclass

@@ -236,7 +236,7 @@ def test_two_detectors_are_compared_with_the_same_games_left_out(corpus: Path) -
     assert found["good", "guess", "matched_recall_5pct_difference"].lo > 0
 
 
-def test_a_score_shifted_for_a_game_or_a_model_loses_no_rank_within_it_and_the_shift_of_a_model_is_a_figure(
+def test_a_score_shifted_for_a_game_or_a_model_loses_no_rank_within_it(
     corpus: Path,
 ) -> None:
     statements = read_statements(corpus, ["test"])
@@ -255,8 +255,6 @@ def test_a_score_shifted_for_a_game_or_a_model_loses_no_rank_within_it_and_the_s
     rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test")).rows
     assert value(rows, "by game", "auroc") < value(rows, "plain", "auroc") - 0.1
     assert value(rows, "by game", "auroc_within") == pytest.approx(value(rows, "plain", "auroc_within"))
-    (a, b) = (value(rows, "by model", "offset", f"test:model=model-{name}") for name in "ab")
-    assert b - a == pytest.approx(3, abs=0.6)
     # Within the statements of one model, a shift of all of them changes nothing.
     at_b = [value(rows, name, "auroc", "test:model=model-b") for name in ("plain", "by model")]
     assert at_b[0] == pytest.approx(at_b[1])
@@ -284,8 +282,7 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     scores = score_table(statements["statement_id"], rng.random(statements.height), "guess", "role")
     ratings = read(corpus, "ratings").collect()
     rows, notes = on_statements(scores, statements, ratings, ScoringPlan("train"))
-    # Two rate a statement here, and one of them is a villager: too few for Dawid and Skene.
-    assert all("answers to an item" in note for note in notes)
+    assert notes == []
     everybody = [r for r in rows if r.where == "train:rated-by-all"]
     auroc = {r.scorer: r.value for r in everybody if r.metric == "auroc"}
     differences = {r.against: r for r in everybody if r.metric == "auroc_difference"}
@@ -328,15 +325,14 @@ def test_the_rule_of_detective_claims_suspects_whoever_makes_none() -> None:
             for key, kind, normal in made
         ]
     )
-    table = detective_claims(said, claims, ["role", "claim"])
-    assert dict(table.filter(pl.col("target") == "role").select("statement_id", "score").iter_rows()) == {
+    table = detective_claims(said, claims, "role")
+    assert dict(table.select("statement_id", "score").iter_rows()) == {
         "role": 0.0,
         "checked": 0.0,
         "of another": 1.0,
         "villager": 1.0,
         "nothing": 1.0,
     }
-    assert table.height == 10
 
 
 def test_the_warning_says_how_much_is_scripted() -> None:

@@ -16,10 +16,10 @@ from liescope.detectors.study.controls import BESIDE_DETECTORS, CONTROLS, K_OF_N
 from liescope.detectors.study.evaluation_report import report
 from liescope.detectors.study.figures import Figure
 from liescope.detectors.study.findings import YES
-from liescope.detectors.study.learned import scheme_of
 from liescope.detectors.study.metrics import WITHIN, within_games
 from liescope.detectors.study.schemes import by_group
 from liescope.detectors.study.scores import CONTROL, ScoringPlan, scored, with_script, with_tasks
+from liescope.detectors.study.study import scheme_of
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn, read_transcripts
 from tests.common.without_figures import drawn_figures
 from tests.detectors.conftest import Corpus, Rows
