@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, hstack
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, expit
@@ -75,6 +74,7 @@ def tokens_of(texts: Sequence[str], marks: bool = False) -> tuple[Any, list[Toke
     marks: marks alone. Words are looked for without format characters and in compatible composed form, so that nothing
     hides in them.
     """
+    from scipy.sparse import csc_matrix, hstack
     from sklearn.feature_extraction.text import CountVectorizer
 
     parts, tokens, scripts = [csc_matrix((len(texts), 0))], list[Token](), Counter[str]()
