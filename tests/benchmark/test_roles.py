@@ -1,4 +1,4 @@
-"""What a role is called stands in the game's manifest; methods on counts speak of deceiver, discloser and judge."""
+"""What a role is called stands in the game's manifest; methods on counts speak of deceiver, discloser and voter."""
 
 from __future__ import annotations
 

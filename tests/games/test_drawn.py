@@ -45,7 +45,7 @@ def unmarked(events: Sequence[Event]) -> list[Event]:
 @pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("bad", [0.0, 0.4, 1.0])
 def test_old_records_without_marks_give_the_same_as_new_ones(make: Callable[[int], Game], bad: float) -> None:
-    for seed in range(30):
+    for seed in range(15):
         events = played(make, seed, bad)
         assert not_chosen(unmarked(events)) == not_chosen(events)
 
@@ -127,7 +127,7 @@ def test_the_drawn_night_spares_whom_it_is_told_to_while_there_is_another_villag
     killed = {}
     for spared in ((), ("Alice",), ("Alice", "Bob", "Charlie", "Diana")):
         spec = MINI_MAFIA.replaced(spared=spared)
-        games = [played(lambda seed, spec=spec: MiniMafia(spec, seed, "m"), seed, 0.0) for seed in range(80)]
+        games = [played(lambda seed, spec=spec: MiniMafia(spec, seed, "m"), seed, 0.0) for seed in range(60)]
         deaths = [next(event.target for event in game if event.kind is EventKind.DEATH) for game in games]
         killed[len(spared)] = deaths.count("Alice")
         assert all(len([event for event in game if event.kind is EventKind.DEATH]) == 1 for game in games)

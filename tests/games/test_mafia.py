@@ -42,7 +42,7 @@ def even(counts: Mapping[Hashable, int], kinds: Iterable[Hashable], bound: float
 def test_a_three_way_tie_is_named_and_drawn_evenly_among_the_three() -> None:
     votes = {"mafioso": "detective", "detective": "villager", "villager": "mafioso"}
     arrested: Counter[str] = Counter()
-    for seed in range(900):
+    for seed in range(450):
         session = start(lambda seed=seed: MiniMafia(FIXED, seed, "g"))
         roles = session.game.roles
         names = {roles[name]: name for name in session.game.alive}
@@ -57,7 +57,7 @@ def test_a_three_way_tie_is_named_and_drawn_evenly_among_the_three() -> None:
 
 
 def test_mini_mafias_night_asks_nobody() -> None:
-    for seed in range(50):
+    for seed in range(20):
         session = start(lambda seed=seed: MiniMafia(seed=seed))
         assert [ask.kind for ask in session.asks] == [AskKind.SPEAK]
         roles, (death,) = session.game.roles, of(session, EventKind.DEATH)
@@ -90,14 +90,14 @@ def test_each_round_asks_everyone_alive_once_and_then_all_vote_at_once(rounds: i
 def test_every_deal_of_roles_over_names_is_equally_likely() -> None:
     deals = set(permutations(MINI_MAFIA.deck()))
     assert len(deals) == 12
-    dealt = Counter(tuple(MiniMafia(seed=seed).roles.values()) for seed in range(6000))
+    dealt = Counter(tuple(MiniMafia(seed=seed).roles.values()) for seed in range(2400))
     even(dealt, deals, 40)
 
 
 def test_the_victim_and_the_speaking_order_of_both_rounds_are_drawn_evenly_and_apart() -> None:
     victims: Counter[Hashable] = Counter()
     orders: Counter[Hashable] = Counter()
-    for seed in range(3600):
+    for seed in range(1800):
         session = start(lambda seed=seed: MiniMafia(FIXED, seed, "g"))
         alive = list(session.game.alive)
         victims[of(session, EventKind.DEATH)[0].target] += 1
@@ -112,7 +112,7 @@ def test_the_victim_and_the_speaking_order_of_both_rounds_are_drawn_evenly_and_a
 
 def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
     drawn: Counter[Hashable] = Counter()
-    for seed in range(2000):
+    for seed in range(800):
         session = start(lambda seed=seed: Mafia(MafiaSpec(mafiosos=1, detectives=0, villagers=5, rounds=1), seed, "g"))
         drive(session, lambda ask, view: Reply())
         first = next(event for event in session.events if event.kind is EventKind.VOTE)
@@ -123,7 +123,7 @@ def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
 
 def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
     spec = MafiaSpec(mafiosos=3, detectives=0, villagers=3, roles=("mafioso",) * 3 + ("villager",) * 3)
-    killers = Counter(start(lambda seed=seed: Mafia(spec, seed, "g")).asks[0].seat for seed in range(1500))
+    killers = Counter(start(lambda seed=seed: Mafia(spec, seed, "g")).asks[0].seat for seed in range(600))
     even(killers, ("Alice", "Bob", "Charlie"), 25)
 
 
