@@ -62,8 +62,8 @@ def each(rows: pl.DataFrame, column: str, values: Iterable[object]) -> pl.DataFr
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """The mean of a value in each group: the keys, mean, lo, hi, n (rows), games, and what else is wanted.
+class _Table:
+    """A table by declaration.
 
     Parameters
     ----------
@@ -71,125 +71,121 @@ class Means:
         What is counted, and for what.
     by
         The keys that it is split by, which the rows have as columns; those of `GAME` come first.
-    scale
-        The least and the greatest value that there can be.
     also
         Other figures of a group, by name.
     columns
-        The columns behind the keys, in this order; mean, lo, hi, n, games and the others if empty.
-    mean
-        The name of the mean.
+        The columns behind the keys, in this order; the figures, then the others, if empty.
     order
         The values of keys that are not sorted by alphabet.
     sort
         What rows are sorted by; the keys if empty.
-    alike, zero
-        How rows are read, and so corrected for their number: against the other models', or against zero.
+    alike
+        Rows are read against the other models', and so corrected for their number.
     """
 
     unit: Unit
     value: Value
     by: Sequence[str]
+    also: Mapping[str, pl.Expr] = field(default_factory=dict, kw_only=True)
+    columns: Sequence[str] = field(default=(), kw_only=True)
+    order: Mapping[str, Iterable[str]] = field(default_factory=dict, kw_only=True)
+    sort: Sequence[str | pl.Expr] = field(default=(), kw_only=True)
+    alike: bool = field(default=False, kw_only=True)
+
+    def rows(self, frames: Frames) -> pl.DataFrame:
+        """What is counted, a row each, with its value."""
+        rows: pl.DataFrame = getattr(frames, self.unit) if isinstance(self.unit, str) else self.unit(frames)
+        return rows.with_columns(_value=self.value)
+
+    def finished(self, rows: pl.DataFrame, table: pl.DataFrame, figures: Iterable[str]) -> pl.DataFrame:
+        """The table with the other figures of its groups, its columns and rows in order."""
+        if self.also:
+            others = rows.group_by(self.by).agg(**self.also)
+            table = table.join(others, on=self.by, how="left", nulls_equal=True)
+        return self.in_one_order(table).select(*self.by, *(self.columns or (*figures, *self.also)))
+
+    def in_one_order(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The rows by what they are declared to be sorted by, then by every key in turn: each key by its declared
+        order, else by alphabet. So rows have one order, whatever order they were counted in.
+        """
+        places = {key: in_order(key, values) for key, values in self.order.items()}
+        return table.sort([places.get(key, key) if isinstance(key, str) else key for key in (*self.sort, *self.by)])
+
+    def read_alike(self, figure: str, limits: bool) -> tuple[Correction, ...]:
+        within = tuple(key for key in self.by if key not in (*GAME, "model"))
+        return (Alike(within, figure, limits=limits),) if self.alike else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Means(_Table):
+    """The mean of a value in each group: the keys, mean, lo, hi, n (rows), games, and what else is wanted.
+
+    scale: the least and the greatest value that there can be. mean: the name of the mean. zero: rows are read against
+    zero, and so corrected for their number.
+    """
+
     scale: Scale = PROPORTION
-    also: Mapping[str, pl.Expr] = field(default_factory=dict)
-    columns: Sequence[str] = ()
     mean: str = "mean"
-    order: Mapping[str, Iterable[str]] = field(default_factory=dict)
-    sort: Sequence[str | pl.Expr] = ()
-    alike: bool = False
     zero: bool = False
     interval: Interval = Interval.MEANS
 
     def __call__(self, frames: Frames) -> pl.DataFrame:
-        rows = _valued(frames, self.unit, self.value)
+        rows = self.rows(frames)
         table = game_means(rows, self.by, "_value", self.scale).rename({"mean": self.mean})
-        return _finished(self, rows, table, self.columns or (self.mean, "lo", "hi", "n", "games", *self.also))
+        return self.finished(rows, table, (self.mean, "lo", "hi", "n", "games"))
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
-        return (Zero(self.mean),) if self.zero else _alike(self, self.mean)
+        if self.zero:
+            return (Zero(self.mean),)
+        return self.read_alike(self.mean, limits=math.isfinite(self.scale[1] - self.scale[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(_Table):
     """How many of how many in each group: the keys, the counts of hits and of rows, rate, lo, hi, and what else is
     wanted.
 
     count, of: the names of the counts. bounded: whether the rows of a group are independent, as a figure of the group;
-    it has no interval where they are not. The rest as of `Means`.
+    it has no interval where they are not.
     """
 
-    unit: Unit
-    value: Value
-    by: Sequence[str]
     count: str = "count"
     of: str = "games"
-    also: Mapping[str, pl.Expr] = field(default_factory=dict)
-    order: Mapping[str, Iterable[str]] = field(default_factory=dict)
-    sort: Sequence[str | pl.Expr] = ()
-    alike: bool = False
     bounded: pl.Expr | None = None
     interval: Interval = Interval.SHARES
 
     def __call__(self, frames: Frames) -> pl.DataFrame:
-        rows = _valued(frames, self.unit, self.value)
+        rows = self.rows(frames)
         table = shares(rows, self.by, "_value", self.count, self.of)
         if self.bounded is not None:
             bounded = rows.group_by(self.by).agg(_bounded=self.bounded)
             table = table.join(bounded, on=self.by, how="left", nulls_equal=True)
             table = table.with_columns(pl.when("_bounded").then(pl.col("lo", "hi")))
-        return _finished(self, rows, table, (self.count, self.of, "rate", "lo", "hi", *self.also))
+        return self.finished(rows, table, (self.count, self.of, "rate", "lo", "hi"))
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
-        return _alike(self, "rate")
+        return self.read_alike("rate", limits=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(_Table):
     """The mean of a value where something holds, minus that where it does not, in each group: the keys, mean and games
     of either side, difference, lo, hi, and what else is wanted.
 
-    Parameters
-    ----------
-    where
-        A column of the rows: whether the row is of the first side.
-    one, other
-        The names of the two sides, behind those of their columns.
-    full
-        Groups with rows on one side only stay, with nulls.
-
-    The rest as of `Means`.
+    where: a column of the rows, whether the row is of the first side. one, other: the names of the two sides, behind
+    those of their columns. full: groups with rows on one side only stay, with nulls.
     """
 
-    unit: Unit
-    value: Value
-    by: Sequence[str]
-    where: str
+    where: str = ""
     one: str = "with"
     other: str = "without"
     full: bool = False
-    also: Mapping[str, pl.Expr] = field(default_factory=dict)
-    columns: Sequence[str] = ()
-    order: Mapping[str, Iterable[str]] = field(default_factory=dict)
-    sort: Sequence[str | pl.Expr] = ()
     interval: Interval = Interval.DIFFERENCE
 
     def __call__(self, frames: Frames) -> pl.DataFrame:
-        rows = _valued(frames, self.unit, self.value)
-        return _finished(self, rows, self.compared(rows), self.columns or (*self.figures, *self.also))
-
-    @property
-    def figures(self) -> dict[str, pl.DataType]:
-        """The columns behind the keys."""
-        sides = {
-            name: kind
-            for side in (self.other, self.one)
-            for name, kind in ((f"rate_{side}", pl.Float64()), (f"games_{side}", pl.Int64()))
-        }
-        return {**sides, **dict.fromkeys(("difference", "lo", "hi"), pl.Float64())}
-
-    def compared(self, rows: pl.DataFrame) -> pl.DataFrame:
+        rows = self.rows(frames)
         found = []
         for key, part in rows.drop_nulls("_value").group_by(self.by, maintain_order=True):
             sides = [part.filter(pl.col(self.where) == which) for which in (False, True)]
@@ -198,8 +194,11 @@ class Differences:
                 means = [side["_value"].cast(pl.Float64).mean() for side in sides]
                 gap = game_difference(sides[1], sides[0], "_value")
                 found.append((*key, means[0], games[0], means[1], games[1], *gap))
-        schema = {name: rows.schema[name] for name in self.by} | self.figures
-        return pl.DataFrame(found, schema, orient="row")
+        sides_of = [(f"rate_{side}", f"games_{side}") for side in (self.other, self.one)]
+        figures = {name: kind for pair in sides_of for name, kind in zip(pair, (pl.Float64(), pl.Int64()), strict=True)}
+        figures |= dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
+        schema = {name: rows.schema[name] for name in self.by} | figures
+        return self.finished(rows, pl.DataFrame(found, schema, orient="row"), figures)
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
@@ -207,34 +206,6 @@ class Differences:
 
 
 Declared = Means | Shares | Differences
-
-
-def _valued(frames: Frames, unit: Unit, value: Value) -> pl.DataFrame:
-    rows: pl.DataFrame = getattr(frames, unit) if isinstance(unit, str) else unit(frames)
-    return rows.with_columns(_value=value)
-
-
-def _finished(declared: Declared, rows: pl.DataFrame, table: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """The table with the other figures of its groups, its columns and rows in order."""
-    if declared.also:
-        others = rows.group_by(declared.by).agg(**declared.also)
-        table = table.join(others, on=declared.by, how="left", nulls_equal=True)
-    return in_one_order(declared, table).select(*declared.by, *columns)
-
-
-def in_one_order(declared: Declared, table: pl.DataFrame) -> pl.DataFrame:
-    """The rows by what they are declared to be sorted by, then by every key in turn: each key by its declared order,
-    else by alphabet. So rows have one order, whatever order they were counted in.
-    """
-    places = {key: in_order(key, values) for key, values in declared.order.items()}
-    by = [places.get(key, key) if isinstance(key, str) else key for key in (*declared.sort, *declared.by)]
-    return table.sort(by)
-
-
-def _alike(declared: Means | Shares, figure: str) -> tuple[Correction, ...]:
-    within = tuple(key for key in declared.by if key not in (*GAME, "model"))
-    limits = isinstance(declared, Shares) or math.isfinite(declared.scale[1] - declared.scale[0])
-    return (Alike(within, figure, limits=limits),) if declared.alike else ()
 
 
 Need = Callable[[Frames], str]

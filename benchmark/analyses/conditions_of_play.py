@@ -33,8 +33,6 @@ MIXED = "several models"
 """The model of a game in which different models play."""
 POOLED = "all models"
 """The value of the column `model` where models and learning are pooled; `learning` is null there."""
-HIDDEN = ("condition", RATER)
-"""Columns that a report omits if all games share one value."""
 
 _SEAT_OF = {
     "statements": "speaker",

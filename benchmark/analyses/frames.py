@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -22,7 +22,7 @@ from liescope.benchmark.capability.count_sources import check_apart
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import AskKind
 from liescope.games.game_registry import GAMES, PROMPTS
-from liescope.games.record import GameRecord, Source, Status, person_of, player_of
+from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.shared_rules import BIDS
 from liescope.games.werewolf import JESTER
 from liescope.generate.corpus.open import OpenedGames, open_games, tables_of
@@ -229,18 +229,6 @@ class Frames:
     tags: pl.DataFrame
 
 
-def load_frames(records: Iterable[GameRecord], pool: bool = False) -> Frames:
-    """Frames of the finished ones among recorded games; see `frames_of`."""
-    parts: list[list[GameRecord]] = []
-    times: Counter[str] = Counter()
-    for record in records:
-        if times[record.game_id] == len(parts):
-            parts.append([])
-        parts[times[record.game_id]].append(record)
-        times[record.game_id] += 1
-    return frames_of([tables_of(part) for part in parts], pool)
-
-
 def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
     """Frames of the finished games of several sets of tables, each of which holds a game once. A game may be in
     several of them, each time with other raters. pool: games of different settings are one condition.
@@ -248,10 +236,6 @@ def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
     Raises BadData if two of them differ in what happened in a game.
     """
     return Frames(**prepare(merged_frames(parts or [tables_of([])]), pool))
-
-
-SCHEMAS = {name: dict(frame.schema) for name, frame in part_frames(tables_of([])).items()}
-"""The columns of each frame with their types."""
 
 
 _LONGEST = 300  # characters of a setting's value

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from liescope.common.model_names import PEOPLE
 from liescope.games.mafia import MAFIA, MINI_MAFIA
-from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.corpus.open import tables_of
+from liescope.games.record import Source, Status
 
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
@@ -72,20 +71,13 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.group_by(PLAYERS).agg(pl.col("mafia_wins", "games").sum()).sort(PLAYERS)
 
 
-def count_games(records: Iterable[GameRecord]) -> Counts:
-    """Counts of recorded games, one pass, whatever the settings that they were played with. The voter of a cell is
-    whoever voted: in Mini-Mafia the survivor.
+def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
+    """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus. The
+    voter of a cell is whoever voted as one: in Mini-Mafia the survivor.
 
     Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it: no
     draws of their own), games without one of the three roles, games in which several models shared a role
     (their win belongs to no single model), games whose winner is not known.
-    """
-    return add(list(count_by_settings(tables_of(records, wanted=TABLES)).values()))
-
-
-def count_by_settings(tables: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str], Counts]:
-    """Counts of games by (game, its settings as JSON), from the tables `games` and `votes` of a run or a corpus; see
-    `count_games` for what is left out.
     """
     texts = tables["games"]["settings"].unique().to_list()
     alike = {text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) for text in texts}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 import numpy as np
@@ -12,12 +12,13 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.count_sources import published_counts
-from liescope.benchmark.capability.counts import SCHEMA, tally
+from liescope.benchmark.capability.counts import SCHEMA, TABLES, Counts, add, count_by_settings, tally
 from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord
+from liescope.generate.corpus.open import tables_of
 
 ROLES = ("mafioso", "detective", "villager", "villager")
 Skills = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -69,6 +70,13 @@ def published_fit() -> Posterior:
 
 
 SHORT = Settings(draws=400, tune=400)
+
+
+def count_games(records: Iterable[GameRecord]) -> Counts:
+    """The counts of recorded games, whatever the settings that they were played with."""
+    return add(list(count_by_settings(tables_of(records, wanted=TABLES)).values()))
+
+
 M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))
 
 

@@ -21,11 +21,12 @@ from liescope.benchmark.capability.count_sources import (
     read_counts,
     too_alike,
 )
-from liescope.benchmark.capability.counts import SCHEMA, Counts, add, count_games, tally
+from liescope.benchmark.capability.counts import SCHEMA, Counts, add, tally
 from liescope.common.errors import BadData, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
+from tests.benchmark.conftest import count_games
 
 Play = Callable[..., GameRecord]
 

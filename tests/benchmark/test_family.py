@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
+from liescope.benchmark.capability.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, counts_of, tally
 from liescope.benchmark.capability.model import (
     DEFAULT,
     FALLBACK,
@@ -24,7 +24,7 @@ from liescope.benchmark.capability.posterior import Posterior, Slips, fit, slips
 from liescope.benchmark.capability.results import goodness, scores, separated
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
-from tests.benchmark.conftest import SHORT, B, D, M, V, leaning
+from tests.benchmark.conftest import SHORT, B, D, M, V, count_games, leaning
 
 pytestmark = pytest.mark.slow
 

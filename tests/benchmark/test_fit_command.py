@@ -15,7 +15,6 @@ import pytest
 from typer.main import get_command
 
 from liescope.benchmark.capability.count_sources import load_conditions
-from liescope.benchmark.capability.counts import count_games
 from liescope.benchmark.capability.fit_report import fit_lines, forest, predictive
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores
@@ -27,6 +26,7 @@ from liescope.games import Source
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
+from tests.benchmark.conftest import count_games
 from tests.common.svg_text import smallest_text
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_fits")]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from liescope.benchmark.analyses.frames import SCHEMAS, load_games, settings
+from liescope.benchmark.analyses.frames import load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus.build import build
 from liescope.generate.runs.play import label, play
+from tests.benchmark.analyses.made import SCHEMAS
 
 
 @pytest.fixture(scope="module")

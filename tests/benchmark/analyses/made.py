@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,8 +10,26 @@ from typing import Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
-from liescope.benchmark.analyses.frames import SCHEMAS, Frames
+from liescope.benchmark.analyses.frames import Frames, frames_of, part_frames
+from liescope.games.record import GameRecord
 from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
+from liescope.generate.corpus.open import tables_of
+
+SCHEMAS = {name: dict(frame.schema) for name, frame in part_frames(tables_of([])).items()}
+"""The columns of each frame with their types."""
+
+
+def load_frames(records: Iterable[GameRecord], pool: bool = False) -> Frames:
+    """Frames of the finished ones among recorded games, each as often as it was rated."""
+    parts: list[list[GameRecord]] = []
+    times: Counter[str] = Counter()
+    for record in records:
+        if times[record.game_id] == len(parts):
+            parts.append([])
+        parts[times[record.game_id]].append(record)
+        times[record.game_id] += 1
+    return frames_of([tables_of(part) for part in parts], pool)
+
 
 Rows = Sequence[Mapping[str, Any]]
 _COMMON = {

@@ -13,10 +13,11 @@ import pytest
 from liescope.benchmark.analyses import intervals
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.common import statistics
 from liescope.games.record import GameRecord
+from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.analyses.spoken import HONEST, LIE, continuation
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 

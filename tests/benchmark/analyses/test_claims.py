@@ -6,12 +6,12 @@ import pytest
 
 from liescope.benchmark.analyses.disclosure import CLAIMS, TELLS, disclosures
 from liescope.benchmark.analyses.first_claim import ANSWERS, ANYBODY, INVESTIGATOR, answers, ballots
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.games.core import EventKind
 from liescope.games.game_registry import SIDES
 from liescope.games.one_night import OneNightWerewolf
 from liescope.games.record import GameRecord
-from tests.benchmark.analyses.made import column_wise, made, table_of
+from tests.benchmark.analyses.made import column_wise, load_frames, made, table_of
 from tests.benchmark.analyses.spoken import MAFIA_WINS, TOWN_WINS, spoken
 from tests.benchmark.random_play import finished
 

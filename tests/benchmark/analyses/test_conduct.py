@@ -11,11 +11,11 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES, SUBJECTS
 from liescope.benchmark.analyses.conditions_of_play import CELL, POOLED
 from liescope.benchmark.analyses.fingerprint import fingerprint
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.rated import ALL
 from liescope.labeling.label import CUT_TEXT, LOST_TEXT
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import column_wise, made, table_of
+from tests.benchmark.analyses.made import column_wise, load_frames, made, table_of
 
 TESTED = (
     *("configuration", "outcomes", "game length", "endings", "votes"),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.analysis import Means, in_one_order
+from liescope.benchmark.analyses.analysis import Means
 from liescope.benchmark.analyses.analysis_figures import MOST, Curves
 from liescope.benchmark.analyses.conditions_of_play import NOBODY, side_colour, united_roles
 from liescope.common.colours import MODELS
@@ -25,9 +25,7 @@ def test_rows_have_one_order_however_they_were_counted(sort: tuple[str, ...]) ->
     declared = Means("statements", "value", KEYS, order={"kind": ("late", "early")}, sort=sort)
     rows = list(product(("bo", "ada"), ("early", "late"), ("b", "a")))
     tables = [
-        in_one_order(
-            declared, pl.DataFrame(rows, schema=KEYS, orient="row").sample(fraction=1, shuffle=True, seed=seed)
-        )
+        declared.in_one_order(pl.DataFrame(rows, schema=KEYS, orient="row").sample(fraction=1, shuffle=True, seed=seed))
         for seed in range(10)
     ]
     places = {"kind": ["late", "early"].index, "model": ["ada", "bo"].index, "turn": ["a", "b"].index}

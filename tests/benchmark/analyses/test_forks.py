@@ -7,9 +7,9 @@ import pytest
 
 from liescope.benchmark.analyses.analysis import FORKS
 from liescope.benchmark.analyses.forks import fork_effects, fork_lies
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.lies import lies_and_votes
-from tests.benchmark.analyses.made import made
+from tests.benchmark.analyses.made import load_frames, made
 from tests.benchmark.analyses.spoken import BELIEVED, HONEST, LIE, SAME, continuation
 from tests.benchmark.random_play import mini_mafia
 

@@ -11,13 +11,14 @@ from polars.testing import assert_frame_equal
 
 from liescope.benchmark.analyses.conditions_of_play import MIXED, PLAYERS
 from liescope.benchmark.analyses.findings import notes
-from liescope.benchmark.analyses.frames import SCHEMAS, Frames, GameSet, load_frames
+from liescope.benchmark.analyses.frames import Frames, GameSet
 from liescope.common.colours import MODELS, model_colours, page_of
 from liescope.common.errors import BadData
 from liescope.common.model_names import PEOPLE
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.werewolf import JESTER
+from tests.benchmark.analyses.made import SCHEMAS, load_frames
 from tests.benchmark.random_play import judged, mini_mafia
 
 

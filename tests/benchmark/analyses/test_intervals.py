@@ -13,7 +13,7 @@ from scipy.stats import f_oneway, fisher_exact
 
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.conditions_of_play import POOLED
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import (
     LEAST,
     Alike,
@@ -28,6 +28,7 @@ from liescope.benchmark.analyses.intervals import (
 )
 from liescope.common.statistics import PROPORTION, REAL, newcombe, wilson
 from liescope.games.record import GameRecord
+from tests.benchmark.analyses.made import load_frames
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.conditions_of_play import CELL
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.outcomes import (
     CATEGORIES,
     learning_effect,
@@ -26,7 +26,7 @@ from liescope.games.record import Source
 from liescope.games.shared_rules import START, running_suspicion
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.analyses.conftest import Staged
-from tests.benchmark.analyses.made import made, table_of
+from tests.benchmark.analyses.made import load_frames, made, table_of
 from tests.benchmark.random_play import answers
 
 jester_fate = table_of("jester_fate")
