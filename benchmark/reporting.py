@@ -304,7 +304,12 @@ def page(title: str, parts: Sequence[tuple[str, Report]], sources: Sequence[str]
     """The page. parts: with the titles of their chapters; the first holds the answer."""
     (_, answer), *_ = parts
     sections = [
-        replace(section, name=f"{at}-{section.name}", chapter=chapter, file=_place(section.file))
+        replace(
+            section,
+            name=f"{at}-{section.name}",
+            chapter=chapter,
+            file=section.file and f"tables/{PurePath(section.file).name}",
+        )
         for at, (chapter, part) in enumerate(parts, start=1)
         for section in part.sections
     ]
@@ -332,10 +337,6 @@ def _tables(parts: Sequence[tuple[str, Report]]) -> dict[str, pl.DataFrame]:
     return found
 
 
-def _place(file: str) -> str:
-    return f"tables/{PurePath(file).name}" if file else ""
-
-
 FORMAT = 1
 
 
@@ -354,12 +355,10 @@ def to_json(told: Report, gathered: Gathered, sources: Sequence[str], settings: 
         "games": {
             "finished": games.frames.games.height if games else 0,
             "failed": sum(run.failed.total() for run in games.runs) if games else 0,
-            "ids": _ids(games.frames.games["game_id"].to_list()) if games else [],
+            "ids": sorted(hashlib.sha256(name.encode()).hexdigest()[:12] for name in games.frames.games["game_id"])
+            if games
+            else [],
         },
         "counts": gathered.counts.to_dicts(),
         "fits": [] if fit is None else fit.get("conditions", [fit]),
     }
-
-
-def _ids(names: Sequence[str]) -> list[str]:
-    return sorted(hashlib.sha256(name.encode()).hexdigest()[:12] for name in names)

@@ -124,11 +124,6 @@ def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
     return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
 
-def _context(record: GameRecord, seat: Seat) -> bool:
-    """Whether it is somebody of a conversation who is not judged."""
-    return record.game == CHAT and seat.role != ASSISTANT
-
-
 def _statement(
     record: GameRecord,
     event: Event,
@@ -142,6 +137,7 @@ def _statement(
     seat = _speaker(record, event, seats[event.actor or ""])
     private = event.data.get("private", {})
     planted = parse_type(private.get("planted_type"))
+    unjudged = record.game == CHAT and seat.role != ASSISTANT
     return StatementRow(
         statement_id=key,
         game_id=record.game_id,
@@ -167,7 +163,7 @@ def _statement(
         label_promise=labels.label_promise,
         label_promise_null=labels.label_promise_null,
         label_gold=event.data.get("gold"),
-        label_gold_null="" if "gold" in event.data else CONTEXT if _context(record, seat) else NOT_STATED,
+        label_gold_null="" if "gold" in event.data else CONTEXT if unjudged else NOT_STATED,
         **views,
         planted_type=None if planted is None else planted.value,
         reasoning=reasoning_in(private),

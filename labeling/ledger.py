@@ -128,15 +128,10 @@ def _standing(
     true = checked.verdict == TRUE
     if checked.known:
         return checked, TRUTHFUL if true else LIE
-    source = next((event for event, other in heard if _on_its_word(claim, said, event, other, teams)), None)
+    source = next((event for event, other in heard if _told(event, said) and says_as_much(other, claim, teams)), None)
     if source is None:
         return checked, UNSUPPORTED
     return replace(checked, evidence=(*checked.evidence, source.index)), TRUTHFUL if true else MISTAKE
-
-
-def _on_its_word(claim: FoundClaim, said: Event, event: Event, other: FoundClaim, teams: dict[str, str]) -> bool:
-    """Whether another player's earlier claim, heard by the speaker, says as much as this one."""
-    return _told(event, said) and says_as_much(other, claim, teams)
 
 
 def says_as_much(one: FoundClaim, other: FoundClaim, teams: dict[str, str]) -> bool:

@@ -64,11 +64,12 @@ def prepare(frames: Mapping[str, pl.DataFrame], pool: bool = False) -> dict[str,
     observers = at_table.rename({"name": "observer", "model": "_model"})
     ratings = found["ratings"].join(observers, on=["game_id", "observer"], how="left", maintain_order="left")
     found["ratings"] = ratings.with_columns(observer_seat_model="_model").drop("_model")
-    return {name: _with_condition(frame, conditions).select(frames[name].columns) for name, frame in found.items()}
-
-
-def _with_condition(frame: pl.DataFrame, conditions: pl.DataFrame) -> pl.DataFrame:
-    return frame.drop("condition").join(conditions, on="game_id", how="left", maintain_order="left")
+    return {
+        name: frame.drop("condition")
+        .join(conditions, on="game_id", how="left", maintain_order="left")
+        .select(frames[name].columns)
+        for name, frame in found.items()
+    }
 
 
 def _with_lineups(games: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

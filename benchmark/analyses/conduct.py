@@ -4,7 +4,6 @@ over the games of a cell, over the days of a game, within a day.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -79,12 +78,13 @@ def _nights_of_doctors(frames: Frames) -> pl.DataFrame:
     return acts.with_columns(hit=pl.col("target") == pl.col("victim"))
 
 
-def _target_colours(table: pl.DataFrame) -> Mapping[str, str]:
-    return {SELF: COLOURS["purple"], **side_colours(table.filter(pl.col("target") != SELF), "target")}
-
-
 _HITS = pl.col("hit").sum().cast(pl.Int64)
-_TARGETS = Bars("mean", "share of nights", "target", _target_colours)
+_TARGETS = Bars(
+    "mean",
+    "share of nights",
+    "target",
+    lambda table: {SELF: COLOURS["purple"], **side_colours(table.filter(pl.col("target") != SELF), "target")},
+)
 ANALYSES_OF_NIGHTS: tuple[Analysis, ...] = (
     Analysis(
         "doctor_targets",

@@ -48,10 +48,6 @@ _OF_SPEAKERS = (*CELL, RATER, "speaker_role")
 _OF_OBSERVERS = (*CELL, RATER, "observer_role")
 
 
-def _flagged(frames: Frames) -> pl.DataFrame:
-    return frames.statements.filter(pl.col("peer_ratings") > 0)
-
-
 def _kinds(frames: Frames) -> pl.DataFrame:
     """Statements by the kind that the speaker reported, `none` among them, and flags by theirs; each for every kind."""
     columns = ["game_id", "family", *_OF_SPEAKERS, "by", "type"]
@@ -86,7 +82,7 @@ ANALYSES_OF_DECEPTION = (
         "flags_per_statement",
         "Flags a statement draws",
         Means(
-            _flagged,
+            lambda frames: frames.statements.filter(pl.col("peer_ratings") > 0),
             pl.col("peer_rate") * pl.col("peer_ratings"),
             _OF_SPEAKERS,
             POSITIVE,
@@ -123,11 +119,6 @@ ANALYSES_OF_DECEPTION = (
         "statements.",
     ),
 )
-
-
-def _of_jesters(frames: Frames) -> pl.DataFrame:
-    won = frames.games.select("game_id", jester_won=pl.col("winner") == JESTER)
-    return frames.ratings.filter(pl.col("speaker_role") == JESTER).join(won, on="game_id")
 
 
 def _last_views(frames: Frames) -> pl.DataFrame:
@@ -168,7 +159,13 @@ ANALYSES_OF_SUSPICION = (
     Analysis(
         "jester_suspicion",
         "Suspicion of the jester, won and lost",
-        Means(_of_jesters, "suspicion", (*CELL, RATER, "day", "jester_won")),
+        Means(
+            lambda frames: frames.ratings.filter(pl.col("speaker_role") == JESTER).join(
+                frames.games.select("game_id", jester_won=pl.col("winner") == JESTER), on="game_id"
+            ),
+            "suspicion",
+            (*CELL, RATER, "day", "jester_won"),
+        ),
         Curves(
             "day",
             ("day", "mean suspicion"),
@@ -214,11 +211,6 @@ EDGES = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the bins of confidence; the l
 _BIN_NAMES = tuple(f"{low:g}–{high:g}" for low, high in pairwise(EDGES))
 
 
-def _seen_and_told(frames: Frames) -> pl.DataFrame:
-    """The statements that were both reported on and rated."""
-    return frames.statements.drop_nulls(["label_self", "peer_rate"])
-
-
 def _sure_flags(frames: Frames) -> pl.DataFrame:
     """Flags with a confidence, on statements whose speaker reported: hit where the speaker reports deception."""
     place = pl.sum_horizontal([(pl.col("confidence") >= edge).cast(pl.Int64) for edge in EDGES[1:-1]])
@@ -258,7 +250,7 @@ ANALYSES_OF_CALIBRATION = (
         "calibration_gap",
         "Speakers against observers",
         Means(
-            _seen_and_told,
+            lambda frames: frames.statements.drop_nulls(["label_self", "peer_rate"]),
             pl.col("peer_rate") - pl.col("label_self").cast(pl.Float64),
             _OF_SPEAKERS,
             CHANGE,
@@ -323,10 +315,6 @@ def _scored(ratings: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([rows.with_columns(metric=pl.lit("accuracy")), f1, f1.filter("value")])
 
 
-def _by_speakers(frames: Frames) -> pl.DataFrame:
-    return _scored(frames.ratings)
-
-
 def _by_observers(frames: Frames) -> pl.DataFrame:
     """With the model in the observer's seat, or the rater that has none."""
     return _scored(frames.ratings.with_columns(model=pl.col("observer_seat_model").fill_null(pl.col(RATER))))
@@ -345,7 +333,7 @@ ANALYSES_OF_DETECTION = (
         "detection_by_speaker",
         "Detection by the speaker's role",
         # n counts ratings; for f1 twice the right flags, and the wrong and missed ones.
-        Means(_by_speakers, "value", (*_OF_SPEAKERS, "truth", "metric"), alike=True),
+        Means(lambda frames: _scored(frames.ratings), "value", (*_OF_SPEAKERS, "truth", "metric"), alike=True),
         lambda table: _plot_detection(table, "speaker_role"),
         needs=(RATINGS,),
         source="Table 12, Figure 10b",

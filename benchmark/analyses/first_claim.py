@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -93,7 +94,9 @@ def ballots(frames: Frames) -> pl.DataFrame:
     votes = last_ballots(frames).filter(counted).join(seats, on=["game_id", "voter"])
     found: list[dict[str, Any]] = []
     columns = [*_KEYS, "day", "voter", "target", "deceives"]
-    for _, ballot in groupby(votes.sort("game_id", "day", maintain_order=True).select(columns).rows(named=True), _day):
+    for _, ballot in groupby(
+        votes.sort("game_id", "day", maintain_order=True).select(columns).rows(named=True), itemgetter("game_id", "day")
+    ):
         rows = list(ballot)
         cast = {row["voter"]: row["target"] for row in rows}
         game_id, day = rows[0]["game_id"], rows[0]["day"]
@@ -169,10 +172,6 @@ def _claims(frames: Frames) -> dict[object, list[Claim]]:
         claim = {name: row[name] for name in ("day", "speaker", "subject", "says")}
         found.setdefault(row["game_id"], []).append({**claim, "accuses": accuses, "clears": clears})
     return found
-
-
-def _day(row: Mapping[str, Any]) -> tuple[str, int]:
-    return row["game_id"], row["day"]
 
 
 def _names_of(seats: pl.DataFrame) -> dict[object, list[str]]:

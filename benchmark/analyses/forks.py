@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +67,11 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
     firsts = rows.filter(first).select(*keys, "turn", _first="value")
     pairs = rows.filter(~first).join(firsts, on=[*keys, "turn"], maintain_order="left")
     groups = [*_MOMENT, "role", RATER, "measure", "fork_group", "against"]
-    found = [
-        (*key, *_difference(part["value"].to_list(), part["_first"].to_list()), part.height)
-        for key, part in pairs.group_by(groups, maintain_order=True)
-    ]
+    found = []
+    for key, part in pairs.group_by(groups, maintain_order=True):
+        values, firsts_there = part["value"].to_list(), part["_first"].to_list()
+        after, before = fmean(values), fmean(firsts_there)
+        found.append((*key, after, before, after - before, *paired(values, firsts_there), part.height))
     return pl.DataFrame(found, _EFFECTS, orient="row")
 
 
@@ -96,12 +96,6 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
     keys = [*GAME, RATER, "measure", "label", "kind"]
     found = [(*key, *_pooled(part)) for key, part in both.group_by(keys, maintain_order=True)]
     return pl.DataFrame(found, _LIES, orient="row").sort(keys)
-
-
-def _difference(ones: Sequence[float], others: Sequence[float]) -> tuple[Any, ...]:
-    """after, after_first, difference, lo, hi of a group and the first one."""
-    after, first = fmean(ones), fmean(others)
-    return after, first, after - first, *paired(ones, others)
 
 
 def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
@@ -185,7 +179,7 @@ def plot_fork_effects(table: pl.DataFrame) -> Figure:
         f"{MEASURES[measure]}: {seat}, step {step} of {game}"
         for measure, seat, step, game in table.select("measure", "fork_seat", "fork_step", "siblings").iter_rows()
     ]
-    groups = [_short(group) for group in table["fork_group"]]
+    groups = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in table["fork_group"]]
     return Dots("difference from the first group", groups, panels, reference=0)(table)
 
 
@@ -197,10 +191,6 @@ def plot_fork_lies(table: pl.DataFrame) -> Figure:
         for measure, rater in table.select("measure", RATER).iter_rows()
     ]
     return Dots("a lie less an honest statement", rows, panels, reference=0)(table)
-
-
-def _short(group: str) -> str:
-    return group if len(group) <= _LONGEST else f"{group[: _LONGEST - 1]}…"
 
 
 ANALYSES_OF_FORKS: tuple[Analysis, ...] = (

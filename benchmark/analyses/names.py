@@ -75,11 +75,6 @@ def name_differences(frames: Frames) -> pl.DataFrame:
     return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
-def _gendered(frames: Frames) -> pl.DataFrame:
-    """The names in games and conditions in which some have a stated gender, the others among them."""
-    return with_gender(spoke(frames)).filter((pl.col("gender") != UNSTATED).any().over(GAME))
-
-
 def gender_effect(frames: Frames) -> pl.DataFrame:
     """The win rate of sides of male names, minus that of female names in the same role, with the same models in all
     roles, in the same condition. Other names do not count.
@@ -185,7 +180,12 @@ ANALYSES_OF_NAMES: tuple[Analysis, ...] = (
     Analysis(
         "gender_wins",
         "Win rates by the gender of the name",
-        Means(_gendered, "won", (*GAME, "gender")),
+        Means(
+            # Games in which some names have a stated gender, with the others among them.
+            lambda frames: with_gender(spoke(frames)).filter((pl.col("gender") != UNSTATED).any().over(GAME)),
+            "won",
+            (*GAME, "gender"),
+        ),
         Dots(_SIDE_WON, "gender"),
         needs=(WINNERS,),
         otherwise="no name has a stated gender",

@@ -173,11 +173,6 @@ def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
 _HEADLINES = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester", "jester_exiled_first")
 
 
-def _shuffled(frames: Frames) -> pl.DataFrame:
-    games = jester_games(frames).filter(pl.col("seating") != "fixed")
-    return long(games.select("game_id", "family", *CELL, *_HEADLINES), _HEADLINES)
-
-
 def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
     """One panel per model, a row a faction: its rate in both regimes."""
     colours = {"triadic": COLOURS["orange"], "dyadic": COLOURS["blue"]}
@@ -235,7 +230,7 @@ ANALYSES_OF_OUTCOMES: tuple[Analysis, ...] = (
         "Games with roles shuffled over names",
         # A side without games is null. wolf_voted_jester: a werewolf voted for the jester on day 1.
         Differences(
-            _shuffled,
+            lambda frames: long(jester_games(frames).filter(pl.col("seating") != "fixed"), _HEADLINES),
             "value",
             ("condition", "model", "metric"),
             "learning",
@@ -304,10 +299,6 @@ def plot_wolf_losses(table: pl.DataFrame) -> Figure:
     return Bars("share", "share of games", "ending", shades)(rows.with_columns(share=pl.col("count") / pl.col("games")))
 
 
-def _jesters(frames: Frames) -> pl.DataFrame:
-    return each(frames.seats.filter(pl.col("role") == JESTER), "fate", _FATES)
-
-
 ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
     Analysis(
         "wolf_losses",
@@ -325,7 +316,7 @@ ANALYSES_OF_ENDINGS: tuple[Analysis, ...] = (
         "How the jester ended",
         # The fates of several jesters of one game are not independent.
         Shares(
-            _jesters,
+            lambda frames: each(frames.seats.filter(pl.col("role") == JESTER), "fate", _FATES),
             "value",
             (*CELL, "fate"),
             "jesters",

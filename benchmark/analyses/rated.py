@@ -201,10 +201,6 @@ _GAME = re.compile(
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
-def _orders(frames: Frames) -> pl.DataFrame:
-    return each(_tagged(frames), "order", ORDERS)
-
-
 def _categories(frames: Frames) -> pl.DataFrame:
     """A lesson may have several or none."""
     carries = {category: pl.col("categories").list.contains(category) for category in CATEGORIES}
@@ -334,20 +330,30 @@ def _content_words(text: str, names: set[str]) -> list[str]:
     return [word for word in words if len(word) > 1 and word not in stop and not _GAME.fullmatch(word)]
 
 
-def _names(table: pl.DataFrame) -> list[str]:
-    return cell_names(table.with_columns(game=pl.lit("")))
-
-
 def _dots(labels: Callable[[pl.DataFrame], list[str]]) -> Dots:
     """For each label, a dot per model with its interval."""
-    return Dots("share of the model's lessons", labels, "", _names, "model", limits=SHARE)
+    return Dots(
+        "share of the model's lessons",
+        labels,
+        "",
+        lambda table: cell_names(table.with_columns(game=pl.lit(""))),
+        "model",
+        limits=SHARE,
+    )
 
 
 ANALYSES_OF_LESSONS = (
     Analysis(
         "lesson_orders",
         "Lessons by theory-of-mind order",
-        Shares(_orders, "value", (*LEARNER, "order"), "lessons", "n", interval=Interval.UNITS),
+        Shares(
+            lambda frames: each(_tagged(frames), "order", ORDERS),
+            "value",
+            (*LEARNER, "order"),
+            "lessons",
+            "n",
+            interval=Interval.UNITS,
+        ),
         _dots(lambda table: [f"order {order}" for order in table["order"]]),
         needs=(LESSONS,),
         source="Figure 4a, section 5.6",

@@ -13,7 +13,6 @@ from liescope.games.core import Ask, AskKind, Assessment
 from liescope.games.mafia.beliefs import believe, investigate, kill, suspect, town, vote
 from liescope.games.mafia.rules import DETECTIVE, MAFIOSO, VILLAGER
 from liescope.games.script.grammar import JOINS, SECOND, SPREAD, Intent, Phrasebook
-from liescope.games.script.hearing import MessageContent
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
 from liescope.games.script.persona import SURE, Skills, Weights, chance, draw, favourite, pick, templates
 from liescope.games.script.player import Dealing, Mind, rated, suspected_kind
@@ -377,7 +376,9 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
     belief = believe(seen).get(said.actor, 0.0)
     known = seen.results.get(said.actor) == MAFIOSO or seen.evil
     if known:
-        odds = (_KNOWN if belief > 0 else -_KNOWN) - (1.5 if belief > 0 and _harmless(said.reading) else 0.0)
+        odds = (_KNOWN if belief > 0 else -_KNOWN) - (
+            1.5 if belief > 0 and not (said.reading.report or said.reading.role or said.reading.accused) else 0.0
+        )
     else:
         wronged = any(name == seen.me for name, _ in said.reading.accused)
         odds = _BASE + max(skills.v, 0.0) * belief + (0.8 if wronged else 0.0)
@@ -390,10 +391,6 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
         lambda flag: belief if known else max(skills.v, 0.0) * belief + 0.4 * flag - 0.2,
         random,
     )
-
-
-def _harmless(reading: MessageContent) -> bool:
-    return not (reading.report or reading.role or reading.accused)
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:

@@ -202,14 +202,10 @@ def _accusers(seen: Knowledge) -> list[str]:
     return list(dict.fromkeys(said.actor for said in named if said.actor != seen.me))
 
 
-def _place(ask: Ask, _: str) -> tuple[object, ...]:
-    return ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, ask.about
-
-
 answer = Mind(
     Follower(WEREWOLF),
     WORDS,
-    place=_place,
+    place=lambda ask, _: (ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, ask.about),
     leaning=lambda ask: (ask.game, ask.seat),
     intend=intend,
     vote=vote,

@@ -4,7 +4,6 @@ told to a model: each seat's rules, and all it has seen as one memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,11 +53,6 @@ def _facts(setup: Event, seat: str) -> dict[str, Any]:
     }
 
 
-def _tell(view: Sequence[Event], seat: str) -> Narration:
-    """Everything in one memory, in order."""
-    return Narration(tuple(line for event in view if (line := _line(event, seat)) is not None))
-
-
 def _line(event: Event, seat: str) -> str | None:
     match event.kind:
         case EventKind.NIGHT:
@@ -92,7 +86,7 @@ PROMPTS = PromptFamily(
     },
     frozenset({AskKind.NAME_ROLES}),
     _facts,
-    _tell,
+    lambda view, seat: Narration(tuple(line for event in view if (line := _line(event, seat)) is not None)),
     {
         "name": "Alice",
         "others": "Bob and Charlie",

@@ -48,7 +48,9 @@ def public_suspicion(public: PublicKnowledge) -> Mapping[str, float]:
             scores[said.actor] += share * ODD
         for name, weight in said.reading.accused:
             pair = said.actor, name
-            pointed[pair] = max(pointed.get(pair, 0.0), REPORTED if _reports(public, said.role) else weight * POINTED)
+            pointed[pair] = max(
+                pointed.get(pair, 0.0), REPORTED if said.role == SEER and public.counts.get(SEER) else weight * POINTED
+            )
         cleared |= dict.fromkeys((said.actor, name) for name in said.reading.cleared)
     for name, strength in credit.items():
         scores[name] -= CREDIT * strength
@@ -69,10 +71,6 @@ def public_suspicion(public: PublicKnowledge) -> Mapping[str, float]:
             for name in claimants:
                 scores[name] += 2 * POINTED
     return scores
-
-
-def _reports(public: PublicKnowledge, role: str) -> bool:
-    return role == SEER and public.counts.get(SEER, 0) > 0
 
 
 @lru_cache(maxsize=64)

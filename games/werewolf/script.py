@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from random import Random
 
-from liescope.games.core import Ask, AskKind, Assessment, Event, LessonKind
+from liescope.games.core import AskKind, Assessment, Event, LessonKind
 from liescope.games.script.grammar import JOINS, Phrasebook
 from liescope.games.script.hearing import MessageContent
 from liescope.games.script.knowledge import Follower, Heard, Knowledge
@@ -275,14 +275,10 @@ def _overtones(text: str, names: tuple[str, ...]) -> tuple[str, bool, tuple[str,
     return role, _ODD.search(lower) is not None, jesters
 
 
-def _place(ask: Ask, about: str) -> tuple[object, ...]:
-    return ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, about
-
-
 answer = Mind(
     Follower(WEREWOLF, _hear),
     WORDS,
-    place=_place,
+    place=lambda ask, about: (ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, about),
     leaning=lambda ask: (ask.game, ask.day, ask.seat),
     intend=intend,
     vote=vote,

@@ -83,11 +83,6 @@ _LISTS = {
 }
 
 
-def _narrate(view: Sequence[Event], seat: str) -> Narration:
-    """Lessons and the public log; then what the seat alone knows."""
-    return Narration((*_lessons(view), "", "# What has happened", *_public(view)), (*_private(view, seat), ""))
-
-
 def _lessons(view: Sequence[Event]) -> Iterator[str]:
     for event in view:
         if event.kind is not EventKind.LESSONS:
@@ -205,7 +200,9 @@ PROMPTS = PromptFamily(
     },
     frozenset({AskKind.NAME_ROLES, AskKind.TAG_LESSON}),
     _facts,
-    _narrate,
+    lambda view, seat: Narration(
+        (*_lessons(view), "", "# What has happened", *_public(view)), (*_private(view, seat), "")
+    ),
     {
         "names": "Alice, Bob and Charlie",
         "composition": "1 werewolf and 2 villagers",
