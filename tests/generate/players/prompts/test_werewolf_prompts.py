@@ -154,7 +154,7 @@ def test_all_seats_share_rules_and_log_in_the_prompts_about_one_statement(whole_
 
 
 def rules(**table: int) -> str:
-    spec = replace(WerewolfSpec(), **table)
+    spec = WerewolfSpec().replaced(**table)
     session = start(lambda: Werewolf(spec, 1, "g"))
     ask = session.asks[0]
     return prompts("werewolf").render(ask, session.game.view(ask.seat)).stem
