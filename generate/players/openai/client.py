@@ -11,6 +11,7 @@ import asyncio
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError, Timeout
@@ -102,6 +103,23 @@ class _BoundedHttp(DefaultAioHttpClient):
         headers = {name: self._hide(value) for name, value in response.headers.items() if _READ.fullmatch(name)}
         text = self._hide(storable(content.decode("utf-8", "replace")))
         return type(response)(response.status_code, headers=headers, content=text.encode(), request=request)
+
+    def _transport_for_url(self, url: Any) -> Any:
+        return _DiscreetTransport(super()._transport_for_url(url))
+
+
+class _DiscreetTransport:
+    """One of the SDK's transports, without what a server may leave in a session or in a log of the client above it."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+
+    async def handle_async_request(self, request: Any) -> Any:
+        response = await self._transport.handle_async_request(request)
+        response.extensions.pop("reason_phrase", None)  # it is logged
+        with suppress(AttributeError):
+            self._transport.client.cookie_jar.clear()  # aiohttp's own
+        return response
 
 
 async def _content(response: Any) -> bytes:

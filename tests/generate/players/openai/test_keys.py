@@ -126,6 +126,12 @@ def test_a_redirect_is_refused_and_neither_key_nor_prompt_follows(
     assert other.requests == []
 
 
+def test_a_server_cannot_leave_cookies(serve, stubs, desk, asked) -> None:
+    stub = serve(stubs.Answer(stubs.says('"Hi."').body, headers={"Set-Cookie": "seen=1; Path=/"}))
+    desk(f"m@{stub.url.replace('127.0.0.1', 'localhost')}").ask(*[asked[AskKind.SPEAK]] * 2)
+    assert [request.headers.get("cookie") for request in stub.requests] == [None, None]
+
+
 def test_a_password_file_for_other_uses_is_not_read(serve, stubs, desk, asked, monkeypatch, tmp_path) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password hush\n", encoding="utf-8")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))

@@ -42,6 +42,10 @@ ECHOES = {
     ),
     "escaped in an error": lambda s, key: s.Answer(f'{{"error": {{"message": "bad key {escaped(key)}"}}}}', 400),
     "escaped once more inside": lambda s, key: s.says(f'{{"deceptive": true, "reason": "{escaped(key)}"}}'),
+    "in headers": lambda s, key: s.Answer(s.says('"Hi."').body, headers={"X-Key": key, "Retry-After": key}),
+    "in a header of a limit": lambda s, key: s.fails(429, headers={"X-RateLimit-Limit-Requests": key}),
+    "in the status line": lambda s, key: s.Answer(raw=f"HTTP/1.1 500 {key}\r\nContent-Length: 0\r\n\r\n".encode()),
+    "instead of HTTP": lambda s, key: s.Answer(raw=f"{key} {key}\r\n\r\n".encode()),
     "as the model's name": lambda s, key: s.Answer(s.says('"Hi."').body | {"model": key, "id": key}),
 }
 
