@@ -65,7 +65,7 @@ class Client:
 
 
 class BrokenOff(OpenAIError):
-    """No usable response came; the message says why. The SDK lets its own errors pass as they are."""
+    """No usable response came; the message says why."""
 
 
 class _BoundedHttp(DefaultAioHttpClient):
@@ -93,8 +93,8 @@ class _BoundedHttp(DefaultAioHttpClient):
         )
         try:
             response = await super().send(sent, **options | {"stream": True})
-        except Exception as error:
-            raise BrokenOff(_why(error)) from error
+        except Exception as error:  # noqa: BLE001 - several libraries raise here, and some SDKs log what they raised
+            raise BrokenOff(_why(error)) from None
         try:
             content = await _content(response)
         finally:
@@ -131,8 +131,8 @@ async def _content(response: Any) -> bytes:
             if size > LARGEST:
                 break
             pieces.append(piece)
-    except Exception as error:
-        raise BrokenOff("the response broke off in the middle") from error
+    except Exception:  # noqa: BLE001 - as in `send`
+        raise BrokenOff("the response broke off in the middle") from None
     content = b"".join(pieces)
     if response.headers.get("content-encoding", "identity") != "identity" and size <= LARGEST:
         try:
@@ -164,6 +164,6 @@ async def _came(call: Awaitable[Any], seconds: float) -> Response | Trouble:
         response = error.response
     except TimeoutError:
         return Trouble(f"nothing came within {seconds:g} s", overloaded=True, heard=False)
-    except BrokenOff as error:
-        return Trouble(str(error), heard=False)
+    except OpenAIError as error:  # the first SDKs of 2.x wrap ours in their own
+        return Trouble(str(error.__cause__ or error), heard=False)
     return Response(response.status_code, dict(response.headers), response.text)
