@@ -25,6 +25,7 @@ from liescope.common.folders import replacing
 from liescope.common.reading import read_json
 from liescope.common.statistics import Floats
 from liescope.detectors.calibrate import Confidence
+from liescope.detectors.detector import LearnsInSteps
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.examples import GOLD, WORDS, Example, Labelled, summary, target_column
 from liescope.detectors.learned_from import LearnedStatements
@@ -241,7 +242,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sources=["imported"],
             models=sorted({example.speaker_model for example in data.examples} - {""}),
             seconds=self._learned.seconds,
-            chosen=detector.chosen,
+            chosen=detector.chosen if isinstance(detector, LearnsInSteps) else None,
         )
         file = ModelFile.of(detector, self.target, CorpusName(id=facts.hexdigest()[:16], name=OWN_NAME), training)
         scores = score_table([], np.empty(0), out.name, self.target)

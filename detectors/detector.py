@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
@@ -50,6 +51,19 @@ def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How a published detector is used. library: the package that opens it without Liescope, by the Hub's name for it;
+    plain_use: code that does so, with {repo} and {text}; needs: where only Liescope opens it, what it takes to use one,
+    as sentences of its card; built_on: the option that names the encoder or language model that it builds on.
+    """
+
+    library: str = "liescope"
+    plain_use: str = ""
+    needs: str = ""
+    built_on: str = ""
+
+
 class StepsChosen(Strict):
     """How long a detector learned, chosen on statements kept aside, which it then learned from with all others. steps:
     the number chosen; planned: the most there could be; statements, games, models: those kept aside.
@@ -83,9 +97,9 @@ class Detector(ABC):
         extra: Liescope's extra that installs them; None if the base install does
         reads_games: whether it judges a player beside the others at a table
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
-        library: the package that opens a published one without Liescope, by the Hub's name for it
-        plain_use: code that does so, with {repo} and {text}
-        needs: for a kind that only Liescope opens, what it takes to use one, as sentences of its card
+        publication: how a published one is used
+
+    A kind that asks a chat model is an `AsksChatModel`, one that chooses how long to learn a `LearnsInSteps`.
     """
 
     kind: ClassVar[str]
@@ -95,27 +109,17 @@ class Detector(ABC):
     extra: ClassVar[str | None] = None
     reads_games: ClassVar[bool] = False
     reads_reasoning: ClassVar[bool] = False
-    library: ClassVar[str] = "liescope"
-    plain_use: ClassVar[str] = ""
-    needs: ClassVar[str] = ""
+    publication: ClassVar[Publication] = Publication()
 
     text: TextConfig
     options: DetectorOptions
     notes: tuple[str, ...] = ()
     """What the user should know of the last `fit`, and of the scores since."""
-    chosen: StepsChosen | None = None
-    """How the last `fit` chose how long to learn, if it did."""
-    curves: Path | None = None
-    """The folder for curves of its training, for kinds that are asked to report them."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""
         self.text = text
         self.options = options
-
-    def base_model(self) -> str | None:
-        """The Hub id of the encoder that it builds on, if it has one."""
-        return None
 
     def published_beside(self, scratch: Path) -> Mapping[str, Path]:  # noqa: ARG002
         """Files that are published beside its own, so that its library opens the repository: path there to file.
@@ -129,17 +133,6 @@ class Detector(ABC):
 
     def prepare(self) -> None:  # noqa: B027
         """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
-
-    def keep_replies_in(self, folder: Path | None) -> None:  # noqa: B027
-        """The folder for replies of a chat model, for kinds that ask one; None: the one it has, or the user's. Raises
-        UsageError for None and a saved detector that was trained with a folder of its own.
-        """
-
-    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
-        """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
-        score others.
-        """
-        return 0
 
     @abstractmethod
     def fit(self, examples: Sequence[Example], y: Bools, groups: Groups, progress: Progress = silent, /) -> Self:
@@ -182,10 +175,7 @@ class Detector(ABC):
         """By example, what weighs most for or against its being deceptive, strongest first. Raises UsageError for a
         kind that gives no reasons.
         """
-        from liescope.detectors.detector_registry import DETECTORS, detector_class
-
-        *most_able, last = (kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain)
-        raise UsageError(f"{self.kind} gives no reasons for its scores; {', '.join(most_able)} and {last} do")
+        raise UsageError(f"{self.kind} gives no reasons for its scores")
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -199,11 +189,39 @@ class Detector(ABC):
         """
 
 
+class AsksChatModel(Detector):
+    """The base of kinds that ask a chat model."""
+
+    @abstractmethod
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
+        """At most how many requests, which may cost money, it takes to learn from some examples and to score others."""
+
+    @abstractmethod
+    def keep_replies_in(self, folder: Path | None) -> None:
+        """The folder for replies; None: the one it has, or the user's. Raises UsageError for None and a saved detector
+        that was trained with a folder of its own.
+        """
+
+
+def requests_of(detector: Detector, learn: Sequence[Example], score: Sequence[Example]) -> int:
+    """`AsksChatModel.requests`; 0 for other kinds."""
+    return detector.requests(learn, score) if isinstance(detector, AsksChatModel) else 0
+
+
+class LearnsInSteps(Detector):
+    """The base of kinds that choose how long to learn. chosen: how the last `fit` did, if it did; curves: the folder
+    for curves of its training.
+    """
+
+    chosen: StepsChosen | None = None
+    curves: Path | None = None
+
+
 _EDGE = 1e-6
 
 
 def log_odds(probability: float) -> float:
-    """Of a probability, moved in by a millionth."""
+    """The log-odds of a probability, moved in by a millionth."""
     inside = min(max(probability, _EDGE), 1 - _EDGE)
     return log(inside / (1 - inside))
 

@@ -48,6 +48,13 @@ def kind_lines() -> dict[str, str]:
     return {kind: first_sentence(detector_class(kind).__doc__ or "") for kind in DETECTORS}
 
 
+def check_gives_reasons(kind: str) -> None:
+    """Raises UsageError for a kind that gives no reasons for its scores."""
+    *most, last = able = [one for one in DETECTORS if detector_class(one).explain is not Detector.explain]
+    if kind not in able:
+        raise UsageError(f"{kind} gives no reasons for its scores; {', '.join(most)} and {last} do")
+
+
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_json
+from liescope.common.sentence_encoder import encoder_id
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import detector_class, load_parts
 from liescope.detectors.examples import Example
@@ -121,6 +122,7 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
     from liescope.data_cards.cards import render_model_card
 
     detector = _untrained(file)
+    use = detector.publication
     config = {**file.text.model_dump(), **file.options}
     read = textualize(Example("", "", "speaker", "", _SAID, ("Bob",), reasoning=_THOUGHT), file.text)
     place = repo or f"models/{name}"
@@ -145,12 +147,12 @@ def model_card(name: str, file: ModelFile, *, repo: str | None = None, reports: 
             "place": place,
             "said": _SAID,
             "thought": _THOUGHT,
-            "plain_use": detector.plain_use.format(**literals) if repo else "",
-            "needs": detector.needs,
+            "plain_use": use.plain_use.format(**literals) if repo else "",
+            "needs": use.needs,
             "extra": detector.extra or "",
-            "library": detector.library if repo else "liescope",
+            "library": use.library if repo else "liescope",
             "verbatim": detector.verbatim(),
-            "base_model": detector.base_model() or "",
+            "base_model": encoder_id(file.options[use.built_on]) or "" if use.built_on else "",
             "liescope": file.versions["liescope"],
             "results": [
                 *_results(file, file.corpus.name, file.figures),

@@ -21,8 +21,8 @@ from liescope.common.reading import Reading, check_folder, read_parquet, read_te
 from liescope.common.registry import check_installed
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.calibrate import ABSTAIN, COVERAGE, suspected
-from liescope.detectors.detector import ROLE, Detector, Progress, silent
-from liescope.detectors.detector_registry import DETECTORS, load_parts
+from liescope.detectors.detector import ROLE, Detector, Progress, requests_of, silent
+from liescope.detectors.detector_registry import DETECTORS, check_gives_reasons, load_parts
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.exchangeable import UNLIKE, CalibrationGames
 from liescope.detectors.learned_from import LearnedStatements
@@ -133,7 +133,7 @@ class LoadedDetector:
         to score; the others are read, since games may go on from one to the next.
         """
         if reasons:
-            self.detector.explain([])
+            check_gives_reasons(self.file.kind)
         self._left_out.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
         for number in count() if windows is None else range(windows.stop):
@@ -234,7 +234,7 @@ class LoadedDetector:
         moments, text = [GameMoment(game) for game in games], self.file.text
         asked = [one for moment in moments for one in examples_of(moment, text.context, ROLE, text.view).values()]
         unlike: dict[str, bool] = {}
-        if self.calibration and asked and not self.detector.requests((), asked):
+        if self.calibration and asked and not requests_of(self.detector, (), asked):
             others = self.others(asked, self.probabilities(asked)).tolist()
             unlike = {game.game_id: False for game in games}
             unlike |= {one.game_id: odd for one, odd in zip(asked, others, strict=True)}
@@ -279,7 +279,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
         check_installed(file.versions, f"the model {folder}")
     with Reading(folder, TRAIN_AGAIN):
         detector = load_parts(file.kind, folder, file.text, file.options)
-        asks = detector.requests((), [_PROBE]) > 0
+        asks = requests_of(detector, (), [_PROBE]) > 0
         probe = None if asks else detector.predict_proba([_PROBE])
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")

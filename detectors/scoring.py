@@ -21,6 +21,7 @@ from liescope.common.parts import Part
 from liescope.common.report.files import csv_text
 from liescope.common.settings import takes
 from liescope.common.text import plain
+from liescope.detectors.detector import AsksChatModel
 from liescope.detectors.detector_settings import ScoreFileSettings, ScoreSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import WINDOW, LoadedDetector, load
@@ -227,7 +228,8 @@ def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathL
     a detector that was trained with a folder of its own, and what `load` raises.
     """
     found = model if isinstance(model, LoadedDetector) else load(model)
-    found.detector.keep_replies_in(None if cache is None else Path(cache))
+    if isinstance(found.detector, AsksChatModel):
+        found.detector.keep_replies_in(None if cache is None else Path(cache))
     return found
 
 

@@ -30,7 +30,7 @@ from liescope.detectors.calibrate import (
     fit_players,
     limits,
 )
-from liescope.detectors.detector import ROLE, Detector, Progress, silent
+from liescope.detectors.detector import ROLE, Detector, LearnsInSteps, Progress, requests_of, silent
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.examples import Example, Labelled, check_trainable, summary, target_column, usual_target
@@ -90,7 +90,8 @@ class Recipe:
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
         detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
-        detector.curves = self.curves
+        if isinstance(detector, LearnsInSteps):
+            detector.curves = self.curves
         return detector
 
 
@@ -251,7 +252,7 @@ def _train_on(
         models=sorted(material.learned["speaker_model"].unique()),
         names=material.common_names(),
         seconds=round(time.perf_counter() - began, 1),
-        chosen=detector.chosen,
+        chosen=detector.chosen if isinstance(detector, LearnsInSteps) else None,
     )
     file = ModelFile.of(detector, recipe.target, material.corpus, training)
     file = file.model_copy(update={"thresholds": _thresholds(scores, statements), "confidence": confidence})
@@ -331,7 +332,7 @@ def _calibration_games(
     would cost requests. score: (labelled statements,), calibrated.
     """
     rest = material.others.unlabelled
-    if rest and detector.requests((), rest):
+    if rest and requests_of(detector, (), rest):
         return None
     if rest:
         score = np.append(score, confidence.of_scores(detector.predict_proba(rest, progress)[:, 1]))
@@ -340,9 +341,9 @@ def _calibration_games(
 
 def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:
     """Tell the user on standard error what will be asked, before anything is, if progress is shown."""
-    asked = detector.requests(data.examples, others.examples)
+    asked = requests_of(detector, data.examples, others.examples)
     if folds:
-        asked += folds * detector.requests(data.examples, ()) + detector.requests((), data.examples)
+        asked += folds * requests_of(detector, data.examples, ()) + requests_of(detector, (), data.examples)
     if asked and progress is not silent:
         sys.stderr.write(
             f"up to {asked:,} requests to a chat model, fewer where replies are kept already, and up to {ATTEMPTS - 1} "

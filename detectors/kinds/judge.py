@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
 from liescope.common.statistics import Bools, Floats, expit, log_expit, logit
-from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
+from liescope.detectors.detector import ROLE, AsksChatModel, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import REASONING, WORDS, Example, moment_of, roles_by_game
 from liescope.detectors.judge.prompt import JudgePrompt, Question, read_prompt
 from liescope.detectors.logistic import TRAIN_AGAIN
@@ -93,7 +93,7 @@ class JudgeOptions(DetectorOptions):
         return Limits.of({"max_cost": self.max_cost, "price": self.price or (), "cache": self.cache or None})
 
 
-class JudgeDetector(Detector):
+class JudgeDetector(AsksChatModel):
     """A chat model, its prompt and a calibration. For an answer that cannot be used stands the share of training, and a
     note says so; never is it taken for honest.
     """
@@ -103,9 +103,9 @@ class JudgeDetector(Detector):
     reads_reasoning = True
     folds = 0
     packages = ("scipy",)
-    needs = (
-        "It asks the chat model named under `model` below: its server, and a key if that wants one, have to be at "
-        "hand, and statements cost requests."
+    publication = Publication(
+        needs="It asks the chat model named under `model` below: its server, and a key if that wants one, have to be "
+        "at hand, and statements cost requests."
     )
 
     options: JudgeOptions

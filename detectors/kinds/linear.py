@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats
-from liescope.detectors.detector import DetectorOptions
+from liescope.detectors.detector import DetectorOptions, Publication
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     GameOptions,
@@ -58,8 +58,8 @@ class LinearDetector(LinearAtTable):
     kind = "linear"
     options_type = LinearOptions
     packages = ("scipy",)
-    needs = (
-        "It reads a whole game: who said what in which order, the claims found in it, and the votes. A statement "
+    publication = Publication(
+        needs="It reads a whole game: who said what in which order, the claims found in it, and the votes. A statement "
         "without its game is read as a game of one statement."
     )
 

@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter
 from liescope.common.errors import UsageError
 from liescope.common.reading import Strict, read_json
 from liescope.common.statistics import Bools, Floats, expit, logit
-from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
+from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example, roles_by_game
 from liescope.detectors.logistic import TRAIN_AGAIN
 from liescope.detectors.textualize import TextConfig
@@ -234,7 +234,9 @@ class ObserversDetector(Detector):
     kind = "observers"
     options_type = ObserversOptions
     packages = ("scipy",)
-    needs = "It reads no words but who voted for whom and who left the game when, so it takes whole games."
+    publication = Publication(
+        needs="It reads no words but who voted for whom and who left the game when, so it takes whole games."
+    )
 
     options: ObserversOptions
     _habits: Habits

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.sentence_encoder import LOCAL, PART, encoder_id, kept_name, saved_name
+from liescope.common.sentence_encoder import LOCAL, PART, kept_name, saved_name
 from liescope.common.statistics import Bools, Floats, expit
-from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
@@ -148,9 +148,10 @@ class ProbeDetector(Detector):
     folds = 3
     packages = ("scikit-learn", "torch", "transformers", "safetensors", "accelerate")
     extra = "train"
-    needs = (
-        "It reads the hidden states of the language model named under `model` below, which is downloaded and run "
-        "unless its weights are among the files (`local`)."
+    publication = Publication(
+        needs="It reads the hidden states of the language model named under `model` below, which is downloaded and run "
+        "unless its weights are among the files (`local`).",
+        built_on="model",
     )
 
     options: ProbeOptions
@@ -185,9 +186,6 @@ class ProbeDetector(Detector):
         write_numbers(folder / _PROBE_FILE, _probe(model, self.options))
         if self.options.model == LOCAL:
             model.copy_to(folder / PART)
-
-    def base_model(self) -> str | None:
-        return encoder_id(self.options.model) if self.options.model else None
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:

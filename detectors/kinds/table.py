@@ -22,7 +22,7 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
-from liescope.detectors.detector import DetectorOptions
+from liescope.detectors.detector import DetectorOptions, Publication
 from liescope.detectors.kinds.whole_game import AnsweredQuestions, GameOptions, LinearAtTable, WhoDeceives, solve
 from liescope.detectors.textualize import TextConfig, clean, replace_names
 from liescope.detectors.view.candidate import Candidate, Reason, strongest, turns_read
@@ -344,10 +344,10 @@ class TableDetector(LinearAtTable):
     kind = "table"
     options_type = TableOptions
     packages = ("scipy",)
-    needs = (
-        "It reads a whole game: who spoke how much, who named, accused and supported whom, and the votes, each beside "
-        "the others at the table. It knows English words for hedges, reasons, suspicion and the like, and no others. A "
-        "statement without its game, or a conversation with one speaker, tells it nothing."
+    publication = Publication(
+        needs="It reads a whole game: who spoke how much, who named, accused and supported whom, and the votes, each "
+        "beside the others at the table. It knows English words for hedges, reasons, suspicion and the like, and no "
+        "others. A statement without its game, or a conversation with one speaker, tells it nothing."
     )
 
     options: TableOptions

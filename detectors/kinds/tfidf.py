@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.statistics import Bools, Floats, expit
-from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, silent
+from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.logistic import (
     TRAIN_AGAIN,
@@ -76,13 +76,15 @@ class TfidfDetector(Detector):
     options_type = TfidfOptions
     reads_reasoning = True
     packages = ("scipy",)
-    library = "sklearn"
-    plain_use = """import skops.io
+    publication = Publication(
+        library="sklearn",
+        plain_use="""import skops.io
 from huggingface_hub import hf_hub_download
 
 pipeline = skops.io.load(hf_hub_download({repo}, "pipeline.skops"), trusted=[])
 print(pipeline.predict_proba([{text}])[:, 1])
-"""
+""",
+    )
 
     options: TfidfOptions
     _fields: dict[str, Features]

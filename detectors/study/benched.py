@@ -11,7 +11,7 @@ import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.model_names import is_named, one_name
-from liescope.detectors.detector import Progress
+from liescope.detectors.detector import Progress, requests_of
 from liescope.detectors.detector_registry import detector_class
 from liescope.detectors.examples import WORDS as SAID
 from liescope.detectors.examples import (
@@ -70,7 +70,7 @@ class Benching:
         last = set(self.control.group_by("game_id").agg(pl.col("statement_id").last())["statement_id"])
         made = make_examples(self.control, model.file.text.context, target)
         plain = [one for one in made if one.statement_id in last and one.can_be_read(model.file.text.view)]
-        if not plain or model.detector.requests((), plain[:1]):
+        if not plain or requests_of(model.detector, (), plain[:1]):
             return {}
         return choose_thresholds(np.zeros(len(plain), dtype=bool), model.probabilities(plain))
 
@@ -178,7 +178,7 @@ def _learned_here(study: Study, how: Benching, schemes: Mapping[str, Scheme]) ->
     for name, recipe in how.recipes(study.target).items():
         made = make_examples(study.statements, recipe.text.context, study.target, games)
         examples = [one for one in made if one.can_be_read(recipe.text.view)]
-        if not examples or recipe.untrained().requests(examples[:1], examples[:1]):
+        if not examples or requests_of(recipe.untrained(), examples[:1], examples[:1]):
             what = "asks a chat model" if examples else "can read nothing"
             study.notes.append(f"{name} {what}, and does not learn here")
             continue

@@ -12,7 +12,7 @@ import polars as pl
 
 from liescope.common.report.files import check_report_folder
 from liescope.common.settings import takes
-from liescope.detectors.detector import Progress
+from liescope.detectors.detector import AsksChatModel, Progress
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import WORDS, count_lost, read_statements
 from liescope.detectors.own_rows import corpus_of, source_name
@@ -89,7 +89,7 @@ def evaluate(
     with shown(progress) as show:
         loaded, replaced = load_all(models), ""
         for model in loaded.values():
-            if limits.cache is not None:
+            if limits.cache is not None and isinstance(model.detector, AsksChatModel):
                 model.detector.keep_replies_in(limits.cache)
         if out is not None and not own.overwrite:
             replaced = check_replaceable(Path(out), name, loaded, bool(own.judge))

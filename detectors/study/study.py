@@ -19,7 +19,7 @@ from liescope.common.errors import UsageError
 from liescope.common.model_names import spellings
 from liescope.common.statistics import Bools, Floats
 from liescope.common.text import Units
-from liescope.detectors.detector import ROLE, Detector, Progress
+from liescope.detectors.detector import ROLE, Detector, Progress, requests_of
 from liescope.detectors.detector_registry import detector_class, make
 from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.examples import (
@@ -213,7 +213,7 @@ def scores_of(
 
 def quick(model: LoadedDetector) -> bool:
     """Whether a detector of the kind learns in a moment: it is cross-validated in as many folds, and asks nobody."""
-    return detector_class(model.file.kind).folds >= FOLDS and not model.detector.requests((), ())
+    return detector_class(model.file.kind).folds >= FOLDS and not requests_of(model.detector, (), ())
 
 
 def refitted(

@@ -53,8 +53,10 @@ def test_a_class_declares_its_name_options_folds_and_packages(kind: str) -> None
     assert found.folds == 0 or found.folds >= 2
     assert all(version(package) for package in found.packages)
     if kind != OWN:  # ours say how a published one is opened without Liescope, or what it takes with it
-        assert bool(found.plain_use) != bool(found.needs)
-        assert (found.library == "liescope") == bool(found.needs)
+        use = found.publication
+        assert bool(use.plain_use) != bool(use.needs)
+        assert (use.library == "liescope") == bool(use.needs)
+        assert not use.built_on or use.built_on in found.options_type.model_fields
 
 
 def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_its_own() -> None:
