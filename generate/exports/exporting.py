@@ -169,7 +169,10 @@ def export(
                 (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
                 (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
                 keys = set() if games.journal is None else key_variables(games.journal.plan)
-                _check(partial, secrets_of(os.environ, keys))
+                secrets = secrets_of(os.environ, keys)
+                for path in sorted(partial.iterdir()):
+                    for text in texts_of(path):
+                        check_text(path.name, text, secrets, _ADVICE, "exported")
         except OSError as error:
             why = error.strerror or error
             raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -182,13 +185,6 @@ def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) ->
         tally.games += 1
         tally.models.update(seat.model for seat in game.row.seats)
         watch(tally.games)
-
-
-def _check(folder: Path, secrets: Mapping[str, str]) -> None:
-    """Raises UsageError if a file of an export holds something like a secret."""
-    for path in sorted(folder.iterdir()):
-        for text in texts_of(path):
-            check_text(path.name, text, secrets, _ADVICE, "exported")
 
 
 def _nothing(kind: type[Exporter], tally: Tally) -> str:

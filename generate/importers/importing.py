@@ -203,7 +203,12 @@ class Import:
         kind = IMPORTERS[format]
         given = {name: Path(value) if isinstance(value, os.PathLike) else value for name, value in options.items()}
         self.importer = kind(kind.Options.of(given, format))
-        self._sources = [Path(one) if isinstance(one, str | os.PathLike) else _rows(one) for one in sources]
+        self._sources = [
+            Path(one)
+            if isinstance(one, str | os.PathLike)
+            else [{str(name): cell for name, cell in row.items()} for row in one]
+            for one in sources
+        ]
         self.names = [one if isinstance(one, Path) else Path(IN_MEMORY) for one in self._sources]
         if not isinstance(self.importer, TableImporter) and not all(isinstance(one, Path) for one in self._sources):
             raise UsageError(f"{format} reads files; rows in memory are read as text, chat or jsonl")
@@ -268,10 +273,6 @@ class Import:
 
 
 _Table = list[dict[str, Any]]
-
-
-def _rows(given: Iterable[Mapping[str, Any]]) -> _Table:
-    return [{str(name): value for name, value in row.items()} for row in given]
 
 
 def read_games(format: str, *sources: Data, **options: Any) -> Iterator[GameRecord | Rejected]:

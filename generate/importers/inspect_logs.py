@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,7 +31,8 @@ class InspectImporter(ChatImporter):
         folder = source if dataset is None or source.is_dir() else download(dataset[0], _LOGS)
         folder.stat()
         number = 0
-        for log in _logs(folder):
+        logs = sorted(path for kind in _LOGS for path in folder.rglob(kind)) if folder.is_dir() else [folder]
+        for log in logs:
             try:
                 with Reading(log.name, "it is no log of inspect_ai, or damaged"):
                     told = read_eval_log(regular(log), header_only=True)
@@ -45,13 +45,6 @@ class InspectImporter(ChatImporter):
                         yield number, _row(told, sample)
             except BadData as error:
                 yield number + 1, Rejected(log.name, number + 1, "", str(error))
-
-
-def _logs(source: Path) -> Iterator[Path]:
-    if not source.is_dir():
-        yield source
-        return
-    yield from sorted(path for kind in _LOGS for path in source.rglob(kind))
 
 
 def _row(told: Any, sample: Any) -> dict[str, Any]:

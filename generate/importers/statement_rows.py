@@ -216,14 +216,11 @@ ALSO = {
 
 def table() -> str:
     """The columns as a Markdown table."""
-    return "\n".join(["| column | holds |", "|---|---|", *_lines()]) + "\n"
-
-
-def _lines() -> Iterator[str]:
-    also = {ours: theirs for theirs, ours in ALSO.items()}
+    lines, also = ["| column | holds |", "|---|---|"], {ours: theirs for theirs, ours in ALSO.items()}
     for name, field in Row.model_fields.items():
         needed = ", **required**" if name in REQUIRED else f" (also `{also[name]}`)" if name in also else ""
-        yield f"| `{name}`{needed} | {field.description} |"
+        lines.append(f"| `{name}`{needed} | {field.description} |")
+    return "\n".join(lines) + "\n"
 
 
 REQUIRED = ("game_id", "speaker", "text")
@@ -309,8 +306,12 @@ class _RowWriter(GameWriter):
                 self.notes["a text is empty: a silence"] += 1
             else:
                 self._opinions(row, said)
-            if row.votes and (after is None or after.votes != row.votes):
-                self._votes(row.votes)
+            self.phase = Phase.VOTING
+            for vote in row.votes if after is None or after.votes != row.votes else ():
+                if vote.target is None:
+                    self.notes["a vote names nobody and is left out"] += 1
+                else:
+                    self.log(EventKind.VOTE, vote.voter, vote.target)
 
     def _opinions(self, row: Row, said: int) -> None:
         """The speaker's report and the others' ratings, as far as the row has them."""
@@ -323,14 +324,6 @@ class _RowWriter(GameWriter):
             view = _assessment(one.flag, one.type, one.confidence, one.suspicion, one.reason)
             about = {"about": said, "data": {"assessment": view}}
             self.log(EventKind.RATING, one.observer, row.speaker, (one.observer,), **about)
-
-    def _votes(self, votes: Sequence[VoteColumns]) -> None:
-        self.phase = Phase.VOTING
-        for vote in votes:
-            if vote.target is None:
-                self.notes["a vote names nobody and is left out"] += 1
-            else:
-                self.log(EventKind.VOTE, vote.voter, vote.target)
 
     def _phase(self, row: Row) -> Phase:
         word = row.phase.casefold()

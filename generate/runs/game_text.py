@@ -116,7 +116,8 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
             continue
         if _place(event) != place:
             place = _place(event)
-            yield _text(_heading(event), _HEAD)
+            in_round = f", round {event.round}" if event.round else ""
+            yield _text(f"\nDay {event.day}, {event.phase.value}{in_round}", _HEAD)
         yield line
         if event.kind is EventKind.STATEMENT:
             for words, style in claim_lines(claims[key], game.events):
@@ -132,11 +133,6 @@ Place = tuple[int, str, int]
 
 def _place(event: Event) -> Place:
     return event.day, event.phase.value, event.round
-
-
-def _heading(event: Event) -> str:
-    part = f", round {event.round}" if event.round else ""
-    return f"\nDay {event.day}, {event.phase.value}{part}"
 
 
 def _bids(bids: Sequence[Event]) -> Text | None:
@@ -157,7 +153,8 @@ def event_line(event: Event, said: Text | None = None) -> Text | None:
     words, style = found
     line = _text(f"  {words}", style)
     if event.kind is EventKind.STATEMENT:
-        line.append_text(_paragraphs(said or _text(event.text)))
+        paragraphs = [one for one in (said or _text(event.text)).split("\n") if one.plain.strip()]
+        line.append_text(Text("\n    ").join(paragraphs))  # indented as a wrapped line is
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if event.data.get("drawn"):
@@ -176,6 +173,8 @@ def event_words(event: Event) -> tuple[str, str] | None:
     only who says it, to whom.
     """
     who, whom, rater = event.actor or "", event.target or "", f"rater {event.data.get('judge', '')}"
+    others, role = ", ".join(name for name in event.audience or () if name != who), event.data.get("role")
+    heard_by = "" if event.audience is None else f" (to {others or 'nobody'})"
     namer = f"{rater}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
     lines = {
         EventKind.KILLER: (f"{who} makes the kill decision", _SECRET),
@@ -183,11 +182,11 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.PROPOSAL: (f"{who} proposes to kill {whom}", _SECRET),
         EventKind.KILL: (f"{who} kills {whom}" if who else f"{whom} is attacked", _SECRET),
         EventKind.PROTECTION: (f"{who} protects {whom}", _SECRET),
-        EventKind.INVESTIGATION: (f"{who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
+        EventKind.INVESTIGATION: (f"{who} investigates {whom}: {role or '?'}", _SECRET),
         EventKind.DISCOVERY: (f"{who} and {whom} know each other's role", _SECRET),
-        EventKind.DEATH: (f"{whom} is found dead{_revealed(event)}", ""),
+        EventKind.DEATH: (f"{whom} is found dead{f': a {role}' if role else ''}", ""),
         EventKind.QUIET: ("Nobody died", ""),
-        EventKind.STATEMENT: (f"{who}{_heard_by(event, who)}: ", ""),
+        EventKind.STATEMENT: (f"{who}{heard_by}: ", ""),
         EventKind.SILENCE: (f"{who} remains silent", ""),
         EventKind.VOTE: (f"{who} votes for {whom}", ""),
         EventKind.ARREST: (f"{whom} is arrested", ""),
@@ -200,22 +199,6 @@ def event_words(event: Event) -> tuple[str, str] | None:
         EventKind.LESSON_TAGS: (f"{rater} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     return lines.get(event.kind)
-
-
-def _heard_by(event: Event, who: str) -> str:
-    """Whom a private statement was said to; "" for everyone."""
-    others = ", ".join(name for name in event.audience or () if name != who)
-    return "" if event.audience is None else f" (to {others or 'nobody'})"
-
-
-def _paragraphs(words: Text) -> Text:
-    """Words of several lines with all but the first indented, as they are where a line is wrapped."""
-    return Text("\n    ").join(line for line in words.split("\n") if line.plain.strip())
-
-
-def _revealed(event: Event) -> str:
-    role = event.data.get("role")
-    return f": a {role}" if role else ""
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:

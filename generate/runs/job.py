@@ -125,7 +125,7 @@ class Scheduler:
         for hosts, waiting in self._aside.items():
             if waiting and all(map(self._room, hosts)):
                 return self._begin(waiting.popleft(), hosts)
-        while self._left and self._look_further():
+        while self._left and sum(map(len, self._aside.values())) < MOST_ASIDE and any(map(self._room, self._known)):
             chain = next(self._chains, None)
             if chain is None:
                 self._left = False
@@ -147,10 +147,6 @@ class Scheduler:
         self._under_way.update(hosts)
         self._starting.update(hosts)
         return chain, hosts
-
-    def _look_further(self) -> bool:
-        """Whether there may be a chain that could begin, and place to keep those that cannot."""
-        return sum(map(len, self._aside.values())) < MOST_ASIDE and any(map(self._room, self._known))
 
     def _room(self, host: str) -> bool:
         """Whether a game that needs the host may begin. A host that is down gets one game, which finds out when it is

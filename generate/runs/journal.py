@@ -228,7 +228,9 @@ class Journal(JournalReader):
         if self._broken is None and any(self._rows.values()):
             try:
                 with guard(self.path), self._base:
-                    self._write()
+                    self._base.executemany(INSERT_REQUEST, self._requests.rows)
+                    for table, rows in self._rows.items():
+                        self._base.executemany(insertion(table), map(signed, rows))
             except UsageError as error:
                 self._broken = error
             for waiting in self._rows.values():
@@ -236,11 +238,6 @@ class Journal(JournalReader):
             self._requests.rows.clear()
         if self._broken is not None:
             raise self._broken
-
-    def _write(self) -> None:
-        self._base.executemany(INSERT_REQUEST, self._requests.rows)
-        for table, rows in self._rows.items():
-            self._base.executemany(insertion(table), map(signed, rows))
 
     def _place(self, table: str, column: str) -> int:
         """The place of a new row: after the last one of the table."""

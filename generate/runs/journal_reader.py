@@ -39,7 +39,11 @@ def read_record(text: str, where: str) -> GameRecord:
     Raises BadData if it is not a game: wrong types, names without a seat, events out of place, missing facts.
     """
     try:
-        game = record_from_json(_whole(_read(text), text))
+        data = _DECODER.decode(text)
+        if "\\ud" in text or "\\uD" in text:  # lone surrogates, which no table can hold, become U+FFFD
+            whole = json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            data = json.loads(whole.decode("utf-8", "replace"))
+        game = record_from_json(data)
         check_record(game)
     except _FAULTS as error:
         raise BadData(f"{where} is not a game of this format: {_short(error)}") from None
@@ -52,24 +56,13 @@ def read_kept_reply(text: str, raw: str, where: str) -> Reply:
     Raises BadData if it is not a reply.
     """
     try:
-        reply = reply_from_json(_read(text), raw)
+        reply = reply_from_json(_DECODER.decode(text), raw)
         check_reply(reply)
         if reply.assessment is not None and reply.assessment.type not in _TYPES:
             raise NotARecord(f"there is no deception type {reply.assessment.type!r}")
     except _FAULTS as error:
         raise BadData(f"{where} is not a reply of this format: {_short(error)}") from None
     return reply
-
-
-def _read(text: str) -> Any:
-    return _DECODER.decode(text)
-
-
-def _whole(data: Any, text: str) -> Any:
-    """The data with lone surrogates replaced by U+FFFD, because no table can hold them."""
-    if "\\ud" not in text and "\\uD" not in text:
-        return data
-    return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
 
 def _no_number(word: str) -> NoReturn:

@@ -24,7 +24,7 @@ from rich.text import Text
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.reading import read_bytes
 from liescope.common.text import plain, unit_of
-from liescope.games.core import Event, EventKind, Phase
+from liescope.games.core import EventKind, Phase
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.player_protocol import Activity, EndpointFacts
 from liescope.generate.runs.journal import Journal
@@ -137,17 +137,14 @@ def _replaced(game: GameRecord, rated: bool) -> Counter[str]:
     """The number of unusable replies by model: from the players, or, of a rated game, from whoever was asked then. An
     explained vote is one reply, though it becomes a vote and a silence.
     """
-    models = {seat.name: seat.model for seat in game.seats}
-    replies = {
-        (event.actor, event.day, event.phase, event.round, event.about, _as_vote(event)): event.data.get("judge")
-        for event in game.events
-        if event.fallback and event.actor and ("judge" in event.data) == rated
-    }
+    models, replies = {seat.name: seat.model for seat in game.seats}, {}
+    for event in game.events:
+        if event.fallback and event.actor and ("judge" in event.data) == rated:
+            silent_vote = event.phase is Phase.VOTING and event.kind is EventKind.SILENCE
+            kind = EventKind.VOTE if silent_vote else event.kind
+            at = event.actor, event.day, event.phase, event.round, event.about, kind
+            replies[at] = event.data.get("judge")
     return Counter(rater or models[actor] for (actor, *_), rater in replies.items())
-
-
-def _as_vote(event: Event) -> EventKind:
-    return EventKind.VOTE if event.phase is Phase.VOTING and event.kind is EventKind.SILENCE else event.kind
 
 
 def read_state(folder: Path) -> RunProgress | None:

@@ -302,7 +302,9 @@ class _Run:
                 self._answer(seats[asks[place].seat], asks[place], session.game.view(asks[place].seat), place)
                 for place in missing
             )
-            if len(missing) == 1 or all(_at_once(seats[asks[place].seat]) for place in missing):
+            asked = [seats[asks[place].seat] for place in missing]
+            # A script never waits, so that nothing is won by asking it beside others.
+            if len(missing) == 1 or all(p.source is Source.SCRIPTED and not isinstance(p, Paced) for p in asked):
                 fresh: Sequence[Reply] = [await one for one in waiting]
             else:
                 fresh = _all_or_first_error(await asyncio.gather(*waiting, return_exceptions=True))
@@ -361,11 +363,6 @@ async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
     except Exception as error:
         words = hide_secrets(" ".join(str(error).split()), secrets_of(os.environ))
         raise PlayerFailed(f"it raised {type(error).__name__}: {words[:200]}") from error
-
-
-def _at_once(player: Player) -> bool:
-    """Whether a player never waits for anything, so that nothing is won by asking it beside others."""
-    return player.source is Source.SCRIPTED and not isinstance(player, Paced)
 
 
 def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]:

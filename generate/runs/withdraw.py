@@ -119,7 +119,8 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
             )
         plan, records = journal.plan, list(journal.records())
         concerned = [game for game in records if _seats(game, pseudonym)]
-        dropped = _under_way(journal, pseudonym)
+        under_way = ((game, {call["model"] for call in journal.calls(game)}) for game in sorted(journal.begun()))
+        dropped = [game for game, models in under_way if pseudonym in models]
         if not (concerned or dropped or f"human:{pseudonym}" in plan.get("players", ())):
             people = {name for game in records for seat in game.seats if (name := person_of(seat.model, seat.source))}
             if not people:
@@ -140,12 +141,6 @@ def _seats(game: GameRecord, person: str) -> tuple[str, ...]:
     """The seats that a person held."""
     named = ((seat.name, person_of(seat.model, seat.source)) for seat in game.seats)
     return tuple(seat for seat, name in named if name == person)
-
-
-def _under_way(journal: Journal, person: str) -> tuple[str, ...]:
-    """The games with replies of a person that have not ended."""
-    begun = sorted(journal.begun())
-    return tuple(game for game in begun if any(call["model"] == person for call in journal.calls(game)))
 
 
 def _next_name(plan: Mapping[str, Any], records: Iterable[GameRecord]) -> str:
