@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
+from urllib.request import getproxies
 
 from openai import DEFAULT_CONNECTION_LIMITS, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError, Timeout
 
@@ -42,7 +43,7 @@ class Client:
                 base_url=base_url,
                 max_retries=0,
                 timeout=Timeout(None, connect=_CONNECTS),
-                http_client=_BoundedHttp(host_of(base_url), secret, hide, connections),
+                http_client=_BoundedHttp(base_url, secret, hide, connections),
             )
         except Exception as error:
             raise UsageError(
@@ -71,10 +72,12 @@ class BrokenOff(OpenAIError):
 class _BoundedHttp(DefaultAioHttpClient):
     """Sends few of the SDK's headers, follows no redirect, keeps no cookie, and reads a response up to a size."""
 
-    def __init__(self, host: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
+    def __init__(self, base_url: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
         limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=connections, max_keepalive_connections=connections)
-        super().__init__(limits=limits, follow_redirects=False)
-        self._passed = _OF_THE_SDK | _TO_OPENAI if host == OPENAI_HOST else _OF_THE_SDK
+        secured = base_url.startswith("https://") or bool(getproxies())
+        # Elsewhere nobody shows a certificate, and reading those to compare it with takes 25 ms.
+        super().__init__(limits=limits, follow_redirects=False, verify=secured)
+        self._passed = _OF_THE_SDK | _TO_OPENAI if host_of(base_url) == OPENAI_HOST else _OF_THE_SDK
         self._own = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", "User-Agent": "liescope"}
         if secret:
             self._own["Authorization"] = f"Bearer {secret}"

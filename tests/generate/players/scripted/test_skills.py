@@ -46,22 +46,22 @@ def rates(win_rate: WinRate) -> dict[tuple[float, float], float]:
     """How often the mafia wins at v = 1, by m and d."""
     skills = [(-1.5, 0), (-0.75, 0), (0, 0), (0.75, 0), (1.5, 0), (0, -1.5), (0, -0.75), (0, 0.75), (0, 1.5)]
     return {
-        (m, d): win_rate(160, mafioso=f"steady?m={m}", detective=f"steady?d={d}", villager="steady?v=1")
+        (m, d): win_rate(110, mafioso=f"steady?m={m}", detective=f"steady?d={d}", villager="steady?v=1")
         for m, d in skills
     }
 
 
 def test_a_better_detector_follows_whoever_speaks_better(win_rate: WinRate) -> None:
     pair = {"mafioso": "steady?m=-1", "detective": "steady?d=1"}
-    assert win_rate(160, villager="steady?v=0.3", **pair) - 0.08 > win_rate(160, villager="steady?v=2", **pair)
+    assert win_rate(110, villager="steady?v=0.3", **pair) - 0.08 > win_rate(110, villager="steady?v=2", **pair)
     pair = {"mafioso": "steady?m=1", "detective": "steady?d=-1"}
-    assert win_rate(160, villager="steady?v=0.3", **pair) + 0.08 < win_rate(160, villager="steady?v=2", **pair)
+    assert win_rate(110, villager="steady?v=0.3", **pair) + 0.08 < win_rate(110, villager="steady?v=2", **pair)
 
 
-@pytest.mark.parametrize("skill", [-2.0, 0.0, 2.0])
+@pytest.mark.parametrize("skill", [-2.0, 2.0])
 def test_a_villager_that_detects_nothing_leaves_the_game_to_chance(win_rate: WinRate, skill: float) -> None:
-    rate = win_rate(360, mafioso=f"steady?m={skill}", detective=f"steady?d={-skill}", villager="steady?v=0")
-    assert rate == pytest.approx(0.5, abs=0.07)
+    rate = win_rate(240, mafioso=f"steady?m={skill}", detective=f"steady?d={-skill}", villager="steady?v=0")
+    assert rate == pytest.approx(0.5, abs=0.08)
 
 
 def test_win_rates_follow_the_difference_of_skills(rates: dict[tuple[float, float], float]) -> None:

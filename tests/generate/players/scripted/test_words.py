@@ -26,10 +26,10 @@ WHO = {"x": "Bob", "y": "Charlie", "dead": "Diana"}
 
 @pytest.fixture(scope="module")
 def said(play: Play) -> list[tuple[str, str, dict[str, str]]]:
-    """(role, text, private) of every statement of 900 games between all profiles."""
+    """(role, text, private) of every statement of 450 games between all profiles."""
     found = []
     names = list(PROFILES)
-    for seed in range(900):
+    for seed in range(450):
         draw = Random(seed)
         players = {role: draw.choice(names) for role in ("mafioso", "detective", "villager")}
         played = play(seed, **players)
