@@ -153,18 +153,12 @@ def export(
                 read = _counted(games, tally, lambda done: shown.update(task, completed=done))
                 kind(chosen).write(games, read, partial, tally)
                 if not tally.rows.total():
-                    raise UsageError(_nothing(kind, tally))
-                result = ExportResult(
-                    folder,
-                    to,
-                    games.name,
-                    tally.games,
-                    sorted(tally.models),
-                    dict(tally.rows),
-                    dict(tally.left_out.most_common()),
-                    games.licences,
-                    chosen.model_dump(mode="json"),
-                )
+                    gone = "; ".join(f"{count:,}: {reason}" for reason, count in tally.left_out.most_common(3))
+                    left, hint = f" Left out: {gone}." if gone else "", f" {kind.hint}" if kind.hint else ""
+                    raise UsageError(f"none of {tally.games:,} games gives {to} a row.{left}{hint}")
+                counts = sorted(tally.models), dict(tally.rows), dict(tally.left_out.most_common())
+                options = chosen.model_dump(mode="json")
+                result = ExportResult(folder, to, games.name, tally.games, *counts, games.licences, options)
                 facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}
                 (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
                 (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
@@ -185,12 +179,6 @@ def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) ->
         tally.games += 1
         tally.models.update(seat.model for seat in game.row.seats)
         watch(tally.games)
-
-
-def _nothing(kind: type[Exporter], tally: Tally) -> str:
-    why = "; ".join(f"{count:,}: {reason}" for reason, count in tally.left_out.most_common(3))
-    left = f" Left out: {why}." if why else ""
-    return f"none of {tally.games:,} games gives {kind.format} a row.{left}{f' {kind.hint}' if kind.hint else ''}"
 
 
 def _is_export(folder: Path) -> bool:

@@ -156,10 +156,10 @@ class _Own(TableImporter):
 
     def __init__(self, options: OwnOptions) -> None:
         super().__init__(options)
-        self._own, self.copies = options, Counter[str]()
+        self.given, self.copies = options, Counter[str]()
 
     def game_texts(self) -> Mapping[str, str]:
-        return {self.format: self._own.about or self.words}
+        return {self.format: self.given.about or self.words}
 
 
 class TextImporter(_Own):
@@ -174,8 +174,7 @@ class TextImporter(_Own):
     Options: ClassVar[type[OptionsModel]] = TextOptions
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
-        assert isinstance(self._own, TextOptions)
-        return _TextReader(self._own, columns, head, self.copies)
+        return _TextReader(self, columns, head)
 
 
 class ChatImporter(_Own):
@@ -193,25 +192,21 @@ class ChatImporter(_Own):
     Options: ClassVar[type[OptionsModel]] = OwnOptions
 
     def reader(self, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> RowReader:
-        return _ChatReader(self._own, columns, head, self.copies)
+        return _ChatReader(self, columns, head)
 
 
 class _OwnReader(RowReader):
-    """Makes records of rows, whose columns go by their names. copies: how often each record has come. Raises BadData
-    for a column that there is not.
-    """
+    """Makes records of rows, whose columns go by their names. Raises BadData for a column that there is not."""
 
-    def __init__(
-        self, options: OwnOptions, columns: Sequence[str], label: LabelColumn, copies: Counter[str], *notes: str
-    ) -> None:
-        self._label, self._copies = label, copies
-        self._notes = [note for note in (label.note(columns), *notes) if note]
+    def __init__(self, own: _Own, columns: Sequence[str], label: LabelColumn) -> None:
+        self._label, self._copies = label, own.copies
+        self._notes = [note] if (note := label.note(columns)) else []
         known = {name.casefold(): name for name in reversed(columns)}
         self._columns = {
             what: next((known[name] for name in names if name in known), "") for what, names in _NAMES.items()
         }
-        if options.reasoning:
-            self._columns["reasoning"] = _named(columns, options.reasoning, (), "reasoning")
+        if own.given.reasoning:
+            self._columns["reasoning"] = _named(columns, own.given.reasoning, (), "reasoning")
 
     def _of(self, row: Mapping[str, Any], what: str) -> str | None:
         value = row.get(self._columns[what])
@@ -254,13 +249,13 @@ class _OwnReader(RowReader):
 
 
 class _TextReader(_OwnReader):
-    def __init__(
-        self, options: TextOptions, columns: Sequence[str], head: Sequence[Mapping[str, Any]], copies: Counter[str]
-    ) -> None:
-        label = _label_column(options, columns, head)
-        super().__init__(options, columns, label, copies)
-        self._text = _text_column(columns, options.text, head, {label.name, options.group, self._columns["reasoning"]})
-        self._group = _named(columns, options.group, _GROUPS - {self._text}, "group", needed=False)
+    def __init__(self, own: _Own, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> None:
+        given = own.given
+        assert isinstance(given, TextOptions)
+        label = _label_column(given, columns, head)
+        super().__init__(own, columns, label)
+        self._text = _text_column(columns, given.text, head, {label.name, given.group, self._columns["reasoning"]})
+        self._group = _named(columns, given.group, _GROUPS - {self._text}, "group", needed=False)
         self._notes += [] if self._group else ["no column groups the rows: each is on its own"]
 
     def key(self, row: Mapping[str, Any]) -> str | None:
@@ -291,13 +286,11 @@ class _TextReader(_OwnReader):
 
 
 class _ChatReader(_OwnReader):
-    def __init__(
-        self, options: OwnOptions, columns: Sequence[str], head: Sequence[Mapping[str, Any]], copies: Counter[str]
-    ) -> None:
+    def __init__(self, own: _Own, columns: Sequence[str], head: Sequence[Mapping[str, Any]]) -> None:
         self._messages = _named(columns, "", frozenset(_NAMES["messages"]), "messages")
         of_turns = any(_has_turn_labels(row.get(self._messages)) for row in head)
-        label = LabelColumn("deceptive") if of_turns else _label_column(options, columns, head)
-        super().__init__(options, columns, label, copies)
+        label = LabelColumn("deceptive") if of_turns else _label_column(own.given, columns, head)
+        super().__init__(own, columns, label)
 
     def key(self, row: Mapping[str, Any]) -> None:  # noqa: ARG002
         return None
@@ -458,13 +451,10 @@ def _text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str,
     """The column with the text: by name, or the only one with sentences in it. Raises BadData."""
     if given or any(str(name).casefold() in _TEXTS for name in columns):
         return _named(columns, given, _TEXTS, "text")
-    wordy = [name for name in columns if name not in others and _has_sentences([row.get(name) for row in rows])]
+    words = {name: [str(row.get(name)).split() for row in rows if isinstance(row.get(name), str)] for name in columns}
+    wordy = [name for name, cells in words.items() if 2 * sum(len(cell) >= 3 for cell in cells) > len(rows)]
+    wordy = [name for name in wordy if name not in others]
     return wordy[0] if len(wordy) == 1 else _named(columns, "", _TEXTS, "text")
-
-
-def _has_sentences(values: Sequence[Any]) -> bool:
-    told = [value for value in values if isinstance(value, str)]
-    return sum(len(value.split()) >= 3 for value in told) > len(values) / 2
 
 
 def _says_plainly(values: Sequence[Any]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,7 +97,7 @@ class Forecast:
 
     @property
     def cost(self) -> Range | None:
-        """Of the models with a price; None if none has one."""
+        """The money that models with a price take; None if none has one."""
         costs = [ask.cost for ask in self.asks if ask.cost is not None]
         return Range(*map(sum, zip(*costs, strict=True))) if costs else None
 
@@ -110,17 +109,15 @@ class Forecast:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data, prompts in full."""
         ranges = ("prompt_tokens", "completion_tokens", "cost")
-        asks = [asdict(ask) | {name: _named(getattr(ask, name)) for name in ranges} for ask in self.asks]
+        named = [{name: one._asdict() for name in ranges if (one := getattr(ask, name))} for ask in self.asks]
+        asks = [asdict(ask) | ranged for ask, ranged in zip(self.asks, named, strict=True)]
         games = {"planned": self.planned, "left": self.left, "sampled": self.sample}
-        whole = {"unpriced": self.unpriced, "cost": _named(self.cost), "currency": self.currency, "spent": self.spent}
+        cost = self.cost and self.cost._asdict()
+        whole = {"unpriced": self.unpriced, "cost": cost, "currency": self.currency, "spent": self.spent}
         return {**self.about, "games": games, "calls": round(self.calls), "asks": asks, **whole}
 
     def __repr__(self) -> str:
         return f"<Forecast {self.about['game']}: {self.left:,} games, {self.calls:,.0f} calls>"
-
-
-def _named(value: Range | None) -> dict[str, float] | None:
-    return None if value is None else value._asdict()
 
 
 @takes(PlaySettings, others="options")
@@ -164,7 +161,7 @@ def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings
         for turn, place in (divmod(at, len(alike)) for at in turns):
             one = plan.make(plan.planned(turn * len(cells) + alike[place]))
             seats = {name: (role, learns) for name, role in one.roles.items()}
-            _play(Session(one), seats, partial(_said, script), prompts, found)
+            _play(Session(one), seats, script, prompts, found)
         sampled += len(turns)
         for place in alike:
             for role, spec in zip(plan.roles, plan.cells[place], strict=True):
@@ -196,7 +193,7 @@ def forecast_label(
     turns = _spread(len(games))
     for place in turns:
         rated = job.begin(games[place], {asked: script})
-        _play(rated, job.seats(games[place], rated.game), _silent, prompts, found)
+        _play(rated, job.seats(games[place], rated.game), None, prompts, found)
     left = len(job) - len(ended)
     shares: dict[tuple[str, Hashable], float] = {(spec, spec): left / max(len(turns), 1) for spec in job.plan.specs}
     asks = _asks(shares, found, job.plan.files, own, answers)
@@ -210,21 +207,16 @@ def _spread(count: int) -> list[int]:
     return [place * count // wanted for place in range(wanted)]
 
 
-Answer = Callable[[Ask, Sequence[Event]], Reply]
-
-
-def _play(session: Session, who: Mapping[str, Hashable], answer: Answer, prompts: Prompts, found: Found) -> None:
-    """Play one game and keep its prompts. who: is asked in each seat."""
+def _play(
+    session: Session, who: Mapping[str, Hashable], script: ScriptedPlayer | None, prompts: Prompts, found: Found
+) -> None:
+    """Play one game and keep its prompts. who: is asked in each seat; script: answers, None if nobody does."""
 
     def asked(ask: Ask, view: Sequence[Event]) -> Reply:
         found.setdefault((who[ask.seat], ask.kind), []).append(prompts.render(ask, view).text)
-        return answer(ask, view)
+        return Reply(problem="nobody was asked") if script is None else _said(script, ask, view)
 
     drive(session, asked)
-
-
-def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
-    return Reply(problem="nobody was asked")
 
 
 def _said(script: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
@@ -238,8 +230,8 @@ def _said(script: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
 def _so_far(
     out: str | os.PathLike[str] | None, plan: Mapping[str, Any]
 ) -> tuple[frozenset[str], Mapping[str, float], float]:
-    """Of the run in the folder, if there is one: the games that ended, the mean tokens of answers by kind of ask, and
-    what it cost. Raises PlanChanged if it has another plan.
+    """The games that have ended in the run in the folder, if there is one, the mean tokens of answers by kind of ask,
+    and what it cost. Raises PlanChanged if it has another plan.
     """
     if out is None or not (Path(out) / PLAN_FILE).exists():
         return frozenset(), {}, 0.0

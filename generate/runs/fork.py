@@ -24,7 +24,7 @@ from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Forking
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.moment import MOST_CONTINUATIONS, ForkPlan, answered, beginning
-from liescope.generate.runs.plan_games import stored_templates, templates_for
+from liescope.generate.runs.plan_games import once, stored_templates, templates_for
 from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import RunConfig, handed_on
 from liescope.generate.runs.run_plan import Group, short_hash
@@ -222,7 +222,7 @@ def fork(
     if folder.resolve() == source.resolve():
         raise UsageError("the continuations need a folder of their own; choose another --out")
     seat = _seat(own.seat, session, specs)
-    groups = _groups(_once(own.players) or [specs[seat]], _once(own.say))
+    groups = _groups(once(own.players) or [specs[seat]], once(own.say))
     if own.say and [(ask.seat, ask.kind) for ask in session.asks] != [(seat, AskKind.SPEAK)]:
         asked = ", ".join(f"{ask.seat} to {ask.kind.value}" for ask in session.asks)
         raise UsageError(f"--say needs a step at which {seat} alone speaks; this one asks {asked}")
@@ -307,7 +307,3 @@ def _groups(players: Sequence[str], say: Sequence[str]) -> tuple[Group, ...]:
 def _quoted(text: str | None) -> str:
     line = " ".join((text or "").split())
     return f'"{line}"' if len(line) <= _SHOWN else f'"{line[: _SHOWN - 1]}…"'
-
-
-def _once(words: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(words))

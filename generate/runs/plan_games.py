@@ -110,7 +110,10 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
         cell = tuple((row[role] or "").strip() for role in roles)
         if None in row or not all(cell):
             raise BadData(f"{file}, line {number}: a cell needs one player for each of {','.join(roles)}")
-        found[cell] += _games(row[GAMES], f"{file}, line {number}") if GAMES in columns else 1
+        words = (row[GAMES] or "").strip() if GAMES in columns else "1"
+        if not (words.isascii() and words.isdigit() and len(words) < 9 and int(words) >= 1):
+            raise BadData(f"{file}, line {number}: games must be a whole number of at least 1, got {words!r}")
+        found[cell] += int(words)
     if not found:
         raise BadData(f"{file} lists no cells; add lines of {','.join(roles)}")
     if GAMES not in columns:
@@ -119,13 +122,6 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
         raise BadData(f"{file} lists {found.total():,} games; a list of cells holds at most {MOST_LISTED:,}")
     share = gcd(*found.values())
     return [cell for cell, games in found.items() for _ in range(games // share)], share
-
-
-def _games(text: str | None, where: str) -> int:
-    words = (text or "").strip()
-    if not (words.isascii() and words.isdigit() and len(words) < 9 and int(words) >= 1):
-        raise BadData(f"{where}: games must be a whole number of at least 1, got {words!r}")
-    return int(words)
 
 
 def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
@@ -223,10 +219,10 @@ def plan_games(
         design, players = SEATED, drawn[0]
     else:
         design, players = design or game.design, players or [DEFAULT_PLAYER]
-        drawn = designed(design, held, _once(players), _once(background))
+        drawn = designed(design, held, once(players), once(background))
     drawn, learns = cross_learning(drawn, _levels(settings.learning, design))
     plan = make_plan(
-        game.name, options, _once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
+        game.name, options, once(players), design, drawn, games, settings.seed, settings.roles, prompts, learns
     )
     plan = plan.model_copy(update={"part": str(Part.read(settings.part)) if settings.part else ""})
     if not plan.numbers:
@@ -248,7 +244,8 @@ def _levels(learning: str | None, design: str) -> list[bool]:
     return [word == "on" for word in words]
 
 
-def _once(specs: Sequence[str]) -> list[str]:
+def once(specs: Sequence[str]) -> list[str]:
+    """Each of them once, in their order."""
     return list(dict.fromkeys(specs))
 
 

@@ -126,7 +126,10 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
             if not people:
                 raise UsageError(f"no person has played in {folder}, so there are no words to withdraw")
             raise UnknownName("person", pseudonym, sorted(people))
-        name = pseudonym if pseudonym.startswith(NAME) else _next_name(plan, records if concerned else ())
+        taken = {spec.partition(":")[2] for spec in plan.get("players", ())}
+        taken |= {seat.model for game in records for seat in game.seats}
+        free = (one for number in range(1, len(taken) + 2) if (one := f"{NAME}{number}") not in taken)
+        name = pseudonym if pseudonym.startswith(NAME) else next(free)
         changed = [_changed(game, pseudonym, name) for game in concerned]
         own = RatingPlan.KEY not in plan
         journal.rewrite(
@@ -141,12 +144,6 @@ def _seats(game: GameRecord, person: str) -> tuple[str, ...]:
     """The seats that a person held."""
     named = ((seat.name, person_of(seat.model, seat.source)) for seat in game.seats)
     return tuple(seat for seat, name in named if name == person)
-
-
-def _next_name(plan: Mapping[str, Any], records: Iterable[GameRecord]) -> str:
-    taken = {spec.partition(":")[2] for spec in plan.get("players", ())}
-    taken |= {seat.model for game in records for seat in game.seats}
-    return next(name for number in range(1, len(taken) + 2) if (name := f"{NAME}{number}") not in taken)
 
 
 def _changed(game: GameRecord, person: str, name: str) -> GameRecord:

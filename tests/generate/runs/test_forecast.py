@@ -159,8 +159,8 @@ def test_a_budget_in_money_works_for_models_that_the_table_knows(
     from liescope.generate.players.openai.openai_player import open_openai
     from liescope.generate.players.player_protocol import PlayerContext
 
-    table = PlayerContext(log=lambda _: None, game="mini-mafia", limits=Limits(max_cost=1.0))
-    assert open_openai("gpt-4.1-mini", table)._price == Price(0.4, 1.6, 0.1)
+    context = PlayerContext(log=lambda _: None, game="mini-mafia", limits=Limits(max_cost=1.0))
+    assert open_openai("gpt-4.1-mini", context)._opened.price == Price(0.4, 1.6, 0.1)
 
 
 def test_what_the_run_would_refuse_the_forecast_refuses(tmp_path: Path) -> None:
