@@ -262,6 +262,7 @@ class Game(ABC):
 
     def view(self, seat: str) -> tuple[Event, ...]:
         """The events that a seat has seen, in order, without the private data that no seat may see."""
+        # Views grow with the log: made anew for every ask they would cost the square of its length.
         for event in map(public, self.events[self._shown :]):
             for name in self.names if event.audience is None else event.audience:
                 self._views[name].append(event)
@@ -306,6 +307,7 @@ def public(event: Event) -> Event:
     if not event.fallback and UNSHOWN.isdisjoint(event.data):
         return event
     data = {key: value for key, value in event.data.items() if key not in UNSHOWN}
+    # Why a reply was unusable may quote it, and no other seat may read that.
     return Event(
         event.index,
         event.kind,

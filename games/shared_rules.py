@@ -110,6 +110,7 @@ BIDS = tuple(str(bid) for bid in range(11))
 def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
     """Rounds of discussion: in each, all living players speak once, in a fresh random order."""
     for number in range(1, rounds + 1):
+        # A sample and not a shuffle: `alive` stays in the order of seats.
         for speaker in game.random.sample(game.alive, len(game.alive)):
             limit = game.options.message_limit
             ask = game.ask(speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=rounds, limit=limit)

@@ -108,6 +108,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     else:
         investigated = []  # finding something out without looking is only a conclusion
     found = sorted([*investigated, *_plain(said, me, patterns.words), *acts], key=lambda one: one[1].start)
+    # Of a repeated claim the first stays: later keys overwrite, so the order is turned round twice.
     unique = {(kind, fact.subject, fact.value): fact for kind, fact in reversed(found)}
     return tuple(_claim(kind, fact, speaker, names, masked) for (kind, _, _), fact in reversed(unique.items()))
 

@@ -124,7 +124,7 @@ def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[
         spelled = MaskedText(name, ()).text.strip()
         spellings = {spelled} if spelled.lower() in _ORDINARY else {spelled, spelled.lower(), spelled.upper()}
         for spelling in spellings:
-            if spelling:
+            if spelling:  # a name of marks alone is masked as nothing
                 marks.setdefault(spelling, chr(_FIRST + number))
     if not marks:
         return None, marks

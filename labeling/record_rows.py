@@ -238,6 +238,7 @@ def game_tables(
             yield "events", event
     if record.status is not Status.DONE or record.outcome is None:
         return
+    # Several tables are made of these two, and some callers want none of them.
     ledger, ratings = cache(lambda: claim_rows(record)), cache(lambda: rating_rows(record))
     makers: dict[str, Callable[[], Iterable[Any]]] = {
         "statements": lambda: statement_rows(record, ledger(), ratings(), transcript),

@@ -150,6 +150,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         rater=pl.col("judge").fill_null(PLAYERS),
         _turn="turn",
     )
+    # What depends on the other games of the set is filled in by `prepare`.
     open_columns = {"model": nothing, "lineup": nothing, "observer_seat_model": nothing, "turn": pl.col("_turn")}
     found = {}
     for name, frame in rows.items():

@@ -163,11 +163,12 @@ def adjusted_difference(
         below=pl.col("x") - 2 * mean_x * pl.col("x") + pl.col("n") * mean_x**2,
         with_fact=pl.col("x") > 0,
         without=pl.col("x") < pl.col("n"),
-    ).filter(pl.col("below") > 1e-12)
+    ).filter(pl.col("below") > 1e-12)  # strata in which all rows are alike but for rounding
     compared = float(parts["below"].to_numpy().sum())
     if not compared:
         return None, None, None, 0
     difference = float(parts["above"].to_numpy().sum()) / compared
+    # A stratum that one family fills fits itself, and has nothing to be scaled by.
     nested = pl.col("together") > 1 - 1e-9
     leverage = pl.when(nested).then(0.0).otherwise("together") + pl.col("below") / compared
     score = (pl.col("above") - difference * pl.col("below")) / (1 - leverage).clip(1e-9).sqrt()
@@ -202,7 +203,7 @@ def adjusted_omnibus(
     others = 1 - 1 / pl.col("family").n_unique().over(strata)
     table = known.select("family", *centre, _scale=1 / pl.when(others > 0).then(others).otherwise(1.0).sqrt())
     x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
-    bread = np.linalg.pinv(x.T @ x)
+    bread = np.linalg.pinv(x.T @ x)  # singular where a name is compared with no other
     left = (y - x @ (bread @ (x.T @ y))) * table["_scale"].to_numpy()
     family = table["family"].rank("dense").to_numpy() - 1
     games = int(family.max()) + 1

@@ -98,6 +98,7 @@ def _rated(frames: Frames, whom: pl.DataFrame) -> pl.DataFrame:
     by = ["game_id", RATER, "observer", "about"]
     earlier = rated.drop("day").rename({"level": "before"})
     later = rated.rename({"level": "after"})
+    # polars cannot check the order within groups, and says so on every call; all three frames are sorted by place.
     found = pairs.join_asof(earlier, on="place", by=by, allow_exact_matches=False, check_sortedness=False)
     own = found.filter(pl.col("about") == pl.col("speaker")).join_asof(
         later.drop("day"), on="place", by=by, check_sortedness=False

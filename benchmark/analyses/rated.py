@@ -102,7 +102,7 @@ def _kappa(counts: Floats, size: int) -> tuple[Floats, Floats]:
     total = tables.sum(axis=(1, 2))
     raw = np.trace(tables, axis1=1, axis2=2) / total
     chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / total**2
-    room = np.where(chance < 1, 1 - chance, np.nan)
+    room = np.where(chance < 1, 1 - chance, np.nan)  # no kappa where chance alone agrees
     return raw, (raw - chance) / room
 
 

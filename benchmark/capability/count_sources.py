@@ -211,7 +211,7 @@ def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) 
             random.hypergeometric(all_wins, totals - all_wins, games, size=(times, len(games))), games, all_wins, totals
         )
 
-    first_draws = drawn(_FIRST)
+    first_draws = drawn(_FIRST)  # settle nearly every pair
     if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
         return None
     as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))

@@ -277,7 +277,7 @@ def sampled(rows: pl.DataFrame, variant: Variant, settings: Settings) -> Posteri
     """A sample of a model, which may not have converged. Raises MissingExtra without PyMC, or without the sampler that
     the settings name.
     """
-    load_pymc()
+    load_pymc()  # both before the density is compiled, so that what is missing is said at once
     choose_sampler(settings.sampler)
     begin = time.perf_counter()
     from liescope.benchmark.capability.density import Density  # numba, which takes a second

@@ -118,6 +118,7 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
     for part, starts in blocks(posterior.rows):
         chances, games, cells = posterior.chances(part, DRAWN_GAMES), part["games"].to_numpy(), tally(part)
         totals = cells["games"].to_numpy()
+        # `reduceat` adds up the rows from each start to the next: those of one combination.
         rates = np.add.reduceat(replicate(random, games, chances, rho), starts, axis=1) / totals
         lo, hi = np.quantile(rates, TAILS, axis=0)
         mean = np.add.reduceat(chances.mean(axis=0) * games, starts) / totals

@@ -238,7 +238,7 @@ def _telling(found: WinTable) -> tuple[WinTable, list[str]]:
     """The table without backgrounds in which all models have the same win rate, and a sentence for each of those."""
     notes = []
     for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
-        if not spread:
+        if not spread:  # there is nothing to divide by
             found = found.without(1, found.backgrounds.index(name))
             notes.append(
                 f"To {found.capability}, the background {name} is left out, as every model has the same win rate."

@@ -28,6 +28,7 @@ QUIET = -0.4  # the strength of a silence
 LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
+# `seen` is compared by identity, and one object stands for one log.
 @lru_cache(maxsize=64)
 def suspicion(seen: PublicKnowledge, observer: str | None, sure: bool) -> Mapping[str, float]:
     """How suspect each player is, to `observer` or (None) to a bystander without secrets. sure: it is the

@@ -116,7 +116,7 @@ def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
 @lru_cache(maxsize=2048)
 def read(text: str, names: tuple[str, ...]) -> MessageContent:
     """Read a statement made among players of these names."""
-    lower = text.lower().replace("’", "'")
+    lower = text.lower().replace("’", "'")  # models write both apostrophes
     firmness, last = 0, ""
     accused: dict[str, float] = {}
     cleared: dict[str, None] = {}

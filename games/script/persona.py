@@ -107,7 +107,7 @@ def chance(score: float) -> float:
 def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: float) -> list[float]:
     """Probabilities of the options, proportional to exp(sensitivity · score)."""
     values = [sensitivity * scores.get(name, 0.0) for name in options]
-    top = max(values)
+    top = max(values)  # taken off before the exponential, which would overflow
     grown = [math.exp(value - top) for value in values]
     total = math.fsum(grown)
     return [value / total for value in grown]

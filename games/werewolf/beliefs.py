@@ -33,6 +33,7 @@ WRONGED = 0.3  # for an accuser, as seen by an accused who knows better
 CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts down to a jester's act
 
 
+# What is public is compared by identity, and one object stands for one log: the cache is right as long as that holds.
 @lru_cache(maxsize=64)
 def public_suspicion(public: PublicKnowledge) -> Mapping[str, float]:
     """How suspect each player is to a bystander without secrets."""
