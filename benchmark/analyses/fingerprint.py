@@ -13,19 +13,12 @@ from liescope.benchmark.analyses.conditions_of_play import CELL, MODEL, RATER, c
 from liescope.benchmark.analyses.deception import ANALYSES_OF_CALIBRATION, ANALYSES_OF_DETECTION
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_means
+from liescope.benchmark.capability.counts import schema
 from liescope.common.statistics import fisher
 from liescope.games.werewolf import JESTER
 
 AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "detection", "calibration")
-_SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys(MODEL, pl.String()),
-        "learning": pl.Boolean(),
-        **dict.fromkeys((RATER, "axis"), pl.String()),
-        "value": pl.Float64(),
-        "games": pl.Int64(),
-    }
-)
+_SCHEMA = schema("text game condition model", "flag learning", "text rater axis", "number value", "count games")
 
 
 def fingerprint(frames: Frames) -> pl.DataFrame:
@@ -79,11 +72,9 @@ ANALYSES_OF_FINGERPRINT = (
 
 
 FEATURES = ("wolf_voted_jester", "vote_rank", "jester_suspicion", "jester_deception", "jester_statements")
-_PREDICTORS_SCHEMA = {
-    **dict.fromkeys((*MODEL, RATER, "feature"), pl.String),
-    **dict.fromkeys(("r", "lo", "hi", "mean_won", "mean_lost"), pl.Float64),
-    **dict.fromkeys(("games_won", "games"), pl.Int64),
-}
+_PREDICTORS = schema(
+    "text game condition model rater feature", "number r lo hi mean_won mean_lost", "count games_won games"
+)
 
 
 def predictors(frames: Frames) -> pl.DataFrame:
@@ -106,7 +97,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
             if there.height:
                 values, won = there[feature].cast(pl.Float64).to_list(), there["jester_won"].to_list()
                 found.append((*key, feature, *association(values, won, there["family"].n_unique())))
-    return pl.DataFrame(found, _PREDICTORS_SCHEMA, orient="row")
+    return pl.DataFrame(found, _PREDICTORS, orient="row")
 
 
 def game_features(frames: Frames) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER,
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero
 from liescope.benchmark.analyses.lies import ballot_after, of_kinds
+from liescope.benchmark.capability.counts import schema
 from liescope.common.statistics import CHANGE, Rows, mean, paired
 
 if TYPE_CHECKING:
@@ -26,22 +27,18 @@ _CAUSES = ("label_claim", "label_self", "self_type")
 for all texts of a moment, the peers' flags are what the words brought about.
 """
 _LONGEST = 70  # characters of a group's name in a figure
-_EFFECTS = pl.Schema(
-    {
-        **dict.fromkeys((*GAME, "run", "siblings"), pl.String),
-        "fork_step": pl.Int64,
-        **dict.fromkeys(("fork_seat", "role", RATER, "measure", "fork_group", "against"), pl.String),
-        **dict.fromkeys(("after", "after_first", "difference", "lo", "hi"), pl.Float64),
-        "pairs": pl.Int64,
-    }
+_EFFECTS = schema(
+    "text game condition run siblings",
+    "count fork_step",
+    "text fork_seat role rater measure fork_group against",
+    "number after after_first difference lo hi",
+    "count pairs",
 )
-_LIES = pl.Schema(
-    {
-        **dict.fromkeys((*GAME, RATER, "measure", "label", "kind"), pl.String),
-        **dict.fromkeys(("after_lies", "after_honest", "difference", "lo", "hi"), pl.Float64),
-        "unit": pl.String,
-        **dict.fromkeys(("units", "pairs", "moments", "games"), pl.Int64),
-    }
+_LIES = schema(
+    "text game condition rater measure label kind",
+    "number after_lies after_honest difference lo hi",
+    "text unit",
+    "count units pairs moments games",
 )
 
 

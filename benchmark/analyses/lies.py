@@ -14,6 +14,7 @@ from liescope.benchmark.analyses.conduct import said
 from liescope.benchmark.analyses.disclosure import accusations
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, adjusted_difference
+from liescope.benchmark.capability.counts import schema
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
 from liescope.games.shared_rules import START
@@ -141,12 +142,10 @@ def of_kinds(rows: pl.DataFrame, labels: Sequence[str] = LABELS) -> pl.DataFrame
 
 _ALIKE = ("model", "observer_model", "speaker_role", "observer_role", "phase", "_day", "third", "_band")
 _FIGURES = ("difference", "lo", "hi", "matched", "matched_lo", "matched_hi")
-_SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys((*GAME, RATER, "of", "measure", "label", "kind", "by", "model"), pl.String),
-        **dict.fromkeys(("after_lies", "after_honest", *_FIGURES), pl.Float64),
-        **dict.fromkeys(("lies", "honest", "games"), pl.Int64),
-    }
+_SCHEMA = schema(
+    "text game condition rater of measure label kind by model",
+    f"number after_lies after_honest {' '.join(_FIGURES)}",
+    "count lies honest games",
 )
 _OF_A_FLAG = ("self_type",)  # whether such a statement deceives is a label of its own
 _FIRST = ("label_self", "label_claim", "planted_type", "label_role", "label_peer", "self_type")

@@ -18,6 +18,7 @@ from liescope.benchmark.analyses.intervals import (
     adjusted_difference,
     adjusted_omnibus,
 )
+from liescope.benchmark.capability.counts import schema
 from liescope.common.statistics import holm
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ def name_differences(frames: Frames) -> pl.DataFrame:
             (game, condition, role, of, count, one, other)
             for (role, one, of, count), other in zip(tests, corrected, strict=True)
         ]
-    texts, counts = dict.fromkeys((*GAME, "role"), pl.String), dict.fromkeys(("names", "games"), pl.Int64)
-    schema = {**texts, **counts, "p": pl.Float64, "p_holm": pl.Float64}
-    table = pl.DataFrame(found, schema, orient="row").filter(pl.col("games") > 0)
+    columns = schema("text game condition role", "count names games", "number p p_holm")
+    table = pl.DataFrame(found, columns, orient="row").filter(pl.col("games") > 0)
     return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
@@ -111,9 +111,8 @@ def _effects(seats: pl.DataFrame, fact: str) -> pl.DataFrame:
         for value in rows[fact].unique():
             holds = rows.with_columns(_holds=pl.col(fact) == value)
             found.append((game, condition, role, value, *adjusted_difference(holds, "_holds", "won", _ALIKE)))
-    texts = dict.fromkeys((*GAME, "role", fact), pl.String)
-    figures = {"difference": pl.Float64, "lo": pl.Float64, "hi": pl.Float64, "games": pl.Int64}
-    table = pl.DataFrame(found, {**texts, **figures}, orient="row").drop_nulls("difference")
+    columns = schema(f"text game condition role {fact}", "number difference lo hi", "count games")
+    table = pl.DataFrame(found, columns, orient="row").drop_nulls("difference")
     return table.sort(*GAME, pl.col("role") != ANY, "role", fact)
 
 

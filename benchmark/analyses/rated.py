@@ -29,16 +29,13 @@ from liescope.benchmark.analyses.analysis_figures import SHARE, Dots, cell_names
 from liescope.benchmark.analyses.conditions_of_play import GAME, PLAYERS, RATER, united_roles
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, Zero, game_figure
+from liescope.benchmark.capability.counts import schema
 from liescope.common.agreement import agreement
 from liescope.common.statistics import CHANGE, Floats
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
-AGREEMENT = pl.Schema(
-    {
-        **dict.fromkeys((*GAME, "one", "other", "question"), pl.String()),
-        **dict.fromkeys(("share_one", "share_other", "raw", "kappa", "lo", "hi"), pl.Float64()),
-        **dict.fromkeys(("n", "games"), pl.Int64()),
-    }
+AGREEMENT = schema(
+    "text game condition one other question", "number share_one share_other raw kappa lo hi", "count n games"
 )
 QUESTIONS = ("report", "flag", "type", "role")
 
@@ -214,13 +211,7 @@ def _third_orders(frames: Frames) -> pl.DataFrame:
     return pl.concat([rules, raters]).drop_nulls("order")
 
 
-OF_LESSONS = pl.Schema(
-    {
-        **dict.fromkeys(("one", "other", "axis"), pl.String()),
-        "n": pl.Int64(),
-        **dict.fromkeys(("share_one", "share_other", "raw", "kappa"), pl.Float64()),
-    }
-)
+OF_LESSONS = schema("text one other axis", "count n", "number share_one share_other raw kappa")
 
 
 def lesson_agreement(frames: Frames) -> pl.DataFrame:
@@ -258,15 +249,7 @@ def _compared(both: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         yield category, found.pairs, *shares, found.raw, found.kappa
 
 
-VOCABULARY = pl.Schema(
-    {
-        **dict.fromkeys(LEARNER, pl.String()),
-        "rank": pl.Int64(),
-        "term": pl.String(),
-        "occurrences": pl.Int64(),
-        "excess": pl.Float64(),
-    }
-)
+VOCABULARY = schema("text condition model", "count rank", "text term", "count occurrences", "number excess")
 
 
 def lesson_vocabulary(frames: Frames) -> pl.DataFrame:

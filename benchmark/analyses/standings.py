@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots
 from liescope.benchmark.analyses.disclosure import investigating_roles
 from liescope.benchmark.analyses.intervals import LEAST, SMALLER, adjusted_difference
 from liescope.benchmark.analyses.votes import honest_votes
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema
 from liescope.common.figures import style, svg
 from liescope.common.report.contents import Report, Section
 from liescope.common.statistics import LEVEL, holm, p_value
@@ -103,9 +103,8 @@ def compared(rows: pl.DataFrame) -> pl.DataFrame:
             ahead = [1.0 if (gap or 0.0) <= 0 else p_value(gap or 0.0, (lo, hi), games) for gap, lo, hi, games in gaps]
             p = None if None in ahead else max(chance for chance in ahead if chance is not None)
             found += [(question, measure, game, *row, p if row[0] == first else None) for row in ranked]
-    texts = dict.fromkeys(("question", "measure", "game", "model"), pl.String())
-    figures = {**dict.fromkeys(("difference", "lo", "hi"), pl.Float64()), "games": pl.Int64(), "p": pl.Float64()}
-    table = pl.DataFrame(found, {**texts, **figures}, orient="row")
+    columns = schema("text question measure game model", "number difference lo hi", "count games", "number p")
+    table = pl.DataFrame(found, columns, orient="row")
     return table.with_columns(pl.Series("p", holm(table["p"].to_list()), pl.Float64).clip(LEAST))
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis_figures import DRAWN, Dots, stated_conditions
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import stated
+from liescope.benchmark.capability.counts import schema, stated
 from liescope.benchmark.capability.results import labelled
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.z_scores import DESIGN, DRAWS, SEED, score, win_rates
@@ -27,13 +27,8 @@ if TYPE_CHECKING:
     from liescope.benchmark.capability.posterior import Posterior
 
 FEWEST = 3  # models whose scores can be correlated
-CORRELATIONS = pl.Schema(
-    {
-        **dict.fromkeys(("capability", "one", "other"), pl.String),
-        "models": pl.Int64,
-        "measure": pl.String,
-        **dict.fromkeys(("r", "lo", "hi", "simulated", "simulated_sd"), pl.Float64),
-    }
+CORRELATIONS = schema(
+    "text capability one other", "count models", "text measure", "number r lo hi simulated simulated_sd"
 )
 
 

@@ -13,24 +13,27 @@ from liescope.common.model_names import PEOPLE
 from liescope.games.mafia import MAFIA, MINI_MAFIA
 from liescope.games.record import Source, Status
 
+_KINDS = {"text": pl.String(), "number": pl.Float64(), "count": pl.Int64(), "flag": pl.Boolean()}
+
+
+def schema(*parts: str) -> pl.Schema:
+    """The columns of a frame in their order. Each part: a kind (text, number, count or flag), and names."""
+    return pl.Schema({name: _KINDS[kind] for kind, *names in map(str.split, parts) for name in names})
+
+
 UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
 PLAYERS = (DECEIVER, DISCLOSER, VOTER) = tuple(MINI_MAFIA.composition())
 """Of Mini-Mafia: who deceives, who knows and discloses it, and who hears both and votes."""
-SCHEMA = pl.Schema({**dict.fromkeys(PLAYERS, pl.String()), "mafia_wins": pl.Int64(), "games": pl.Int64()})
+SCHEMA = schema(f"text {' '.join(PLAYERS)}", "count mafia_wins games")
 
 DRAWN = "drawn"
 """In the place of the role that a vote names: the rules drew it, because the reply could not be read."""
-PLAYED = pl.Schema(
-    {
-        **dict.fromkeys(PLAYERS, pl.String),
-        "mafia_wins": pl.Int64,
-        "drawn": pl.Boolean,
-        "name": pl.String,
-        "last": pl.String,
-        "seat": pl.String,
-        **{f"{role}_vote": pl.String for role in PLAYERS},
-    }
+PLAYED = schema(
+    f"text {' '.join(PLAYERS)}",
+    "count mafia_wins",
+    "flag drawn",
+    f"text name last seat {' '.join(f'{role}_vote' for role in PLAYERS)}",
 )
 """One row for each counted game: who played and won, whether a vote was drawn, and what it happened to be dealt. name,
 seat: of the deceiver; last: the role that spoke last, "" if nobody did. A vote is the role that it names, `DRAWN`, or

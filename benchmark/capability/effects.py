@@ -10,7 +10,7 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.analyses.analysis_figures import Dots
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema
 from liescope.benchmark.capability.model import SHIFTS
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
 from liescope.common.figures import Dot, dots_with_intervals, svg
@@ -19,20 +19,8 @@ from liescope.common.report.contents import Column, Report, Section, Table, with
 if TYPE_CHECKING:
     from liescope.benchmark.capability.posterior import Posterior
 
-EFFECTS = pl.Schema(
-    {
-        **dict.fromkeys(("term", "level"), pl.String),
-        **dict.fromkeys(("effect", "effect_lo", "effect_hi", "points", "points_lo", "points_hi"), pl.Float64),
-        "games": pl.Int64,
-    }
-)
-SLIPS = pl.Schema(
-    {
-        **dict.fromkeys(("role", "model"), pl.String),
-        **dict.fromkeys(("slip", "slip_lo", "slip_hi", "drawn", "drawn_lo", "drawn_hi"), pl.Float64),
-        "votes": pl.Int64,
-    }
-)
+EFFECTS = schema("text term level", "number effect effect_lo effect_hi points points_lo points_hi", "count games")
+SLIPS = schema("text role model", "number slip slip_lo slip_hi drawn drawn_lo drawn_hi", "count votes")
 NOBODY = "nobody"
 _WITH = {
     "name": f"with a {DECEIVER} called {{}}",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array, smoothed_weights
-from liescope.benchmark.capability.counts import DECEIVER, PLAYERS, VOTER, tally
+from liescope.benchmark.capability.counts import DECEIVER, PLAYERS, VOTER, schema, tally
 from liescope.benchmark.capability.model import PARAMETERS, ROLES
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.common.statistics import newcombe
@@ -365,14 +365,14 @@ def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
     return tuple(said)
 
 
-_DIFFERENCE = dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
-DIFFERENCES = pl.Schema({**dict.fromkeys(("one", "other", "model", "parameter"), pl.String()), **_DIFFERENCE})
-WIN_RATES = pl.Schema(
-    {
-        **dict.fromkeys(("one", "other", *PLAYERS), pl.String()),
-        **{"rate_one": pl.Float64(), "games_one": pl.Int64(), "rate_other": pl.Float64(), "games_other": pl.Int64()},
-        **_DIFFERENCE,
-    }
+DIFFERENCES = schema("text one other model parameter", "number difference lo hi")
+WIN_RATES = schema(
+    f"text one other {' '.join(PLAYERS)}",
+    "number rate_one",
+    "count games_one",
+    "number rate_other",
+    "count games_other",
+    "number difference lo hi",
 )
 
 

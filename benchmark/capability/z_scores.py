@@ -17,7 +17,7 @@ import polars as pl
 from scipy.special import betaincinv
 
 from liescope.benchmark.capability.backend import Array
-from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER
+from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, VOTER, schema
 
 DESIGN = {
     "deceive": (DECEIVER, DISCLOSER, VOTER),
@@ -103,19 +103,11 @@ TAILS = (0.025, 0.975)
 DRAWS = 4000
 SEED = 1
 LEAST = 0.1  # of the variance of a simulated sample: what remains at least when chance is taken off
-RATES = pl.Schema(
-    {
-        **dict.fromkeys(("capability", "background", "model"), pl.String),
-        **dict.fromkeys(("wins", "games"), pl.Int64),
-        **dict.fromkeys(("rate", "sd", "lo", "hi"), pl.Float64),
-    }
-)
-SCORES = pl.Schema(
-    {
-        **dict.fromkeys(("capability", "model"), pl.String),
-        **dict.fromkeys(("z", "z_sd", "z_lo", "z_hi", "score", "score_sd", "score_lo", "score_hi"), pl.Float64),
-        **dict.fromkeys(("backgrounds", "games"), pl.Int64),
-    }
+RATES = schema("text capability background model", "count wins games", "number rate sd lo hi")
+SCORES = schema(
+    "text capability model",
+    "number z z_sd z_lo z_hi score score_sd score_lo score_hi",
+    "count backgrounds games",
 )
 
 
