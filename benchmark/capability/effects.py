@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.analyses.analysis_figures import Dots
+from liescope.benchmark.analyses.analysis_figures import Dots, stated_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, schema
 from liescope.benchmark.capability.model import SHIFTS
 from liescope.benchmark.capability.results import TAILS, chances_of_first, in_the_running, labelled, settled
-from liescope.common.figures import Dot, dots_with_intervals, svg
+from liescope.common.figures import svg
 from liescope.common.report.contents import Column, Report, Section, Table, with_interval
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
     title = "Names, last speakers and seats"
     if table.is_empty():
         return Section("effects", title, tuple(sentences))
-    figure = Dots("effect on the logit, with its 95% interval", "level", "term", _series, reference=0, value="effect")
+    figure = Dots(
+        "effect on the logit, with its 95% interval", "level", "term", stated_conditions, reference=0, value="effect"
+    )
     return Section(
         "effects",
         title,
@@ -146,19 +148,14 @@ def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
 
 def _slips(table: pl.DataFrame) -> Section:
     facets = {"slip": f"votes for the {VOTER}, of those that could be read", "drawn": "votes that the rules drew"}
-    dots = [
-        Dot(
-            row["model"],
-            row[name],
-            row[f"{name}_lo"],
-            row[f"{name}_hi"],
-            str(row.get("condition", "")),
-            f"{role}: {words}",
-        )
+    rates = pl.concat(
+        table.filter(role=role)
+        .drop_nulls(name)
+        .with_columns(rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(f"{role}: {words}"))
         for role in PLAYERS
         for name, words in facets.items()
-        for row in table.filter(role=role).drop_nulls(name).to_dicts()
-    ]
+    )
+    figure = Dots("share of votes, with its 95% interval", "model", "panel", stated_conditions, limits=(0, 1))
     return Section(
         "slips",
         "Slips and drawn votes",
@@ -168,13 +165,9 @@ def _slips(table: pl.DataFrame) -> Section:
             "reply could not be read.",
         ),
         "Means under a uniform prior (Laplace's rule) with central 95% intervals.",
-        svg(dots_with_intervals(dots, "share of votes, with its 95% interval", limits=(0, 1)), "slips"),
+        svg(figure(rates), "slips"),
         "Rates of slips and of drawn votes with 95% intervals by model, a panel for each role.",
         Table.of(table, _SLIPS),
         source="Eq. 10 and section 6.2 of the Mini-Mafia paper",
         file="slips.csv",
     )
-
-
-def _series(table: pl.DataFrame) -> list[str]:
-    return table["condition"].to_list() if "condition" in table.columns else [""] * table.height

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from liescope.benchmark.analyses.analysis_figures import Colours, Dots, stated_conditions
 from liescope.benchmark.capability.backend import versions
 from liescope.benchmark.capability.background_report import part_of_conditions
 from liescope.benchmark.capability.counts import DECEIVER, DISCLOSER, PLAYERS, VOTER, stated
@@ -34,8 +35,8 @@ from liescope.benchmark.capability.sentences import (
     shown_parameters,
     told,
 )
-from liescope.common.colours import COLOURS, MUTED, model_colours
-from liescope.common.figures import Dot, dots_with_intervals, legend, name_axis, stacked, style, svg
+from liescope.common.colours import COLOURS, MUTED
+from liescope.common.figures import legend, name_axis, stacked, style, svg
 from liescope.common.report.contents import Column, Content, Report, Section, Table
 from liescope.common.text import plain
 
@@ -58,22 +59,14 @@ def forest(table: pl.DataFrame) -> Figure:
 
     table: `liescope.benchmark.capability.results.scores`, with the column condition where there are several.
     """
-    dots = [
-        Dot(
-            row["model"],
-            row[name],
-            row[f"{name}_lo"],
-            row[f"{name}_hi"],
-            series=stated(row["condition"]) if "condition" in row else "",
-            facet=TITLES[name],
-        )
-        for name in shown_parameters(table)
-        for row in table.iter_rows(named=True)
-    ]
-    series = {dot.series for dot in dots} - {""}
-    colours = None if series else model_colours(table["model"])
+    parts = pl.concat(
+        table.with_columns(rate=name, lo=f"{name}_lo", hi=f"{name}_hi", panel=pl.lit(TITLES[name]))
+        for name in TITLES
+        if name in table.columns
+    )
+    colours: Colours = None if "condition" in table.columns else "model"
     axis = "posterior mean with its 95% interval"
-    return dots_with_intervals(dots, axis, colours, reference=0)
+    return Dots(axis, "model", "panel", stated_conditions, colours, reference=0)(parts)
 
 
 @style()
