@@ -26,10 +26,6 @@ from liescope.benchmark.capability.sentences import (
     INCOMPARABLE,
     NOTHING_SHARED,
     TITLE,
-    counted,
-    covered,
-    fits_well,
-    furthest,
     goodness_sentences,
     reading,
     shown_parameters,
@@ -45,6 +41,7 @@ if TYPE_CHECKING:
 
     from liescope.benchmark.fitting import FitResult
 
+WORST = 5  # combinations, the furthest from their predictions
 TITLES = {
     "m": f"m: deceives as the {DECEIVER}",
     "d": f"d: discloses as the {DISCLOSER}",
@@ -120,13 +117,15 @@ def fit_page(result: FitResult) -> Report:
         _sampler(result),
     ]
     missing = {stated(name): reason for name, reason in result.unfit.items()}
+    games, wins = (int(result.cells[name].sum()) for name in ("games", "mafia_wins"))
     return Report(
         TITLE,
         result.findings,
         svg(forest(result.scores), "forest"),
         f"Scores with 95% intervals by model: m of the {DECEIVER}, d of the {DISCLOSER}, v of the {VOTER}.",
         result.notes,
-        f"{counted(result.cells, result.scores)} Fitted with Liescope {version('liescope')}.",
+        f"{games} games in {result.cells.height} combinations of {result.scores['model'].n_unique()} players; the "
+        f"mafia won {wins / games:.1%}. Fitted with Liescope {version('liescope')}.",
         tuple(sections),
         missing | {title: why for part in result.parts for title, why in part.missing.items()},
         {name: table for name, table in tables(result).items() if not table.is_empty()},
@@ -159,17 +158,26 @@ def _scores(result: FitResult) -> Section:
 
 def _fit(result: FitResult) -> Section:
     columns = ["condition", *PLAYERS, "games", "observed", "predicted", "lo", "hi"]
+    furthest = result.cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
+    inside = (
+        f"{_covered(result):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The ones "
+        "furthest from their prediction:"
+    )
     return Section(
         "goodness",
         "Goodness of fit",
-        (*goodness_sentences(result.fits), fits_well(result.cells)),
+        (*goodness_sentences(result.fits), inside),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
         "Observed against predicted win rate of the mafia, a point for each combination of players.",
-        furthest(result.cells).select([name for name in columns if name in result.cells.columns]),
+        furthest.select([name for name in columns if name in furthest.columns]),
         file="counts.csv",
         picture="predictive.png",
     )
+
+
+def _covered(result: FitResult) -> float:
+    return int(result.cells["inside"].sum()) / result.cells.height
 
 
 _DRAWN = (
@@ -271,7 +279,7 @@ def fit_lines(result: FitResult) -> Iterator[str]:
             + (f" ({stated(part.condition)})" if len(result.fits) > 1 else "")
         )
     yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))
-    yield f"{covered(result.cells):.0%} of {result.cells.height} combinations in their 95% interval"
+    yield f"{_covered(result):.0%} of {result.cells.height} combinations in their 95% interval"
     if result.report is not None:
         yield f"wrote {plain(str(result.report))}"
 

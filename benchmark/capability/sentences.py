@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +40,6 @@ _SOURCES = {
     Source.IMPORTED: "These games were played elsewhere and imported.",
 }
 NO_SOURCE = "The counts come from a file that does not say who played."
-WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
 _CORE = (
@@ -128,47 +127,17 @@ def _of(condition: str) -> str:
 
 def told(fits: Sequence[ConditionFit]) -> list[str]:
     """How much uncertainty each fit leaves about its parameters, a sentence for each."""
-    return [
-        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + left
-        for part in fits
-        if (left := left_sentence(part.posterior))
-    ]
-
-
-def covered(cells: pl.DataFrame) -> float:
-    """The share of cells inside their interval; cells: `liescope.benchmark.capability.results.predictions`."""
-    return int(cells["inside"].sum()) / cells.height
+    return _of_each(fits, lambda part: [left_sentence(part.posterior)])
 
 
 def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
     """What the goodness of each fit is, in sentences."""
-    return [
-        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + sentence
-        for part in fits
-        for sentence in part.goodness.sentences()[:2]
-    ]
+    return _of_each(fits, lambda part: part.goodness.sentences()[:2])
 
 
-def counted(cells: pl.DataFrame, scores: pl.DataFrame) -> str:
-    """How many games of which size a fit counts."""
-    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
-    return (
-        f"{games} games in {cells.height} combinations of {scores['model'].n_unique()} players; the mafia won "
-        f"{wins / games:.1%}."
-    )
-
-
-def fits_well(cells: pl.DataFrame) -> str:
-    """How well the cells match their predictions, before the table of those furthest from them."""
-    return (
-        f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The ones "
-        "furthest from their prediction:"
-    )
-
-
-def furthest(cells: pl.DataFrame) -> pl.DataFrame:
-    """The cells furthest from their predictions."""
-    return cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
+def _of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
+    """What is to be said of each fit, after its condition where there are several."""
+    return [f"{stated(part.condition)}: {one}" if len(fits) > 1 else one for part in fits for one in say(part) if one]
 
 
 def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
