@@ -9,7 +9,7 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from io import StringIO
 from itertools import combinations
@@ -167,36 +167,26 @@ _MOST_CELLS = 300  # of the combinations, those with most games
 _LARGEST = 10**8  # games of a combination; more can be no count of games, and numpy draws no more
 
 
-@dataclass(frozen=True, slots=True)
-class AlikeCounts:
-    """How well two sources agree. chi2: Pearson's X² over so many shared combinations; p: how often different games
-    with equal chances would agree as well.
+def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Of each pair of sources that agree too well to be independent a sentence, without a full stop. sources: counts by
+    their names.
     """
-
-    one: str
-    other: str
-    chi2: float
-    combinations: int
-    p: float
-
-    @property
-    def sentence(self) -> str:
-        """What was found, without a full stop."""
-        return (
-            f"{self.one} and {self.other} agree too well to hold different games: X² is {self.chi2:.1f} over "
-            f"{self.combinations} combinations that both count, so little as different games show in less than one of "
-            f"{1 / IMPLAUSIBLE:,.0f} pairs of sources"
-        )
+    said = []
+    for one, other in combinations(sources, 2):
+        chi2, shared, p = _agreement(sources[one], sources[other])
+        if p < IMPLAUSIBLE:
+            said.append(
+                f"{one} and {other} agree too well to hold different games: X² is {chi2:.1f} over {shared} "
+                "combinations that both count, so little as different games show in less than one of "
+                f"{1 / IMPLAUSIBLE:,.0f} pairs of sources"
+            )
+    return said
 
 
-def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[AlikeCounts]:
-    """The pairs of sources that agree too well to be independent. sources: counts by their names."""
-    found = (_agreement(*pair, sources[pair[0]], sources[pair[1]]) for pair in combinations(sources, 2))
-    return [one for one in found if one is not None and one.p < IMPLAUSIBLE]
-
-
-def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) -> AlikeCounts | None:
-    """None where they agree no better than many different games do, or no combination tells anything."""
+def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> tuple[float, int, float]:
+    """(Pearson's X², over how many shared combinations, how often different games with equal chances would agree as
+    well: 1 where that is often, or no combination tells anything).
+    """
     columns = [*PLAYERS, "mafia_wins", "games"]
     both = tally(first.select(columns)).join(tally(second.select(columns)), on=PLAYERS, suffix="_other")
     total, won = pl.col("games") + pl.col("games_other"), pl.col("mafia_wins") + pl.col("mafia_wins_other")
@@ -213,9 +203,9 @@ def _agreement(one: str, other: str, first: pl.DataFrame, second: pl.DataFrame) 
 
     first_draws = drawn(_FIRST)  # settle nearly every pair
     if seen > first_draws.mean() - 2 * first_draws.std() or not len(games):
-        return None
+        return seen, kept.height, 1.0
     as_well = sum(int((drawn(_BLOCK) <= seen).sum()) for _ in range(_DRAWS // _BLOCK))
-    return AlikeCounts(one, other, seen, kept.height, (as_well + 1) / (_DRAWS + 1))
+    return seen, kept.height, (as_well + 1) / (_DRAWS + 1)
 
 
 def _chi2(wins: Counted, games: Counted, total_wins: Counted, total_games: Counted) -> Array:
@@ -257,7 +247,8 @@ def load_conditions(
         found["", "{}"] = {str(path): read_counts(path) for path in files}
     named = _named(list(found))
     chosen = _chosen(dict(zip(named, found.values(), strict=True)), only)
-    prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in chosen}
+    settings = [json.loads(text) for name, (_, text) in zip(named, found, strict=True) if name in chosen]
+    prompts = {tuple(one.get(key) for key in ("prompts", PROMPTS)) for one in settings}
     notes = _alike(chosen, pool, independent)
     parts = {name: add(list(by_source.values())) for name, by_source in chosen.items()}
     if pool:
@@ -299,13 +290,13 @@ def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: b
     found = [one for sources in together for one in too_alike(sources)]
     if found and not independent:
         raise UsageError(
-            f"{found[0].sentence}; the same games would count twice, so name one of them. If they are different games, "
+            f"{found[0]}; the same games would count twice, so name one of them. If they are different games, "
             "say so with --independent"
         )
-    notes = [f"{one.sentence}; they were counted as different games, as they were said to be." for one in found]
+    notes = [f"{one}; they were counted as different games, as they were said to be." for one in found]
     if not pool and len(parts) > 1:
         apart = too_alike({stated(name): pl.concat(by_source(part).values()) for name, part in parts.items()})
-        notes += [f"{one.sentence}; what one of them shows, the other does not confirm." for one in apart]
+        notes += [f"{one}; what one of them shows, the other does not confirm." for one in apart]
     return tuple(notes)
 
 
@@ -335,11 +326,6 @@ def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
     if len(set(named)) < len(named):  # the same settings, other rules
         named = [f"{game} {name}".strip() for (game, _), name in zip(kinds, named, strict=True)]
     return named
-
-
-def _prompts(settings: str) -> tuple[str | None, ...]:
-    found = json.loads(settings)
-    return tuple(found.get(name) for name in ("prompts", PROMPTS))
 
 
 def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:

@@ -224,8 +224,7 @@ def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: f
     for _ in range(2):
         one = counts(random, games, random.uniform(0.1, 0.9, size=125))
         (found,) = too_alike({"one": one, "other": some_of(random, one, share)})
-        assert found.p < 1e-4
-        assert found.chi2 < found.combinations
+        assert "agree too well to hold different games" in found
 
 
 def test_two_cells_that_happen_to_be_equal_say_nothing() -> None:
