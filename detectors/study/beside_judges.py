@@ -91,7 +91,8 @@ def judges_of(
 def judge_statements(
     judges: Judges,
     evaluated: pl.DataFrame,
-    targets: Mapping[str, TextConfig],
+    target: str,
+    text: TextConfig,
     seed: int,
     progress: Progress,
     say: bool,
@@ -99,26 +100,19 @@ def judge_statements(
 ) -> tuple[list[pl.DataFrame], list[JudgeFacts]]:
     """A score table and the facts of each judge, for each view.
 
-    evaluated: of `read_statements`; those with a label are judged. targets: what to ask about, and how a statement
-    becomes text. first: games that are drawn before others. say: whether to write about an interrupt to standard error.
+    evaluated: of `read_statements`; those with a label are judged. text: how a statement becomes text. first: games
+    that are drawn before others. say: whether to write about an interrupt to standard error.
 
     Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
     every reply that came is kept.
     """
-    tables: list[pl.DataFrame] = []
-    facts: list[JudgeFacts] = []
+    tables, facts = list[pl.DataFrame](), list[JudgeFacts]()
     for spec, view in product(judges.specs, judges.views):
-        texts = {target: text.model_copy(update={"view": view}) for target, text in targets.items()}
-        items = [
-            (target, one)
-            for target, text in texts.items()
-            for one in _asked_about(evaluated, target, text, judges.most, seed, first)
-        ]
+        shown = text.model_copy(update={"view": view})
+        items = _asked_about(evaluated, target, shown, judges.most, seed, first)
         if view != WORDS and not items:
             raise UsageError("no evaluated statement keeps what its speaker thought, so that no judge can be shown it")
-        questions = [
-            judges.prompt.about_statement(textualize(one, texts[target]), target, view=view) for target, one in items
-        ]
+        questions = [judges.prompt.about_statement(textualize(one, shown), target, view=view) for one in items]
         spent = Spent()
         asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
         how = "stated confidence" if asking.stated else "log-probability"
@@ -126,14 +120,12 @@ def judge_statements(
         name = f"{JUDGE}{asking.model.spec.label}" + (f" ({', '.join(said)})" if said else "")
         if name in {fact.name for fact in facts}:
             raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-        for target in texts:
-            scored = [(one.statement_id, asking.answers.get(at)) for at, (of, one) in enumerate(items) if of == target]
-            found = {key: answer[""] for key, answer in scored if answer is not None}
-            tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
+        found = {items[at].statement_id: answer[""] for at, answer in sorted(asking.answers.items())}
+        tables.append(score_table(list(found), np.array(list(found.values()), dtype=np.float64), name, target))
         cost = spent.cost if asking.model.price is not None else None
-        failed, served, counted = dict(asking.failed.most_common()), tuple(sorted(asking.served)), len(items)
+        failed, served = dict(asking.failed.most_common()), tuple(sorted(asking.served))
         paid = (spent.found, spent.requests, spent.tokens, cost, judges.limits.currency)
-        facts.append(JudgeFacts(name, how, served, counted, failed, *paid, view))
+        facts.append(JudgeFacts(name, how, served, len(items), failed, *paid, view))
     return tables, facts
 
 

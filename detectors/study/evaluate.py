@@ -54,8 +54,7 @@ def evaluate(
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder. Or data at hand, with `labels` and
         `groups`, as `train` takes it.
     out : str or path, optional
-        A folder for the report. An evaluation of the same detectors on the same corpus there is replaced, and a note
-        says so.
+        A folder for the report; an evaluation of the same detectors on the same corpus there is replaced.
     progress : bool
         Show bars on standard error.
     **settings
@@ -135,20 +134,15 @@ def _evaluate(
             table if (table["fold"] == FINISHED).all() else study.as_trained(name, models[name], told)
             for name, table in found.items()
         )
-    parts = list[tuple[list[Any], list[str]]]()
     if told.evaluated(study.evaluated).height:
         deceivers = read_deceivers(corpus, plan.splits)
-        parts.append(on_promises(models, finished, statements, study.games, deceivers, told, progress))
+        study.add(*on_promises(models, finished, statements, study.games, deceivers, told, progress))
     sighted = [name for name, view in views.items() if view == WORDS]  # as players and people are
     if len(sighted) < len(views) and (own.observers or people is not None):
         knowing = ", ".join(name for name in views if name not in sighted)
         notes.append(f"beside players and people, who saw no reasoning, these are left out: {knowing}")
     if own.observers:
-        parts.append(beside_players(study.scores, kept, corpus, plan, sighted))
+        study.add(*beside_players(study.scores, kept, corpus, plan, sighted))
     if people is not None:
-        seen = study.scores.filter(pl.col("scorer").is_in(sighted))
-        parts.append(on_annotated(seen, kept, people, plan))
-    for rows, said in parts:
-        study.more += rows
-        notes += said
+        study.add(*on_annotated(study.scores.filter(pl.col("scorer").is_in(sighted)), kept, people, plan))
     return study.concluded(models)

@@ -38,8 +38,7 @@ from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMIS
 
 _SHORT = (
     "With 95% intervals; an AUROC of 0.5 is chance. Recall is at a threshold for 5% false positives, with the rate "
-    "that it has here; withheld where that is more than twice the promise. A control knows one thing, and reads for no "
-    "lie."
+    "that it has here; withheld where that is more than twice the promise. A control knows one thing."
 )
 _SEAT = (
     "In the villager's seat of a game, a scorer and the villager each name one of the living others; a control names "
@@ -50,14 +49,12 @@ _OBSERVERS = (
     "of them that flag, observers:votes the share of those who could and did vote for a player."
 )
 _VERDICTS = (
-    "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
-    "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not called "
-    "the other; every game counts alike. The promise is for games like those; on others there are no verdicts."
+    "A verdict names a class where the other can be ruled out at the promised coverage. Covered: how often a statement "
+    "of the class was not called the other; games count alike. The promise is for games like those of validation."
 )
 _SUSPECTS = (
-    "Players, once the whole game is known: suspects are those who cannot be ruled out, and a detector answers where "
-    "no more of them are left than deceive. The surest: how often the player whom it suspects most deceives, in the "
-    "share of games in which it is surest."
+    "Players, once the game is over: a detector answers where no more suspects are left than deceive. The surest: how "
+    "often its first suspect deceives, in the share of games in which it is surest."
 )
 
 
@@ -165,15 +162,10 @@ def _how(evaluation: EvaluationResult) -> Iterator[str]:
     learned = "training split" if plan.split == "test" else "other folds"
     yield (
         f"{pairs if evaluation.within else 'AUROC is over all pairs of a deceptive and an honest text.'} Intervals are "
-        f"of leaving whole {called.games} out in turn (seed {plan.seed}). Thresholds were chosen {chosen}: for 1% and "
-        "5% false positives, and the one with the largest macro F1. The calibration error is debiased: it is 0 where "
-        f"chance explains all of it. Controls learned from the {learned} of this corpus; a detector of another corpus, "
-        "or a judge, knows none of these labels. The speaker's true role is no rival: it shows how closely the label "
-        "follows the role."
-    )
-    yield called.say(
-        "Differences are the first minus the second, on the same statements, with the same games left out of both; "
-        "recall at a realised rate flags exactly that share of the evaluated honest statements."
+        f"of leaving whole {called.games} out in turn. Thresholds were chosen {chosen}: for 1% and 5% false positives, "
+        f"and the one with the largest macro F1. Controls learned from the {learned} of this corpus; a detector of "
+        "another corpus, or a judge, knows none of these labels. The speaker's true role is no rival: it shows how "
+        "closely the label follows the role. Differences are the first minus the second, on the same statements."
     )
     if plan.hold_out:
         yield f"No detector heard these models in training: {', '.join(plan.hold_out)}."

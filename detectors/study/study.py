@@ -307,6 +307,11 @@ class Study:
         kept = self.kept.select("statement_id")
         return pl.concat(self.tables).join(kept, on="statement_id", how="semi", maintain_order="left")
 
+    def add(self, figures: Sequence[Figure], notes: Sequence[str]) -> None:
+        """Further figures, and what could not be computed."""
+        self.more += figures
+        self.notes += notes
+
     def as_trained(self, name: str, model: LoadedDetector, plan: ScoringPlan | None = None) -> pl.DataFrame:
         """The scores of a trained detector. plan: another one than the study's."""
         own = plan or self.plan
@@ -315,7 +320,7 @@ class Study:
 
     def add_judges(self, judges: Judges, text: TextConfig, say: bool, first: Collection[str] = ()) -> None:
         """Chat models. say: whether to write about an interrupt; first: games that are drawn before others."""
-        asked = judges, self.evaluated, {self.target: text}, self.plan.seed, self.progress, say, first
+        asked = judges, self.evaluated, self.target, text, self.plan.seed, self.progress, say, first
         found, self.judges = judge_statements(*asked)
         self.tables += found
         self.notes += [words for one in self.judges for words in one.sentences()]

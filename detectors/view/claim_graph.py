@@ -1,8 +1,9 @@
 """What was claimed, by whom, about whom and in which order, as relations to one player.
 
 The claims are those that the rules of `liescope.labeling` find in the words alone: no verdict, no role and no other
-hidden fact is read. A relation is a short word, such as `about:guilt=evil`; `relations` lists those of a player, and
-what changes with time (counts, who was first, who contradicts whom) is read off the turns seen so far.
+hidden fact is read. A relation is a sentence in which "it" is the player, such as "somebody calls it evil"; `relations`
+lists those of a player, and what changes with time (counts, who was first, who contradicts whom) is read off the turns
+seen so far.
 """
 
 from __future__ import annotations
@@ -22,8 +23,19 @@ from liescope.labeling.ledger import PROMISED
 EVIL, GOOD, SEER = "evil", "good", "seer"
 _LIKE = "mafia"  # whose words are looked for in games that have none of their own
 _MANY = 3
-_TELLING = 3  # statements a speaker, before what is usual at a table can be told
-LATE = 12
+_TELLING = 3  # statements a speaker, before what is usual in a game can be told
+_LATE = 12
+_ONE, _A_SEER = "somebody", "somebody who claims to be the seer"
+_SAYS = {  # for each kind of claim a sentence of its own, since detectors learn from the sentences
+    ("investigation", True): "reports {whom} as {value}",
+    ("investigation", False): "speaks of having investigated {whom}",
+    ("guilt", True): "calls {whom} {value}",
+    ("innocence", True): "judges {whom} {value}",
+    ("role", True): "says that {whom} is {value}",
+    ("vote", False): "means to vote for {whom}",
+    (VOTED, False): "voted for {whom}",
+}
+_LEFT = {SILENT: "it was silent", KILLED: "it was killed", EXILED: "it was voted out"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +50,11 @@ class Tie:
     target: str
     value: str
 
-    @property
-    def sort(self) -> str:
-        return f"{self.kind}={self.value}" if self.value else self.kind
+    def said(self, who: str, whom: str) -> str:
+        """It as a sentence."""
+        value = "the seer" if self.value == SEER else self.value
+        plain = "has to do with {whom}: " + f"{self.kind} {value}".rstrip()
+        return f"{who} {_SAYS.get((self.kind, bool(value)), plain).format(whom=whom, value=value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +79,8 @@ class ClaimGraph:
             now = list(_of_statement(self.turns, focus))
         links = [link for link in self.links if link.place in places and (votes or link.kind != VOTED)]
         turns = [self.turns[at] for at in places]
-        now += [f"now:{link.sort}" for link in links if link.place == focus]
-        return [*now, *_of_player(player, links), *_of_table(player, links), *_of_turns(player, turns, votes)]
+        now += [link.said("here it", _ONE) for link in links if link.place == focus]
+        return [*now, *_of_player(player, links), *_of_all(player, links), *_of_turns(player, turns, votes)]
 
 
 def claim_graph(transcript: Transcript) -> ClaimGraph:
@@ -115,87 +129,102 @@ def _of_player(player: str, links: Sequence[Tie]) -> Iterator[str]:
     seers, accusers, accused = set[str](), set[str](), set[str]()
     for link in links:
         if link.source == player == link.target:
-            yield f"self:{link.sort}"
+            yield link.said("it", "itself")
         elif link.source == player:
-            yield f"says:{link.sort}"
+            yield link.said("it", _ONE)
             if link.target in seers:
-                yield f"says:{link.sort}>seer"
+                yield link.said("it", _A_SEER)
             if link.target in accusers:
-                yield f"says:{link.sort}>accuser"
+                yield link.said("it", "somebody who accused it")
         elif link.target == player:
-            yield f"about:{link.sort}"
+            yield link.said(_ONE, "it")
             if link.source in seers:
-                yield f"about:{link.sort}<seer"
+                yield link.said(_A_SEER, "it")
             if link.source in accused:
-                yield f"about:{link.sort}<accused"
+                yield link.said("somebody whom it accused", "it")
         if _is_seer(link):
             seers.add(link.source)
         if is_against(link) and player in (link.source, link.target):
             (accused if link.source == player else accusers).add(link.target if link.source == player else link.source)
 
 
-def _of_table(player: str, links: Sequence[Tie]) -> Iterator[str]:
+def _of_all(player: str, links: Sequence[Tie]) -> Iterator[str]:
     """Counts and order: how many accuse the player, who claimed to be the seer, who was first."""
-    by = Counter(link.sort for link in {(one.source, one.sort): one for one in links if one.target == player}.values())
-    for sort, count in by.items():
+    each = dict.fromkeys((one.source, one.said(_ONE, "it")) for one in links if one.target == player)
+    for said, count in Counter(said for _, said in each).items():
         if count > 1:
-            yield f"about:{sort}*{min(count, _MANY)}"
+            yield f"{said} (by {_most(count)})"
     seers = list(dict.fromkeys(link.source for link in links if _is_seer(link)))
     if player in seers:
-        yield f"seer:{'alone' if len(seers) == 1 else 'first' if seers[0] == player else 'later'}"
-    elif seers:
-        yield f"seers:{min(len(seers), _MANY)}"
+        alone, first = "it alone claims to be the seer", "it was the first to claim to be the seer"
+        later = "it claims to be the seer after somebody else did"
+        yield alone if len(seers) == 1 else first if seers[0] == player else later
     else:
-        yield "no seer"
+        yield f"others claim to be the seer: {_most(len(seers))}" if seers else "nobody claims to be the seer"
     against = [link for link in links if is_against(link) and link.source != link.target]
     for who, whom in {(link.source, link.target): None for link in against}:
         if who == player:
             met = any(link.source == whom and link.target == who for link in against)
-            yield f"accuses:{'mutual' if met else 'alone'}"
+            yield "it and another accuse each other" if met else "it accuses somebody who does not accuse it"
         elif whom != player:
             yield "others accuse each other"
-    if against:
-        first = against[0]
-        yield f"first accusation:{'by' if first.source == player else 'of' if first.target == player else 'other'}"
-        yield f"accused by:{min(len({link.source for link in against if link.target == player}), _MANY)}"
-        yield f"accuses:{min(len({link.target for link in against if link.source == player}), _MANY)}"
-    else:
-        yield "no accusation"
+    if not against:
+        yield "nobody accuses anybody"
+        return
+    first_of = "it was the first to accuse" if against[0].source == player else "it was the first to be accused"
+    mine = player in (against[0].source, against[0].target)
+    yield first_of if mine else "the first accusation was between others"
+    yield f"players who accuse it: {_most(len({link.source for link in against if link.target == player}))}"
+    yield f"players whom it accuses: {_most(len({link.target for link in against if link.source == player}))}"
 
 
 def _of_turns(player: str, turns: Sequence[TranscriptTurn], votes: bool) -> Iterator[str]:
     said = [turn for turn in turns if turn.kind == SAID]
     own = [turn for turn in said if turn.player == player]
-    yield f"spoke:{min(len(own), _MANY)}"
+    yield f"times it spoke: {_most(len(own))}"
     for turn in turns:
         if turn.player == player and (turn.kind in (SILENT, KILLED) or (votes and turn.kind == EXILED)):
-            yield turn.kind
+            yield _LEFT[turn.kind]
     if said and said[0].player == player:
-        yield "spoke first"
+        yield "it spoke first"
     speakers = len({turn.player for turn in said})
     if len(said) < _TELLING * speakers:
         return  # until then, who says more is an accident of whose turn it was
-    yield f"talks:{_beside(len(own) * speakers, len(said))}"
+    often = _beside(len(own) * speakers, len(said), "less often than", "about as often as", "more often than")
+    yield f"it speaks {often} the others"
     if own:
         length = sum(len(turn.text) for turn in own) / len(own)
-        yield f"statements:{_beside(length * len(said), sum(len(turn.text) for turn in said))}"
+        usual = sum(len(turn.text) for turn in said)
+        long = _beside(length * len(said), usual, "shorter than is", "about as long as is", "longer than is")
+        yield f"its statements are {long} usual in the game"
 
 
-def _beside(own: float, usual: float) -> str:
-    """How much beside what is usual at the table: less than two thirds, more than one and a half, or between."""
-    return "less" if own * 1.5 < usual else "more" if own > usual * 1.5 else "usual"
+def _beside(own: float, usual: float, less: str, alike: str, more: str) -> str:
+    """Beside what is usual in the game: less than two thirds, more than one and a half, or between."""
+    return less if own * 1.5 < usual else more if own > usual * 1.5 else alike
+
+
+def _most(count: int) -> str:
+    return f"{_MANY} or more" if count >= _MANY else str(count)
+
+
+def _sized(number: int) -> str:
+    """The numbers with as many binary digits."""
+    digits = number.bit_length()
+    return f"{2 ** (digits - 1)} to {2**digits - 1}" if digits > 1 else str(number)
 
 
 def _of_statement(turns: Sequence[TranscriptTurn], focus: int) -> Iterator[str]:
     """How long a statement is, when it comes, and how it stands in the conversation of those who hear it."""
     asked = turns[focus]
     heard = [turn for turn in turns[:focus] if turn.kind == SAID and turn.audience == asked.audience]
-    yield f"length:{len(asked.text.split()).bit_length()}"
-    yield f"day:{min(asked.day, LATE)}"
-    yield f"talked:{len(heard).bit_length()}"
-    yield "answer" if heard and heard[-1].player != asked.player else "more" if heard else "opening"
+    yield f"words of the statement: {_sized(len(asked.text.split()))}"
+    yield f"it is day {asked.day}" if asked.day < _LATE else f"it is day {_LATE} or later"
+    yield f"statements before it in its conversation: {_sized(len(heard))}"
+    after = "it answers somebody" if heard and heard[-1].player != asked.player else "it goes on after words of its own"
+    yield after if heard else "it opens the conversation"
     if asked.text.rstrip().endswith("?"):
-        yield "question"
+        yield "it asks a question"
 
 
 def _is_seer(link: Tie) -> bool:

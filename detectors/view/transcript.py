@@ -5,7 +5,6 @@ It is made of the events of a corpus. No role is read, only how many deceive, wh
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,12 +81,6 @@ class Transcript:
         """The players who had not left the game after the first `upto` turns."""
         out = {turn.player for turn in self.turns[:upto] if turn.kind in (KILLED, EXILED)}
         return tuple(name for name in self.names if name not in out)
-
-    def digest(self) -> bytes:
-        """A hash of everything in it but the game's id."""
-        turns = [(t.kind, t.player, t.text, t.target, sorted(t.audience), t.key, t.day) for t in self.turns]
-        facts = (self.names, self.rules, self.deceivers, turns)
-        return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
 
 
 @dataclass(frozen=True, slots=True)

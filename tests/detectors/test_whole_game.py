@@ -122,7 +122,7 @@ def test_reasons_name_the_habit_and_add_up_in_the_right_direction(linear: Linear
     suspect = max(players, key=players.__getitem__)
     reasons = linear.reasons_at(WhoDeceives(GameMoment(game)), suspect, 5)
     assert suspect in lying
-    assert any("accuser" in reason.feature or "mutual" in reason.feature for reason in reasons)
+    assert any("accused it" in reason.feature or "each other" in reason.feature for reason in reasons)
     assert [abs(reason.weight) for reason in reasons] == sorted((abs(r.weight) for r in reasons), reverse=True)
     assert sum(reason.weight for reason in reasons) > 0
 
