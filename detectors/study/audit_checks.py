@@ -86,7 +86,8 @@ def scorers(data: Audited) -> Examined:
     }
     found = [
         Finding(data.units.say(words), tuple(figures[name, places[0]] for name in about), severity)
-        for severity, words, *about in (*_of_shortcuts(reached[places[0]], data), *_of_words(reached[places[0]], data))
+        for say in (_of_shortcuts, _of_words, _of_tokens)
+        for severity, words, *about in say(reached[places[0]], data)
     ]
     return Examined(list(figures.values()), found)
 
@@ -105,7 +106,7 @@ def _of_shortcuts(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[s
         yield severity if blames else PLAIN, f"{said}: {moral.format(value=own[name].value)}.", name
 
 
-def _of_words(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, ...]]:
+def _of_words(own: dict[str, Jackknifed], _data: Audited) -> Iterator[tuple[str, ...]]:
     """Severity, sentence, and the controls that it is about."""
     if WORDS not in own:
         return
@@ -125,8 +126,12 @@ def _of_words(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, 
             "chance: the statements of one class begin alike."
         )
         yield NOTABLE, alike, OPENINGS, WORDS
+
+
+def _of_tokens(own: dict[str, Jackknifed], data: Audited) -> Iterator[tuple[str, ...]]:
+    """Severity, sentence, and the control that it is about."""
     said = set[str]()
-    for name in (BEST_WORD, BEST_MARK):
+    for name in (one for one in (BEST_WORD, BEST_MARK) if one in own):
         if (best := most_telling(data.labelled, data.target, marks=name == BEST_MARK)) is None:
             continue
         token, lies, others = best
