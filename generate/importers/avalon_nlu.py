@@ -17,7 +17,16 @@ from liescope.games.core import EventKind, Phase
 from liescope.games.record import Seat, Source
 from liescope.games.taxonomy import DeceptionType
 from liescope.generate.importers import game_reader
-from liescope.generate.importers.game_reader import PERSON, GameFormat, GameWriter, Number, Part, by_key, read_as, shape
+from liescope.generate.importers.game_reader import (
+    PERSON,
+    GameFormat,
+    GameWriter,
+    Logged,
+    Number,
+    by_key,
+    read_as,
+    shape,
+)
 
 GOOD, EVIL = "good", "evil"
 TEAMS = {"merlin": GOOD, "percival": GOOD, "servant": GOOD, "assassin": EVIL, "morgana": EVIL}
@@ -48,8 +57,8 @@ _GAME = shape(
 class _Game(GameWriter):
     """A day is a quest, a round is a turn of the log."""
 
-    def write(self, part: Part) -> None:
-        (log,) = part.entries
+    def write(self, logged: Logged) -> None:
+        (log,) = logged.entries
         for user in log.users.values():
             role = user.role.rstrip("-0123456789")
             if role not in TEAMS:
@@ -126,7 +135,7 @@ class AvalonImporter(GameFormat):
     )
     Writer: ClassVar[type[GameWriter]] = _Game
 
-    def parts(self, source: Path) -> game_reader.Parts:
+    def logged(self, source: Path) -> game_reader.LoggedGames:
         return game_reader.game_lines(source, _read)
 
 

@@ -21,9 +21,9 @@ from liescope.generate.importers.game_reader import (
     PERSON,
     GameFormat,
     GameWriter,
+    Logged,
+    LoggedGames,
     Number,
-    Part,
-    Parts,
     game_lines,
     joined,
     read_as,
@@ -54,10 +54,10 @@ class _Game(GameWriter):
     only who gave it knows a report (of the sender) or a belief (of the receiver).
     """
 
-    def write(self, part: Part) -> None:
+    def write(self, logged: Logged) -> None:
         self.seats = {power: Seat(power, "", "", None, PERSON, Source.HUMAN) for power in get_args(Power)}
         self.phase = Phase.DISCUSSION
-        for message in sorted(part.entries, key=lambda message: int(message["absolute_message_index"])):
+        for message in sorted(logged.entries, key=lambda message: int(message["absolute_message_index"])):
             sender, receiver = message["speakers"], message["receivers"]
             self.day, self.round = max(1, message["years"] - _FIRST_YEAR + 1), _SEASONS[message["seasons"]]
             said = self.say(sender, message["messages"], heard=(sender, receiver))
@@ -112,6 +112,6 @@ class DiplomacyImporter(GameFormat):
         super().__init__(options)
         self._split = options.split
 
-    def parts(self, source: Path) -> Parts:
+    def logged(self, source: Path) -> LoggedGames:
         split: str = self._split or next((name for name in _SPLITS if source.name.startswith(name)), "")
         return joined(game_lines(source, _dialogue, split))

@@ -69,7 +69,7 @@ def read_as(kind: type[BaseModel], data: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Logged:
     """What a source holds of a game. file, line: where it stands, for a rejection; entries: what was read, in order;
     beside: what a second file of the game holds; split: the official one, "" if there is none.
     """
@@ -82,12 +82,15 @@ class Part:
     split: str = ""
 
 
-Parts = Iterator[Part | Rejected]
+LoggedGames = Iterator[Logged | Rejected]
 
 
-def game_lines(source: Path, read: Callable[[Mapping[str, Any]], tuple[str, list[Any]]], split: str = "") -> Parts:
-    """The lines of a file, each as a part of its own. read: makes of a line its game's id and the entries; raises
-    BadData. Raises OSError if the file cannot be opened.
+def game_lines(
+    source: Path, read: Callable[[Mapping[str, Any]], tuple[str, list[Any]]], split: str = ""
+) -> LoggedGames:
+    """The lines of a file, each by itself. read: makes of a line its game's id and the entries; raises BadData.
+
+    Raises OSError if the file cannot be opened.
     """
     for line, entry in read_objects(source):
         if isinstance(entry, Rejected):
@@ -98,19 +101,19 @@ def game_lines(source: Path, read: Callable[[Mapping[str, Any]], tuple[str, list
         except BadData as error:
             yield Rejected(source.name, line, str(entry.get("game_id", ""))[:40], str(error))
         else:
-            yield Part(source.name, line, game_id, entries, split=split)
+            yield Logged(source.name, line, game_id, entries, split=split)
 
 
-def joined(parts: Parts) -> Parts:
-    """The parts, of which those of one game are put together where its first one stood."""
-    games: dict[str, Part] = {}
-    for part in parts:
-        if isinstance(part, Rejected):
-            yield part
-        elif part.game_id in games:
-            games[part.game_id].entries.extend(part.entries)
+def joined(found: LoggedGames) -> LoggedGames:
+    """What was found, with all that is of one game put together where the first of it stood."""
+    games: dict[str, Logged] = {}
+    for logged in found:
+        if isinstance(logged, Rejected):
+            yield logged
+        elif logged.game_id in games:
+            games[logged.game_id].entries.extend(logged.entries)
         else:
-            games[part.game_id] = part
+            games[logged.game_id] = logged
     yield from games.values()
 
 
@@ -153,7 +156,7 @@ Read = tuple[str, Callable[[Mapping[str, Any]], Any]]
 """The name of a file, and how to read a line of it."""
 
 
-def game_folders(source: Path, log: Read, beside: Read) -> Parts:
+def game_folders(source: Path, log: Read, beside: Read) -> LoggedGames:
     """The games in a folder or archive, a folder each, with a log and perhaps a file beside it. A line of the log that
     cannot be read makes the game unreadable; one beside it is left out.
 
@@ -177,7 +180,7 @@ def game_folders(source: Path, log: Read, beside: Read) -> Parts:
             yield replace(wrong, line=place, reason=f"line {wrong.line}: {wrong.reason}")
         else:
             told = [entry for entry in more if not isinstance(entry, Rejected)]
-            yield Part(f"{game_id}/{log[0]}", place, game_id, entries, told)
+            yield Logged(f"{game_id}/{log[0]}", place, game_id, entries, told)
 
 
 def _read(one: Read, game_id: str, content: bytes) -> Iterator[Any]:
@@ -199,18 +202,18 @@ class GameWriter(ABC):
     ballots: who voted to exile whom; None for nobody.
     """
 
-    def __init__(self, game: str, part: Part) -> None:
-        self.game, self.game_id, self.cell = game, part.game_id, ""
+    def __init__(self, game: str, logged: Logged) -> None:
+        self.game, self.game_id, self.cell = game, logged.game_id, ""
         self.seats: dict[str, Seat] = {}
         self.events: list[Event] = []
         self.day, self.phase, self.round = 0, Phase.SETUP, 0
         self.ballots: dict[str, str | None] = {}
         self.outcome: Outcome | None = None
-        self.meta = GameMeta(split=part.split) if part.split else GameMeta()
+        self.meta = GameMeta(split=logged.split) if logged.split else GameMeta()
 
     @abstractmethod
-    def write(self, part: Part) -> None:
-        """Write down what the part says. Raises BadData if that cannot be."""
+    def write(self, logged: Logged) -> None:
+        """Write down what the log says. Raises BadData if that cannot be."""
 
     def seat(self, key: str) -> Seat:
         """Raises BadData for a stranger."""
@@ -326,17 +329,17 @@ class GameFormat(Importer):
         return {self.game: self.about}
 
     @abstractmethod
-    def parts(self, source: Path) -> Parts:
+    def logged(self, source: Path) -> LoggedGames:
         """The games of a source. Raises OSError if it cannot be opened."""
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        for part in self.parts(source):
-            if isinstance(part, Rejected):
-                yield part
+        for logged in self.logged(source):
+            if isinstance(logged, Rejected):
+                yield logged
             else:
-                yield attempt(part.file, part.line, part.game_id, partial(self._record, part))
+                yield attempt(logged.file, logged.line, logged.game_id, partial(self._record, logged))
 
-    def _record(self, part: Part) -> GameRecord:
-        writer = self.Writer(self.game, part)
-        writer.write(part)
+    def _record(self, logged: Logged) -> GameRecord:
+        writer = self.Writer(self.game, logged)
+        writer.write(logged)
         return writer.record()

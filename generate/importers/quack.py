@@ -16,9 +16,9 @@ from liescope.games.record import Seat, Source
 from liescope.generate.importers.game_reader import (
     GameFormat,
     GameWriter,
+    Logged,
+    LoggedGames,
     Number,
-    Part,
-    Parts,
     Rooms,
     Words,
     at,
@@ -73,14 +73,14 @@ class _Game(GameWriter):
     are secret: the players learn the count.
     """
 
-    def write(self, part: Part) -> None:
-        self.cell, seed = part.game_id.split("/")[0], _SEED.search(part.game_id)
+    def write(self, logged: Logged) -> None:
+        self.cell, seed = logged.game_id.split("/")[0], _SEED.search(logged.game_id)
         self.meta["number"] = int(seed[1]) if seed else None
         self._rooms, self._killed, self._turns, self._meetings = Rooms(), dict[str, str](), Counter[str](), 0
         self._claims = defaultdict[Any, list[Any]](list)
-        for claim in part.beside:
+        for claim in logged.beside:
             self._claims[claim.meeting, claim.speaker, claim.words].append(claim)
-        for entry in part.entries:
+        for entry in logged.entries:
             if self.outcome or (entry.event_type == "game_started") == bool(self.seats):
                 raise BadData("its log does not begin with a game_started, or goes on after the game's end")
             self.round = entry.tick if self.phase is Phase.NIGHT else 0
@@ -238,7 +238,7 @@ class QuackImporter(GameFormat):
     )
     Writer: ClassVar[type[GameWriter]] = _Game
 
-    def parts(self, source: Path) -> Parts:
+    def logged(self, source: Path) -> LoggedGames:
         return game_folders(source, (LOG, _event), (CLAIMS, partial(read_as, _CLAIM)))
 
 

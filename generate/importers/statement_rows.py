@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from liescope.common.errors import BadData
 from liescope.games.core import EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source
-from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Part
+from liescope.generate.importers.game_reader import NO_WINNER, PERSON, GameWriter, Logged
 
 UNKNOWN_MODEL = "unknown"
 _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phase.REVOTE.value}
@@ -45,9 +45,9 @@ def _flag(value: Any) -> bool:
 
 
 def _list(value: Any) -> Any:
-    """A list; in a text, as JSON or with commas between the parts."""
+    """A list; in a text, as JSON or with commas between the items."""
     if isinstance(value, str):
-        return json.loads(value) if value.lstrip().startswith("[") else [part.strip() for part in value.split(",")]
+        return json.loads(value) if value.lstrip().startswith("[") else [item.strip() for item in value.split(",")]
     return value
 
 
@@ -269,11 +269,11 @@ def game_of(
     ordered = _in_order(_without_copies(rows, found), found)
     winner = _agreed(f"game {game_id}", "winner", {row.winner for row in ordered}) or ""
     split = _agreed(f"game {game_id}", "split", {row.split for row in ordered}) or ""
-    part = Part("", 0, game_id, ordered, split=split)
-    writer = _RowWriter(game, part)
+    logged = Logged("", 0, game_id, ordered, split=split)
+    writer = _RowWriter(game, logged)
     writer.notes = found
     writer.seats = {seat.name: seat for seat in _seats(ordered, {role.casefold() for role in deceptive_roles})}
-    writer.write(part)
+    writer.write(logged)
     winners = tuple(seat.name for seat in writer.seats.values() if winner and seat.team == winner)
     reason, days = "the source says so" if winner else NO_WINNER, max(row.day for row in ordered)
     writer.outcome = Outcome(winner, winners, reason, days)
@@ -291,8 +291,8 @@ class _RowWriter(GameWriter):
 
     notes: Counter[str]
 
-    def write(self, part: Part) -> None:
-        rows: list[Row] = part.entries
+    def write(self, logged: Logged) -> None:
+        rows: list[Row] = logged.entries
         for row, after in zip(rows, [*rows[1:], None], strict=True):
             self.day, self.phase, self.round = row.day, self._phase(row), row.round
             heard = {*row.audience, row.speaker} if row.audience else {*self.seats}

@@ -264,8 +264,8 @@ def _shown(before: Any, after: Any) -> tuple[str, str]:
 
 
 def _window(text: str, start: int) -> str:
-    part = text[start : start + _LONGEST]
-    return f"{'…' if start else ''}{part}{'…' if start + _LONGEST < len(text) else ''}"
+    shown = text[start : start + _LONGEST]
+    return f"{'…' if start else ''}{shown}{'…' if start + _LONGEST < len(text) else ''}"
 
 
 SPARED = "spared"  # names whom a scripted night kills last

@@ -109,7 +109,7 @@ class RunPlan(BaseModel):
             return cls.model_validate(data)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
+            place = ".".join(map(str, first["loc"]))
             raise BadData(
                 f"{where} does not hold a plan of {cls.GAMES} ({plain(place)}: {first['msg']}); choose another --out"
             ) from None
@@ -342,9 +342,9 @@ def _block(spec: GameSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, 
     return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
 
 
-def drawn(*parts: object) -> int:
-    """A number below 2**48 that depends only on the parts."""
-    return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
+def drawn(*given: object) -> int:
+    """A number below 2**48 that depends only on what is given."""
+    return int.from_bytes(sha256(json.dumps([*map(str, given)]).encode()).digest()[:6], "big")
 
 
 def hash_of(plan: Mapping[str, Any]) -> str:

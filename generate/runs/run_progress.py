@@ -370,7 +370,7 @@ class RunStatus:
         if self.imported:
             return f"imported ({plain(self.imported)})"
         if state is None:
-            return "no process has reported on it"
+            return "no process has said anything of it"
         if self.running:
             left = "" if state.left is None else f", about {span(state.left)} left"
             return f"{plain(state.command)} has been running for {span(state.seconds)}{left}"

@@ -143,7 +143,7 @@ async def run(
 
 @dataclass
 class _Run:
-    """One process's part of a run. players: by spec; show: called when the progress has changed."""
+    """The work of one process on a run. players: by spec; show: called when the progress has changed."""
 
     job: Job
     journal: Journal
