@@ -22,25 +22,24 @@ _SPAN = 10.0  # seconds over which a rate is averaged
 
 
 class AnswerRate:
-    """Events a second, averaged over the last seconds with weights that decay. clock: seconds, monotonic."""
+    """Events a second, averaged over the last seconds with weights that decay."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begun = self._at = clock()
+    def __init__(self) -> None:
+        self._begun = self._at = time.monotonic()
         self._value = 0.0
 
     def add(self) -> None:
         """Count one event."""
         self._value = self._decayed() + 1 / _SPAN
-        self._at = self._clock()
+        self._at = time.monotonic()
 
     @property
     def per_second(self) -> float:
-        known = 1 - math.exp(-max(self._clock() - self._begun, 1.0) / _SPAN)  # less than the whole span has passed
+        known = 1 - math.exp(-max(time.monotonic() - self._begun, 1.0) / _SPAN)  # less than the whole span has passed
         return self._decayed() / known
 
     def _decayed(self) -> float:
-        return self._value * math.exp((self._at - self._clock()) / _SPAN)
+        return self._value * math.exp((self._at - time.monotonic()) / _SPAN)
 
 
 @dataclass(slots=True)
@@ -133,8 +132,8 @@ T = TypeVar("T")
 
 
 class Shared:
-    """Objects that the players of a run share (clients, limits, the budget). The first player that needs one makes it;
-    the others find it under the same type and key.
+    """What the players of a run share (clients, limits, the budget): made by the first that needs it, found by the
+    others under its type and key.
     """
 
     def __init__(self) -> None:
@@ -266,9 +265,7 @@ class Player(Protocol):
 
 
 def waits_for(player: Player) -> str:
-    """The host that takes only so many of a player's requests at once, its attribute `host`; "" for players that ask no
-    endpoint.
-    """
+    """The host that a player asks, which takes only so many requests at once; "" for players that ask none."""
     return str(getattr(player, "host", ""))
 
 

@@ -39,6 +39,13 @@ class NamedText:
     name: str
     text: str
 
+    @classmethod
+    def of(cls, name: str, files: Mapping[str, str]) -> NamedText | None:
+        """The file that a spec names, None for "". files: those that the plan holds; others are read now. Raises
+        BadData.
+        """
+        return cls(name, files[name] if name in files else read_file(name)) if name else None
+
     @property
     def label(self) -> str:
         """The file's name with a hash of its text: two texts under one name are two players."""
@@ -94,11 +101,6 @@ def named_files(argument: str) -> dict[str, str]:
     """The texts of the files that a spec names, by name. Raises BadData for one that cannot be read."""
     options = dict(parse_qsl(argument.partition("?")[2], keep_blank_values=True))
     return {name: read_file(name) for name in map(options.get, ("persona", "extra")) if name}
-
-
-def file_text(name: str, files: Mapping[str, str]) -> str:
-    """The text of a file that a spec names. files: those that the plan holds. Raises BadData."""
-    return files[name] if name in files else read_file(name)
 
 
 def read_file(name: str) -> str:

@@ -43,7 +43,7 @@ class ScriptedPlayer:
         return self.say(ask, view)
 
     def say(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        """The same without an event loop."""
+        """What `answer` says, without an event loop."""
         if ask.kind is AskKind.BELIEFS:
             every = {claim: believed(FoundClaim.of(claim), ask.seat, self._game, view) for claim in ask.options}
             return Reply(form={claim: (verdict,) for claim, verdict in every.items()})

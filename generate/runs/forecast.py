@@ -15,7 +15,7 @@ from liescope.games.game_registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session, drive
 from liescope.generate.players.openai.spec import default_url, host_of, read_spec
-from liescope.generate.players.player_registry import file_text
+from liescope.generate.players.player_registry import NamedText
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Limits, TokenUsage, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
@@ -259,10 +259,11 @@ def _asks(
     for (spec, kind), found in texts.items():
         model = read_spec(spec.removeprefix("openai:"))
         host, options = host_of(model.base_url or default_url()), model.options
-        persona = len(file_text(options.persona, files)) if options.persona else 0
+        persona = NamedText.of(options.persona, files)
         price = price_of(limits.prices, limits.currency, host, model.label, model.name)
         calls = sum(share for share, _ in found)
-        sent = sum(share * (len(text) + persona) for share, text in found)
+        more = len(persona.text) if persona else 0
+        sent = sum(share * (len(text) + more) for share, text in found)
         prompt = Range(*(sent / ratio * part for ratio, part in zip(CHARACTERS_A_TOKEN[::-1], _DOUBTED, strict=True)))
         low, likely, high = _ANSWERS.get(kind, _CHOICE)
         thinking, most = model.options.thinking or 0, options.at(kind).get("max_tokens", float("inf"))

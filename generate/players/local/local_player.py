@@ -36,12 +36,20 @@ from liescope.common.reading import Reading
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-from liescope.generate.players.local.loading import Loaded, LocalSpec, load, read_spec
-from liescope.generate.players.local.writing import PromptRow, Written, random_key, write
+from liescope.generate.players.local.loading import (
+    Loaded,
+    LocalSpec,
+    PromptRow,
+    Written,
+    load,
+    random_key,
+    read_spec,
+    write,
+)
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
-from liescope.generate.players.player_registry import NamedText, file_text, joined
+from liescope.generate.players.player_registry import NamedText, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import TokenUsage
 
@@ -331,5 +339,4 @@ def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
     be read.
     """
     spec, prompts = read_spec(argument), load_prompts(context.prompts, context.game)
-    name = spec.options.persona
-    return LocalPlayer(spec, NamedText(name, file_text(name, context.files)) if name else None, prompts, context)
+    return LocalPlayer(spec, NamedText.of(spec.options.persona, context.files), prompts, context)

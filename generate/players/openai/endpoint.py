@@ -1,4 +1,4 @@
-"""One endpoint: pace, patience and accounts around the SDK's client.
+"""One endpoint: pace, patience and accounts around the SDK's client; what came of each request is counted and logged.
 
 Every request passes through here: it is found in the cache, or it waits for its turn, is sent, and sent again after
 trouble. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the run's patience
@@ -11,21 +11,26 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask, Reply
-from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict
-from liescope.generate.players.player_protocol import PlayerContext
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, judge
+from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import request_key
-from liescope.generate.players.run_limits import Price
+from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
 
+_KEPT = 2000  # characters kept of a response without an answer
+_FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
+_WEIGHT = 0.05  # of each answer in the mean
+_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before one request is sent again
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
 # Answers in a row without a word after which a model is not asked again: at first, and once one had words.
@@ -38,6 +43,50 @@ def pause(failures: int) -> float:
     and spread, so that requests that failed together do not come back together.
     """
     return min(FIRST_WAIT * 2.0 ** min(failures - 1, 30), LONGEST_WAIT) * random.uniform(0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request for the answer to an ask. body: its JSON, without keys; number: from 1, of those for the ask."""
+
+    ask: Ask
+    body: Mapping[str, Any]
+    price: Price | None
+    number: int = 1
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model"))
+
+    @property
+    def kind(self) -> Hashable:
+        """What its latency and its tokens may be compared with."""
+        return self.model, self.ask.kind
+
+    @property
+    def characters(self) -> int:
+        """The length of the prompt."""
+        return sum(len(message["content"]) for message in self.body["messages"])
+
+
+class TokenEstimate:
+    """How many tokens a request to one host will take, learned from those before."""
+
+    def __init__(self) -> None:
+        self._a_character = 1 / CHARACTERS_A_TOKEN
+        self._answers: dict[Hashable, float] = {}
+
+    def of(self, request: Request) -> tuple[float, float]:
+        """Tokens of the prompt and of the answer."""
+        return request.characters * self._a_character, self._answers.get(request.kind, _FIRST_ANSWER)
+
+    def learn(self, request: Request, usage: TokenUsage) -> None:
+        """What a request took."""
+        if usage.prompt is not None and request.characters > 0:
+            self._a_character += _WEIGHT * (usage.prompt / request.characters - self._a_character)
+        if usage.completion is not None:
+            before = self._answers.get(request.kind, float(usage.completion))
+            self._answers[request.kind] = before + _WEIGHT * (usage.completion - before)
 
 
 @dataclass(slots=True)
@@ -94,7 +143,6 @@ class Endpoint:
         self._pace = shared.once(Pace, make, self.host)
         self._estimate = shared.once(TokenEstimate, TokenEstimate, self.host)
         self._key = key
-        self._accounts = Accounts(self.host, context, self._secrets)
         self._context = context
         self._activity = context.activity.at(self.host)
         self._models = defaultdict[str, Trials](Trials)
@@ -126,10 +174,10 @@ class Endpoint:
         """
         request = Request(ask, self._secrets.without(body), price, made + 1)
         key = self._place(request, self._context.draw(ask.game))
-        completion = self._accounts.kept(key, request)
+        completion = self._kept(key, request)
         if completion is None:
             completion = await self._asked(request)
-            self._accounts.keep(key, completion)
+            self._keep(key, completion)
         return completion
 
     def _place(self, request: Request, draw: str) -> str:
@@ -204,14 +252,14 @@ class Endpoint:
         Raises RunPaused if the run is ending.
         """
         key = self._place(request, request.ask.game)
-        if (kept := self._accounts.kept(key, request)) is not None:
+        if (kept := self._kept(key, request)) is not None:
             return kept, None
         began = time.perf_counter()
         verdict, turn = await self._attempt(request, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
             self._models[request.model].succeed()
-            self._accounts.keep(key, verdict)
+            self._keep(key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
             self._pace.limited(turn, verdict.asked, verdict.problem)
         return verdict, latency
@@ -239,10 +287,60 @@ class Endpoint:
             began = time.perf_counter()
             response = await self._client.chat(request.body, limit)
             seconds = time.perf_counter() - began
-        verdict = self._accounts.outcome(request, response, seconds * 1000)
+        verdict = self._outcome(request, response, seconds * 1000)
         if isinstance(verdict, Completion):
             self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, request.kind, seconds)
         if isinstance(response, Response):
             self._pace.reported(turn, response.headers)
         return verdict, turn
+
+    def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
+        """What came of a request, counted and logged, safe to keep. latency: milliseconds."""
+        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, request.body)
+        raw, cost = "" if isinstance(response, Trouble) else response.text[:_KEPT], None
+        if isinstance(verdict, Completion):
+            verdict = self._without_keys(verdict)
+            raw, cost = verdict.said, verdict.usage.cost(request.price)
+            self._context.budget.spend(verdict.usage, request.price, (request.characters, len(raw)))
+            self._activity.saved += verdict.usage.saved(request.price)
+        else:
+            verdict = replace(verdict, problem=self._secrets.hide(verdict.problem))
+        self._log(request, verdict, raw=raw, cost=cost, latency_ms=latency, host=self.host)
+        return verdict
+
+    def _kept(self, key: str, request: Request) -> Completion | None:
+        """The answer that the reply cache holds under a key; it is logged as such. Raises BadData if it is none."""
+        cache = self._context.cache
+        if cache is None or (text := cache.find(key)) is None:
+            return None
+        try:
+            completion = self._without_keys(_COMPLETION.validate_json(text, strict=True))
+        except ValidationError:
+            raise cache.damaged() from None
+        self._log(request, completion, raw=completion.said, cost=0.0, via=VIA_CACHE)
+        return completion
+
+    def _keep(self, key: str, completion: Completion) -> None:
+        if self._context.cache is not None:
+            self._context.cache.keep(key, _COMPLETION.dump_json(completion).decode())
+
+    def _log(self, request: Request, verdict: Verdict, **facts: Any) -> None:
+        if isinstance(verdict, Completion):
+            usage = verdict.usage
+            facts |= {
+                "prompt_tokens": usage.prompt,
+                "cached_tokens": usage.cached,
+                "completion_tokens": usage.completion,
+                "response_id": verdict.response_id,
+                "served_model": verdict.served_model,
+            }
+        place = request.ask.game, request.ask.step, request.ask.seat, request.number
+        self._context.log(Attempt(*place, problem=verdict.problem, request=dict(request.body), **facts))
+
+    def _without_keys(self, completion: Completion) -> Completion:
+        """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
+        names = ("content", "thinking", "refusal", "response_id", "served_model")
+        given = {name: text for name in names if (text := getattr(completion, name))}
+        hidden: dict[str, Any] = {name: self._secrets.hide(text) for name, text in given.items()}
+        return replace(completion, **hidden)

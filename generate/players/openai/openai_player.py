@@ -21,9 +21,8 @@ from liescope.common.text import plain
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Phase, Reply
 from liescope.games.game_registry import PROMPTS
 from liescope.games.record import Source
-from liescope.generate.players.openai.accounts import Request
 from liescope.generate.players.openai.completion import Completion, reply_of
-from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
+from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused, Request
 from liescope.generate.players.openai.spec import (
     OPENAI_HOST,
     ModelSpec,
@@ -38,7 +37,7 @@ from liescope.generate.players.openai.spec import (
 from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict
 from liescope.generate.players.parsing.reply_forms import _strict, response_format
 from liescope.generate.players.player_protocol import PREFLIGHT, EndpointFacts, Halt, PlayerContext
-from liescope.generate.players.player_registry import NamedText, file_text, joined
+from liescope.generate.players.player_registry import NamedText, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Price, price_of
 
@@ -362,10 +361,7 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     check_url(url)
     own = not spec.base_url
     key = find_key(f"openai:{spec.name}", url, spec.options.key_env, own, context.limits.allow_key)
-    persona, extra = (
-        NamedText(name, file_text(name, context.files)) if name else None
-        for name in (spec.options.persona, spec.options.extra)
-    )
+    persona, extra = (NamedText.of(name, context.files) for name in (spec.options.persona, spec.options.extra))
     fields = {} if (budget := spec.options.thinking) is None else thinking_fields(host_of(url), budget)
     if extra is not None:
         fields |= read_extra(extra)

@@ -11,8 +11,15 @@ import pytest
 
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.local import loading
-from liescope.generate.players.local.loading import Loaded, LocalOptions, Sampling, load, read_spec
-from liescope.generate.players.local.writing import PromptRow, random_key
+from liescope.generate.players.local.loading import (
+    Loaded,
+    LocalOptions,
+    PromptRow,
+    Sampling,
+    load,
+    random_key,
+    read_spec,
+)
 from liescope.generate.players.prompts import load_prompts
 from tests.generate.players.local import small_model
 

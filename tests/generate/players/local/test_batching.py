@@ -10,9 +10,8 @@ import pytest
 
 from liescope.common.errors import Interrupted, PlayerFailed
 from liescope.generate.players.local import local_player
-from liescope.generate.players.local.loading import Loaded, read_spec
+from liescope.generate.players.local.loading import Loaded, PromptRow, Written, read_spec, write
 from liescope.generate.players.local.local_player import Batcher
-from liescope.generate.players.local.writing import PromptRow, Written, write
 from liescope.generate.players.player_protocol import PlayerContext
 from tests.generate.players.local.conftest import Rows, together
 

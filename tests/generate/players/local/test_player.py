@@ -18,9 +18,8 @@ from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFai
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
 from liescope.generate.players.local import local_player
-from liescope.generate.players.local.loading import Loaded, read_spec
+from liescope.generate.players.local.loading import Loaded, PromptRow, Written, read_spec
 from liescope.generate.players.local.local_player import LocalPlayer, keep_states, open_local, read_states
-from liescope.generate.players.local.writing import PromptRow, Written
 from liescope.generate.players.player_protocol import Attempt, PlayerContext
 from liescope.generate.players.player_registry import open_player
 from liescope.generate.runs.journal import Journal

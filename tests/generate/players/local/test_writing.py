@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from liescope.generate.players.local.loading import Sampling
-from liescope.generate.players.local.writing import Draw, random_key, write
+from liescope.generate.players.local.loading import Draw, Sampling, random_key, write
 
 SCORES = torch.tensor([2.0, 1.0, 0.0, -1.0, 1.5, -3.0])
 MANY = 6_000
