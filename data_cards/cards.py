@@ -62,9 +62,7 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
-    """Whether a plan says nothing of people whom its games may hold: forks and judged games of theirs do.
-    people: whether anybody of whom that could be said holds a seat.
-    """
+    """Whether a plan says nothing of the people whom its games may hold, if there are any."""
     if not people or plan.get("served") or "import" in plan:
         return False
     players = plan.get("players")
@@ -211,9 +209,8 @@ def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any
 
 
 def _content_version(facts: Mapping[str, Any], config: str) -> str:
-    """A version computed from a config's content. `datasets` caches by folder name, config and version, so without it
-    the cache would serve rows of an earlier corpus with the same name.
-    """
+    """A version made of a config's content."""
+    # `datasets` caches by folder, config and version, and would serve the rows of an earlier corpus of that name.
     content = "".join(str(file["sha256"]) for file in facts["files"] if file["config"] == config)
     digest = sha256(content.encode()).digest()
     return f"0.{int.from_bytes(digest[:4])}.{int.from_bytes(digest[4:8])}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from liescope.common.command_options import AsJson, Given, each_with_a_line, say, with_settings
 from liescope.common.console import emit, let_interrupts_end_reads, standard_input
 from liescope.common.errors import BadData, UsageError
+from liescope.common.text import plain
 from liescope.detectors.detector_registry import DETECTORS, declared_options, kind_lines
 from liescope.detectors.detector_settings import (
     AuditSettings,
@@ -21,6 +22,9 @@ from liescope.detectors.detector_settings import (
     TrainSettings,
     TransferSettings,
 )
+
+if TYPE_CHECKING:
+    from liescope.detectors.study.result import StudyResult
 
 app = typer.Typer()
 _LONGEST = 2**24  # characters of a line
@@ -55,8 +59,7 @@ def train(
 
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
-    from liescope.detectors.display import training_lines
-    from liescope.detectors.training import is_first
+    from liescope.detectors.training import is_first, training_lines
     from liescope.detectors.training import train as train_detector
 
     result = train_detector(kind, corpus, out=out, progress=True, **given)
@@ -162,10 +165,9 @@ def evaluate(
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
-    from liescope.detectors.display import report_lines
     from liescope.detectors.study.evaluate import evaluate as evaluate_detectors
 
-    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, report_lines)
+    say(evaluate_detectors(models, corpus, out=out, progress=True, **given), as_json, _report_lines)
 
 
 @app.command()
@@ -192,10 +194,9 @@ def bench(
 
     Example: liescope bench tfidf models/mine --suite chat --data downloads --out reports/bench
     """
-    from liescope.detectors.display import report_lines
     from liescope.detectors.study.bench import bench as measure
 
-    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, report_lines)
+    say(measure(detectors, suite=suite, out=out, progress=True, **given), as_json, _report_lines)
 
 
 @app.command()
@@ -220,10 +221,9 @@ def transfer(
 
     Example: liescope transfer --suite games --data downloads --detector linear --out reports/across
     """
-    from liescope.detectors.display import report_lines
     from liescope.detectors.study.transfer import transfer as run
 
-    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, report_lines)
+    say(run(corpora or (), by=by or (), out=out, progress=True, **given), as_json, _report_lines)
 
 
 @app.command()
@@ -241,7 +241,14 @@ def audit(
 
     Example: liescope audit corpus/mini --out reports/audit
     """
-    from liescope.detectors.display import report_lines
     from liescope.detectors.study.audit import audit as audit_corpus
 
-    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, report_lines)
+    say(audit_corpus(corpus, out=out, progress=True, **given), as_json, _report_lines)
+
+
+def _report_lines(result: StudyResult) -> Iterator[str]:
+    """The report in short, and its files."""
+    from liescope.common.report.plain_text import terminal
+
+    yield from terminal(result.told) if result.told else ()
+    yield from (plain(str(path)) for path in result.files)

@@ -19,6 +19,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.settings import takes
 from liescope.common.statistics import Floats
+from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import (
     METHODS,
     NONE,
@@ -44,9 +45,17 @@ from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import CURVES_FOLDER, check_free, is_model, write_model
 from liescope.detectors.study.figures import Figure, figure_table
-from liescope.detectors.study.metrics import choose_thresholds
+from liescope.detectors.study.metrics import HEADLINE, choose_thresholds
 from liescope.detectors.study.scorers import evaluate_scores
-from liescope.detectors.study.scores import GROUPS_OUT, SPLIT_OUT, ScoringPlan, is_whole, per_detector, score_table
+from liescope.detectors.study.scores import (
+    GROUPS_OUT,
+    SPLIT_OUT,
+    ScoringPlan,
+    is_whole,
+    per_detector,
+    score_table,
+    scripted_warning,
+)
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.transcript import GameMoment, Transcript
 from liescope.generate.corpus.read import check
@@ -366,3 +375,36 @@ def _own_figures(
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
     rows = tuple(row for part in parts for row in part.rows if is_whole(row.where))
     return rows, tuple(note for part in parts for note in part.notes)
+
+
+def training_lines(result: TrainResult) -> Iterator[str]:
+    """The detector's own figures, out of fold on train and on validation, for an 80-column terminal."""
+    from liescope.common.report.plain_text import terminal_table, wrapped
+    from liescope.detectors.study.evaluation_report import in_short, place_words
+
+    facts, confidence = result.file.training, result.file.confidence
+    folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
+    alone = facts.statements == facts.games  # texts or conversations with a label each
+    called = Units("statements", "groups") if alone or result.file.target == "gold" else OF_GAMES
+    yield wrapped(
+        f"{result.file.kind} trained on {called.counted(facts.statements, facts.games)}, "
+        f"{facts.prevalence or 0:.1%} deceptive ({facts.without_label:,} have no {result.file.target} label); {folds}"
+    )
+    if facts.lost:
+        yield wrapped(f"note: {facts.lost:,} statements are left out: their text was lost before publication")
+    for where in dict.fromkeys(row.where for row in result.rows):
+        here = [row for row in result.rows if row.where == where and row.metric in HEADLINE and row.against is None]
+        yield wrapped(place_words(where))
+        yield from terminal_table(in_short(result.rows, here, where, "" if alone else called.games))
+    if result.file.target == ROLE and not alone:
+        yield "players after the whole game: `liescope evaluate` ranks them"
+    none = "none (not asked for, or it did not lower the log loss)"
+    yield wrapped(f"calibration: {confidence.statements.words() if confidence.statements else none}")
+    if confidence.labels:
+        honest, lies = confidence.labels.games
+        had = f"{number_of(honest, called.games[:-1])} with honest and {lies:,} with deceptive {called.statements}"
+        yield wrapped(f"verdict limits from {had}")
+    yield from (wrapped(f"note: {note}") for note in result.notes)
+    if warning := scripted_warning(facts.sources):
+        yield wrapped(warning)
+    yield f"model: {plain(str(result.model))}"

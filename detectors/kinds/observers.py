@@ -30,13 +30,12 @@ from liescope.detectors.view.joint_posterior import posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
 _Number = Annotated[float, Field(ge=-40, le=40)]
-MOST_SETS = 20_000
-"""Sets of players that are summed over; any table of 14 seats has fewer."""
+MOST_SETS = 2**16
+"""Sets of players that are summed over; any table of 16 seats has as few."""
 _VOTES_COME_LAST = (
     "observers: no vote came before any of these statements, so while a game goes on it knows only who was killed; "
     "after the whole game it knows the votes"
 )
-_CHAINS, _STEPS = 512, 30  # sets that are followed at once, and steps of each for each player
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +99,10 @@ def table_of(moment: GameMoment) -> ObservedTable:
 
 
 def posterior_of(table: ObservedTable, habits: Habits) -> Floats:
-    """(seats,): the probability that each player deceives. Exact up to `MOST_SETS` sets, else sampled."""
+    """(seats,): the probability that each player deceives. Votes say nothing where there are over `MOST_SETS` sets."""
     odds = _prior(table, habits)
-    if not _tells(table):
+    if not _tells(table) or _size(table) > MOST_SETS:
         return posterior(odds, table.deceivers)
-    if _size(table) > MOST_SETS:
-        return _sampled(table, habits, odds)
     sets = _sets(table)
     logs = sets @ odds + _log_chances(table, sets, habits)
     weights = np.exp(logs - logs.max())
@@ -151,31 +148,6 @@ def _log_chances(table: ObservedTable, sets: Bools, habits: Habits) -> Floats:
     lying = sets @ open_to
     total = np.log(lying * np.exp(weight) + open_to.sum(axis=0) - lying)
     return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
-
-
-def _sampled(table: ObservedTable, habits: Habits, odds: Floats) -> Floats:
-    """By Metropolis: in each of many sets, one player at a time changes side, or two change places if the number of
-    those who deceive is known.
-    """
-    draw = np.random.default_rng(0)
-    n, k, row = table.seats, table.deceivers, np.arange(_CHAINS)
-    order = draw.random((_CHAINS, n)).argsort(axis=1)
-    sets = order < k if k is not None else draw.random((_CHAINS, n)) < expit(odds)
-    logs = sets @ odds + _log_chances(table, sets, habits)
-    found = np.zeros(n)
-    for step in range(steps := _STEPS * n):
-        changed = sets.copy()
-        one, other = draw.integers(n, size=(2, _CHAINS))
-        if k is None:
-            changed[row, one] ^= True
-        else:
-            changed[row, one], changed[row, other] = sets[row, other], sets[row, one]
-        after = changed @ odds + _log_chances(table, changed, habits)
-        taken = np.log(draw.random(_CHAINS)) < after - logs
-        sets, logs = np.where(taken[:, None], changed, sets), np.where(taken, after, logs)
-        if step >= steps // 2:
-            found += sets.mean(axis=0)
-    return found / (steps - steps // 2)
 
 
 def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:

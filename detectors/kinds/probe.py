@@ -12,112 +12,192 @@ that it has not learned from; on games alone where fewer than three models speak
 A model that is named by its Hub id is not kept with the detector; one that comes from a folder is copied into it. The
 states of a fixed sentence are kept in either case, so that another model of the same name is noticed.
 
-States are computed once: remembered while a model is loaded, and kept in a folder if one is named, as one safetensors
-file for each statement, under the hash of the model, the text and the layers. A file that is damaged is computed again:
-up to rounding, since a pass with other texts beside it, or on another processor, may add up in another order.
+States are computed once, and remembered while a model is loaded.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Sequence
-from hashlib import sha256
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.errors import BadData, UsageError
-from liescope.common.sentence_encoder import LOCAL, PART, kept_name, saved_name
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.reading import Reading
+from liescope.common.sentence_encoder import (
+    LOCAL,
+    PART,
+    kept_name,
+    read_transformer,
+    saved_name,
+    transformer_folder,
+)
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import Detector, DetectorOptions, Groups, Progress, Publication, silent
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
-from liescope.detectors.language_model import LanguageModel, Passage, language_model
 from liescope.detectors.logistic import TRAIN_AGAIN, ScaledLogistic, read_numbers, two_columns, write_numbers
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.textualize import TextConfig, by_length, textualize
+
+_CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
+_WEIGHT_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
+_BATCH_TOKENS = {"cpu": 2048, "cuda": 2**14}
+_LARGEST = float(np.finfo(np.float16).max)
+
+
+class Passage(NamedTuple):
+    """before: what a model reads first; own: the words that it is read at."""
+
+    before: str
+    own: str
+
+
+class LanguageModel:
+    """A tokenizer and a model; made by `language_model`."""
+
+    def __init__(self, folder: Path, tokenizer: Any, model: Any) -> None:
+        self.folder = folder
+        self.model = model
+        self._tokenizer = tokenizer
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are; the last is number `layers`, and 0 would be the tokens' embeddings."""
+        return int(self.model.config.get_text_config().num_hidden_layers)
+
+    def states(self, passages: Sequence[Passage], layers: Sequence[int], longest: int) -> NDArray[np.float16]:
+        """(passages, layers, width): the mean hidden state at the tokens of each passage's own words, of several layers
+        from one pass. longest: tokens of a pass. The words before are cut where they do not fit; own words that do not
+        fit are read in several passes.
+        """
+        import torch
+
+        windows = [(at, *window) for at, one in enumerate(passages) for window in self._windows(one, longest)]
+        lengths = [len(ids) for _, ids, _ in windows]
+        width = self.model.config.get_text_config().hidden_size
+        sums, counts = np.zeros((len(passages), len(layers), width), np.float32), np.zeros(len(passages), np.float32)
+        for part in by_length(lengths, _BATCH_TOKENS[self.model.device.type]):
+            ids, read = self._padded([windows[i][1] for i in part])
+            own = read.float()
+            for row, i in enumerate(part):
+                own[row, : windows[i][2]] = 0
+            with torch.inference_mode():
+                # The body alone: the probabilities of next words would take more memory than all its layers.
+                hidden = self.model.base_model(
+                    input_ids=ids, attention_mask=read, output_hidden_states=True, use_cache=False
+                ).hidden_states
+                pooled = [torch.einsum("bth,bt->bh", hidden[n].float(), own.to(hidden[n].device)) for n in layers]
+            found = np.stack([one.cpu().numpy() for one in pooled], axis=1)
+            at = [windows[i][0] for i in part]
+            np.add.at(sums, at, found)
+            np.add.at(counts, at, own.sum(1).cpu().numpy())
+        return np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy its files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in _files(self.folder):
+            shutil.copyfile(path, folder / path.name)
+
+    @property
+    def _first(self) -> list[int]:
+        return [] if self._tokenizer.bos_token_id is None else [self._tokenizer.bos_token_id]
+
+    def _windows(self, passage: Passage, longest: int) -> Iterator[tuple[list[int], int]]:
+        """Token ids of each pass, and where the own words begin in it."""
+        first = self._first
+        own = self._ids(passage.own) or [self._tokenizer.eos_token_id or 0]
+        room = min(longest, self._most_tokens) - len(first)
+        left = max(room - len(own), 0)
+        begin = first + (self._ids(passage.before)[-left:] if left else [])
+        yield begin + own[:room], len(begin)
+        for start in range(room, len(own), room):
+            yield first + own[start : start + room], len(first)
+
+    @property
+    def _most_tokens(self) -> int:
+        return int(getattr(self.model.config.get_text_config(), "max_position_embeddings", None) or 2**20)
+
+    def _ids(self, text: str) -> list[int]:
+        found: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return found
+
+    def _padded(self, rows: Sequence[list[int]]) -> tuple[Any, Any]:
+        """(ids, mask) as tensors; what is padded stands after the words, where no word of a causal model sees it."""
+        import torch
+
+        ids = torch.zeros((len(rows), max(map(len, rows))), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)] = torch.tensor(row)
+            mask[number, : len(row)] = 1
+        return ids.to(self.model.device), mask.to(self.model.device)
+
+
+def language_model(name: str) -> LanguageModel:
+    """The causal model of a Hub id or folder, loaded again only if its weights change: safetensors alone, none of its
+    code; bf16 and spread over the GPUs where there are any.
+
+    Raises UsageError if there is no such model, BadData if it is more than data or cannot be read, MissingExtra.
+    """
+    if not name:
+        raise UsageError(f"no language model is named; {_CHOICES}, with --model")
+    folder = transformer_folder(name, "language model", _CHOICES)
+    return _loaded(folder, tuple(path.stat().st_mtime_ns for path in _files(folder)))
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path, _changed: tuple[int, ...]) -> LanguageModel:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra("torch", "train") from error
+    gpu = torch.cuda.is_available()
+    place: dict[str, Any] = {"dtype": torch.bfloat16, "device_map": "auto"} if gpu else {"dtype": torch.float32}
+    with Reading(f"the language model {str(folder)!r}", _CHOICES):
+        tokenizer, model, _ = read_transformer("AutoModelForCausalLM", folder, **place)
+    return LanguageModel(folder, tokenizer, model.eval())
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for pattern in _WEIGHT_FILES for path in folder.glob(pattern) if path.is_file())
+
 
 _AT_ONCE = 256
 _MEMORY = 2**30  # bytes remembered of statements that are only scored
-_NAME = "states"
 
 States = NDArray[np.float16]
-_remembered: WeakKeyDictionary[LanguageModel, dict[str, States]] = WeakKeyDictionary()
+_Seen = dict[tuple[tuple[int, ...], int], dict[Passage, States]]  # by layers and the tokens of a pass
+_remembered: WeakKeyDictionary[LanguageModel, _Seen] = WeakKeyDictionary()
 
 
 class Activations:
-    """The states of one model at some layers. longest: tokens of a pass; cache: the folder, None for memory alone."""
+    """The states of one model at some layers. longest: tokens of a pass."""
 
-    def __init__(self, model: LanguageModel, layers: Sequence[int], longest: int, cache: Path | None = None) -> None:
+    def __init__(self, model: LanguageModel, layers: Sequence[int], longest: int) -> None:
         self.model, self.layers, self.longest = model, tuple(layers), longest
-        self._folder = cache and cache / model.fingerprint[:16]
-        self._seen = _remembered.setdefault(model, {})
+        self._seen = _remembered.setdefault(model, {}).setdefault((self.layers, longest), {})
 
     def of(self, passages: Sequence[Passage], progress: Progress = silent, remember: bool = False) -> States:
-        """(passages, layers, width) float16. remember: keep all of them; otherwise only while there is room.
-
-        Raises UsageError if the cache cannot be written.
-        """
-        keys = [self._key(one) for one in passages]
-        wanted = dict(zip(keys, passages, strict=True))
-        found = {key: states for key in wanted if (states := self._find(key)) is not None}
-        new = sorted((key for key in wanted if key not in found), key=lambda key: len("".join(wanted[key])))
+        """(passages, layers, width) float16. remember: keep all of them; otherwise only while there is room."""
+        new = sorted({one for one in passages if one not in self._seen}, key=lambda one: len("".join(one)))
+        found: dict[Passage, States] = {}
         for start in range(0, len(new), _AT_ONCE):
             progress("reading hidden states", start, len(new))
             part = new[start : start + _AT_ONCE]
-            states = self.model.states([wanted[key] for key in part], self.layers, self.longest)
-            for key, one in zip(part, states, strict=True):
-                found[key] = one
-                self._keep(key, one)
+            found |= zip(part, self.model.states(part, self.layers, self.longest), strict=True)
         if new:
             progress("reading hidden states", len(new), len(new))
-        held = sum(one.nbytes for one in (*self._seen.values(), *found.values()))
-        if remember or held <= _MEMORY:
+        states = np.stack([found[one] if one in found else self._seen[one] for one in passages])
+        if remember or sum(one.nbytes for one in (*self._seen.values(), *found.values())) <= _MEMORY:
             self._seen |= found
-        return np.stack([found[key] for key in keys])
-
-    def _key(self, passage: Passage) -> str:
-        return sha256(json.dumps([self.layers, self.longest, *passage]).encode()).hexdigest()
-
-    def _file(self, key: str) -> Path | None:
-        return self._folder and self._folder / key[:2] / f"{key}.safetensors"
-
-    def _find(self, key: str) -> States | None:
-        if key in self._seen:
-            return self._seen[key]
-        path = self._file(key)
-        return _read(path, len(self.layers)) if path and path.is_file() else None
-
-    def _keep(self, key: str, states: States) -> None:
-        from safetensors.numpy import save
-
-        if (path := self._file(key)) is None:
-            return
-        unfinished = path.with_name(f".{key}.{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(save({_NAME: np.ascontiguousarray(states)}))
-            unfinished.replace(path)
-        except OSError as error:
-            why = error.strerror or error
-            raise UsageError(f"{path.parent} cannot be written ({why}); choose another --cache") from error
-
-
-def _read(path: Path, layers: int) -> States | None:
-    """What `_keep` wrote; None for anything else."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        states = load(path.read_bytes())[_NAME]
-    except (OSError, KeyError, ValueError, SafetensorError):
-        return None
-    sound = states.dtype == np.float16 and states.ndim == 2 and len(states) == layers and np.isfinite(states).all()
-    return states if sound else None
+        return states
 
 
 _FILE, _PROBE_FILE = "head.npy", "probe.npy"
@@ -127,16 +207,13 @@ _APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by l
 
 
 class ProbeOptions(DetectorOptions):
-    """layer: after training, the one that was chosen; cache: a folder of this machine, so it is not saved."""
+    """layer: after training, the one that was chosen."""
 
     model: str = Field(default="", description="the language model that is read, a Hub id or a folder")
     layers: int = Field(default=8, ge=1, description="layers to choose among, evenly spaced")
     layer: int = Field(default=0, ge=0, description="the layer to use, 0 to choose on models that are held out")
     strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
     max_length: int = Field(default=512, ge=8, description="tokens of a pass: the statement, and what fits before it")
-    cache: str = Field(
-        default="", exclude=True, description="a folder that keeps hidden states, so that none is computed twice"
-    )
 
 
 class ProbeDetector(Detector):
@@ -162,7 +239,7 @@ class ProbeDetector(Detector):
         o = self.options
         model = language_model(o.model)
         layers = candidates(model, o)
-        self._states = Activations(model, layers, o.max_length, Path(o.cache) if o.cache else None)
+        self._states = Activations(model, layers, o.max_length)
         states = self._states.of([passage(example, self.text) for example in examples], progress, remember=True)
         best = 0
         if len(layers) > 1:
@@ -170,7 +247,7 @@ class ProbeDetector(Detector):
             best = int(found.argmax())
             self.notes = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
         self._head = ScaledLogistic.learned(_of_layer(states, best), y, o.strength)
-        self.options = o.model_copy(update={"layer": layers[best], "cache": "", "model": kept_name(o.model)})
+        self.options = o.model_copy(update={"layer": layers[best], "model": kept_name(o.model)})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:

@@ -14,7 +14,6 @@ import pytest
 
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, examples_of
-from liescope.detectors.kinds import observers
 from liescope.detectors.kinds.observers import (
     CountedVote,
     Habits,
@@ -74,17 +73,6 @@ def test_the_posterior_is_the_sum_over_all_sets(deceivers: int | None) -> None:
     for _ in range(5):
         table = a_table(draw, 6, deceivers)
         assert posterior_of(table, HABITS) == pytest.approx(by_hand(table, HABITS))
-
-
-@pytest.mark.parametrize("deceivers", [2, None])
-def test_a_table_too_large_for_the_sum_is_sampled(deceivers: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = random.Random(1)
-    tables = [a_table(draw, 9, deceivers) for _ in range(5)]
-    exact = np.concatenate([posterior_of(table, HABITS) for table in tables])
-    monkeypatch.setattr(observers, "MOST_SETS", 1)
-    close = np.concatenate([posterior_of(table, HABITS) for table in tables])
-    assert not np.array_equal(close, exact)
-    assert np.abs(close - exact).max() < 0.04
 
 
 @pytest.mark.parametrize(("deceivers", "share"), [(1, 0.2), (2, 0.4), (None, 0.3)])

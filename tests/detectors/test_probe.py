@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +17,15 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
 from liescope.detectors.kinds import probe
-from liescope.detectors.kinds.probe import Activations, ProbeDetector, ProbeOptions, passage
-from liescope.detectors.language_model import LanguageModel, Passage, language_model
+from liescope.detectors.kinds.probe import (
+    Activations,
+    LanguageModel,
+    Passage,
+    ProbeDetector,
+    ProbeOptions,
+    language_model,
+    passage,
+)
 from liescope.detectors.textualize import TextConfig
 
 LAYERS = (1, 2, 3, 4)
@@ -105,41 +111,18 @@ def test_the_statement_is_the_last_line_of_its_text() -> None:
     assert passage(said, TextConfig()) == ("", "I trust player1.")
 
 
-def test_the_cache_spares_the_second_pass_and_a_damaged_file_is_computed_again(
-    model: LanguageModel, tmp_path: Path
-) -> None:
+def test_states_are_computed_once_for_the_layers_and_the_length_of_a_pass(model: LanguageModel) -> None:
     texts = [SAID, Passage("", "trust"), SAID]
+    probe._remembered.pop(model, None)
 
     def read(layers: tuple[int, ...] = LAYERS, longest: int = 64) -> tuple[Any, int]:
-        probe._remembered.pop(model, None)
         with passes(model) as made:
-            return Activations(model, layers, longest, tmp_path).of(texts), sum(made)
+            return Activations(model, layers, longest).of(texts), sum(made)
 
-    first, computed = read()
-    assert computed == 2
-    again, computed = read()
-    assert computed == 0
-    assert first.dtype == np.float16
+    (first, computed), (again, then) = read(), read()
+    assert (computed, then, first.dtype) == (2, 0, np.float16)
     assert np.array_equal(first, again)
-    kept = sorted(tmp_path.rglob("*.safetensors"))
-    assert len(kept) == 2
-    for harm in (b"no states", kept[0].read_bytes()[:-4], b""):
-        kept[0].write_bytes(harm)
-        mended, computed = read()
-        assert computed == 1
-        assert alike(mended, first)
-        again, computed = read()
-        assert computed == 0
-        assert np.array_equal(again, mended)
     assert read((1, 2))[1] == read(longest=32)[1] == 2
-    assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".safetensors"}
-
-
-def test_other_weights_have_another_place_in_the_cache(model: LanguageModel, tiny_lm: Path, tmp_path: Path) -> None:
-    other = shutil.copytree(tiny_lm, tmp_path / "other")
-    assert language_model(str(other)).fingerprint == model.fingerprint
-    trained(other, torch.nn.init.ones_)
-    assert language_model(str(other)).fingerprint != model.fingerprint
 
 
 def trained(folder: Path, change: Callable[[Any], Any]) -> None:
@@ -194,11 +177,10 @@ def test_a_planted_difference_in_words_is_found_in_unseen_games_by_the_saved_mod
 ) -> None:
     corpus = make_corpus(games=120, tell=1.0, models=tuple("abcdef"))
     command = ["train", "probe", "--corpus", str(corpus), "--model", str(tiny_lm)]
-    command += ["--strength", "1", "--folds", "0", "--cache", str(tmp_path / "cache")]
+    command += ["--strength", "1", "--folds", "0"]
     assert main([*command, "--out", str(tmp_path / "probe")]) == 0
     loaded = load(tmp_path / "probe")
     assert loaded.file.options["model"] == "local"
-    assert "cache" not in loaded.file.options  # a folder of the one who trained it
     assert loaded.file.options["layer"] == 1  # random layers can only lose what the words are
     others = labelled(read_statements(corpus, ["test", "validation"]), "role", 0)
     found = loaded.detector.predict_proba(others.examples)[:, 1]
