@@ -247,7 +247,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, python=_python, share=_share, num=_number)
+    environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, python=yaml_text, share=_share, num=_number)
     environment.filters.update(percent=_percent, interval=_interval)
     return environment
 
@@ -267,12 +267,7 @@ def markdown(value: object) -> str:
 
 
 def yaml_text(value: object) -> str:
-    """A double-quoted YAML scalar on one line."""
-    return json.dumps(_printable(value), ensure_ascii=False)
-
-
-def _python(value: object) -> str:
-    """A Python string literal on one line."""
+    """A double-quoted YAML scalar on one line, which is a string of Python too."""
     return json.dumps(_printable(value), ensure_ascii=False)
 
 

@@ -173,8 +173,8 @@ def fit_players(games: Sequence[Players], counts: Sequence[int | None], lies: Bo
     """The temperature of players' log-odds under which the true sets of deceivers are most likely; 1 for no game.
     counts: how many are known to deceive; lies: (players of all games,), who do.
     """
-    tables, logits = seated(games, counts)
-    return _best_temperature(lambda one: tables.loss(logits / one, lies, ~lies)[0] / max(len(games), 1))
+    together, logits = seated(games, counts)
+    return _best_temperature(lambda one: together.loss(logits / one, lies, ~lies)[0] / max(len(games), 1))
 
 
 def _best_temperature(loss: Callable[[float], float]) -> float:
@@ -213,6 +213,6 @@ class Confidence(Strict):
         """Calibrated probabilities of players, by game. counts: how many are known to deceive."""
         if self.players is None:
             return list(games)
-        tables, logits = seated(games, counts)
-        found = iter(tables.posterior(logits / self.players).tolist())
+        together, logits = seated(games, counts)
+        found = iter(together.posterior(logits / self.players).tolist())
         return [{name: next(found) for name in players} for players in games]

@@ -95,7 +95,7 @@ class Detector(ABC):
         folds: the default number of folds of the cross-validation by game
         packages: the distributions it needs; their versions are recorded in model.json
         extra: Liescope's extra that installs them; None if the base install does
-        reads_games: whether it judges a player beside the others at a table
+        reads_games: whether it judges a player beside the others of the game
         reads_reasoning: whether it makes its text with `textualize`, so that it reads whatever the view says
         publication: how a published one is used
 
@@ -250,8 +250,8 @@ def posteriors_of_scores(
 ) -> list[Mapping[str, float]]:
     """By moment, the probability of each player, where the scores are at hand. scores: as `scores_of` gives them."""
     logits = [player_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
-    tables = SeatedCandidates.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
-    found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
+    seated = SeatedCandidates.of([len(own) for own in logits], [moment.transcript.deceivers for moment in moments])
+    found = iter(seated.posterior(np.array([one for own in logits for one in own])).tolist())
     return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
 

@@ -21,7 +21,6 @@ from liescope.data_cards.tables.declare import (
     TEXT,
     CorpusColumn,
     CorpusTable,
-    by_name,
 )
 from liescope.data_cards.tables.game_rows import (
     BidRow,
@@ -43,8 +42,9 @@ if TYPE_CHECKING:
 
 
 _LABEL = "label_"
-TABLES = by_name(
-    (
+TABLES = {
+    table.name: table
+    for table in (
         CorpusTable(
             "statements",
             StatementRow,
@@ -80,7 +80,7 @@ TABLES = by_name(
             "one row for each request to a judge, retries and unusable replies included",
         ),
     )
-)
+}
 """Name to table, in the order of the card."""
 
 TARGETS: Mapping[str, CorpusColumn] = {
@@ -145,16 +145,13 @@ def _feature(field: CorpusColumn) -> dict[str, Any]:
 
 @cache
 def polars_schema(table: str) -> pl.Schema:
-    """The schema of a table's frames, `split` included."""
+    """The schema of a table's frames, `split` included; of a column of classes, booleans or texts."""
     import polars as pl
 
-    types = {TEXT: pl.String(), BOOLEAN: pl.Boolean(), INTEGER: pl.Int64(), NUMBER: pl.Float64()}
-
-    def kind(field: CorpusColumn) -> pl.DataType:
-        inner = pl.Struct({part.name: kind(part) for part in field.fields}) if field.fields else types[field.type]
-        return pl.List(inner) if field.repeated else inner
-
-    return pl.Schema({field.name: kind(field) for field in TABLES[table].fields})
+    stored = pl.DataFrame(pl.from_arrow(arrow_schema(table).empty_table())).schema
+    classes = {field.name: field.type for field in TABLES[table].fields if field.classes}
+    named = {name: pl.Boolean() if kind == BOOLEAN else pl.String() for name, kind in classes.items()}
+    return pl.Schema({**stored, **named})
 
 
 def scanned(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -11,7 +11,7 @@ A field's type is the column's type: str, bool, int, float, a tuple of texts, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -145,11 +145,6 @@ def _field(row: type, name: str, hint: Any) -> CorpusColumn:
     return CorpusColumn(
         name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, said.elsewhere, inner
     )
-
-
-def by_name(tables: tuple[CorpusTable, ...]) -> Mapping[str, CorpusTable]:
-    """The tables by name, in their order."""
-    return {table.name: table for table in tables}
 
 
 HONESTY = ("honest", "deceptive")  # the classes of every label: false, true

@@ -1,6 +1,6 @@
 """Two opinions that count alike: what `linear` makes of the whole game, and what `tfidf` makes of the words alone.
 
-At a table each opinion is standardised over the players who are compared, so that neither outweighs the other where it
+In a game each opinion is standardised over the players who are compared, so that neither outweighs the other where it
 has learned to be surer of itself; their plain mean is as far spread as the two are on average. Nothing is learned of
 how much either is worth: weights that are stacked (Breiman 1996, "Stacked regressions") are worth what the data sets
 they were learned on are like.
@@ -38,7 +38,7 @@ _SAME = 1e-9
 
 
 class DuoDetector(LinearDetector):
-    """The mean of linear and tfidf, each standardised at the table; the options are those of linear."""
+    """The mean of linear and tfidf, each standardised in the game; the options are those of linear."""
 
     kind = "duo"
 
@@ -52,13 +52,13 @@ class DuoDetector(LinearDetector):
         return self
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
-        tables = [list(own) for _, own in groupby(candidates, lambda one: (id(one.moment), one.focus))]
-        moments = [table[0].moment for table in tables]
+        rows = [list(own) for _, own in groupby(candidates, lambda one: (id(one.moment), one.focus))]
+        moments = [own[0].moment for own in rows]
         spoken = scores_of(self._words, moments, progress)
         whole, found, start = super().scores(candidates, progress), np.empty(len(candidates)), 0
-        for table, moment, own in zip(tables, moments, spoken, strict=True):
-            at = slice(start, start := start + len(table))
-            found[at] = together(whole[at], _of_words(table, moment, own))
+        for own, moment, said in zip(rows, moments, spoken, strict=True):
+            at = slice(start, start := start + len(own))
+            found[at] = together(whole[at], _of_words(own, moment, said))
         return found
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
@@ -79,7 +79,7 @@ class DuoDetector(LinearDetector):
 
 
 def together(whole: Floats, words: Floats) -> Floats:
-    """(players,): the mean of two opinions on the players of one table, each standardised over those who are compared:
+    """(players,): the mean of two opinions on the players of one game, each standardised over those who are compared:
     without whoever has `NEVER` by the second, who is ruled out. Its spread and its level are the means of theirs; an
     opinion that tells nobody apart has no say in the order.
     """
@@ -93,9 +93,9 @@ def together(whole: Floats, words: Floats) -> Floats:
     return found
 
 
-def _of_words(table: Sequence[Candidate], moment: GameMoment, spoken: Mapping[int, float]) -> Floats:
-    """(candidates,): the log-odds of each of a table by words alone. spoken: of each statement, by its place."""
-    if (focus := table[0].focus) is not None:
+def _of_words(players: Sequence[Candidate], moment: GameMoment, spoken: Mapping[int, float]) -> Floats:
+    """(candidates,): the log-odds of each player of a game by words alone. spoken: of each statement, by its place."""
+    if (focus := players[0].focus) is not None:
         return np.array([log_odds(spoken.get(focus, 0.5))])
     every = dict(zip(moment.transcript.names, player_logits(moment, spoken), strict=True))
-    return np.array([every[one.player] for one in table])
+    return np.array([every[one.player] for one in players])

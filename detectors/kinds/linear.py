@@ -1,5 +1,5 @@
 """A whole game into a linear model: TF-IDF of what a candidate said, of what others said of it and of the rest, each a
-field of its own, and the claims and votes between the players; its scores are normalised at the table.
+field of its own, and the claims and votes between the players; its scores are normalised in the game.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from liescope.detectors.detector import DetectorOptions, Publication
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     GameOptions,
-    LinearAtTable,
+    LinearInGame,
     WhoDeceives,
     solve,
 )
@@ -52,8 +52,8 @@ class LinearOptions(GameOptions):
         return value
 
 
-class LinearDetector(LinearAtTable):
-    """Fields of TF-IDF with claims, and a linear model of who at a table deceives."""
+class LinearDetector(LinearInGame):
+    """Fields of TF-IDF with claims, and a linear model of who of the players deceives."""
 
     kind = "linear"
     options_type = LinearOptions
@@ -74,10 +74,10 @@ class LinearDetector(LinearAtTable):
         self._count_own()
 
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
-        """Against the mean of the table, of all that is in the player's view. Raises KeyError for who is not there."""
-        table = asked.candidates()
-        against = self.features(table).dense()
-        row = {candidate.player: at for at, candidate in enumerate(table)}[player]
+        """Against the mean of the players, of all that is in the player's view. Raises KeyError for a stranger."""
+        players = asked.candidates()
+        against = self.features(players).dense()
+        row = {candidate.player: at for at, candidate in enumerate(players)}[player]
         mean = against.mean(axis=0) if asked.focus is None else 0.0
         added = np.where(against[row] > 0, against[row] - mean, 0.0) * self._weights
         named = [(name, feature) for name, part in self._parts.items() for feature in part.place]

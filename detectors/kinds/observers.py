@@ -31,7 +31,7 @@ from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, GameMoment
 
 _Number = Annotated[float, Field(ge=-40, le=40)]
 MOST_SETS = 2**16
-"""Sets of players that are summed over; any table of 16 seats has as few."""
+"""Sets of players that are summed over; any game of 16 seats has as few."""
 _VOTES_COME_LAST = (
     "observers: no vote came before any of these statements, so while a game goes on it knows only who was killed; "
     "after the whole game it knows the votes"
@@ -40,7 +40,7 @@ _VOTES_COME_LAST = (
 
 @dataclass(frozen=True, slots=True)
 class CountedVote:
-    """Players by their place at the table. candidates: the living, without the voter."""
+    """Players by their seats. candidates: the living, without the voter."""
 
     voter: int
     target: int
@@ -48,7 +48,7 @@ class CountedVote:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedTable:
+class CountedGame:
     """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
     those voted out, after whom the game went on.
     """
@@ -75,7 +75,7 @@ class Habits(Strict):
     trust: _Number = 1.0
 
 
-def table_of(moment: GameMoment) -> ObservedTable:
+def counted_of(moment: GameMoment) -> CountedGame:
     """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; one for the
     voter, or for nobody alive, does not.
     """
@@ -95,16 +95,16 @@ def table_of(moment: GameMoment) -> ObservedTable:
                 votes[turn.day, who] = CountedVote(who, place[turn.target], candidates)
     if turns and turns[-1].kind == EXILED:
         left[EXILED].pop()
-    return ObservedTable(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
+    return CountedGame(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
 
 
-def posterior_of(table: ObservedTable, habits: Habits) -> Floats:
+def posterior_of(counted: CountedGame, habits: Habits) -> Floats:
     """(seats,): the probability that each player deceives. Votes say nothing where there are over `MOST_SETS` sets."""
-    odds = _prior(table, habits)
-    if not _tells(table) or _size(table) > MOST_SETS:
-        return posterior(odds, table.deceivers)
-    sets = _sets(table)
-    logs = sets @ odds + _log_chances(table, sets, habits)
+    odds = _prior(counted, habits)
+    if not _tells(counted) or _size(counted) > MOST_SETS:
+        return posterior(odds, counted.deceivers)
+    sets = _sets(counted)
+    logs = sets @ odds + _log_chances(counted, sets, habits)
     weights = np.exp(logs - logs.max())
     found: Floats = weights @ sets / weights.sum()
     return found
@@ -114,40 +114,40 @@ def _voted_before(moment: GameMoment) -> bool:
     return any(turn.kind == VOTED for turn in moment.transcript.turns[: moment.upto])
 
 
-def _prior(table: ObservedTable, habits: Habits) -> Floats:
+def _prior(counted: CountedGame, habits: Habits) -> Floats:
     """(seats,): log-odds without the votes."""
-    odds = np.zeros(table.seats) if table.deceivers is not None else np.full(table.seats, logit(habits.prevalence))
-    odds[list(table.killed)] += habits.killed
-    odds[list(table.exiled)] += habits.exiled
+    odds = np.full(counted.seats, 0.0 if counted.deceivers is not None else logit(habits.prevalence))
+    odds[list(counted.killed)] += habits.killed
+    odds[list(counted.exiled)] += habits.exiled
     return odds
 
 
-def _tells(table: ObservedTable) -> bool:
+def _tells(counted: CountedGame) -> bool:
     """Whether there is something to learn from votes."""
-    return bool(table.votes) and (table.deceivers is None or 0 < table.deceivers < table.seats)
+    return bool(counted.votes) and (counted.deceivers is None or 0 < counted.deceivers < counted.seats)
 
 
-def _size(table: ObservedTable) -> int:
-    return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
+def _size(counted: CountedGame) -> int:
+    return 2**counted.seats if counted.deceivers is None else math.comb(counted.seats, counted.deceivers)
 
 
-def _sets(table: ObservedTable) -> Bools:
+def _sets(counted: CountedGame) -> Bools:
     """(sets, seats): everyone who may deceive together."""
-    if table.deceivers is None:
-        return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
-    chosen = combinations(range(table.seats), table.deceivers)
-    return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
+    if counted.deceivers is None:
+        return np.array(list(product((False, True), repeat=counted.seats)), dtype=bool)
+    chosen = combinations(range(counted.seats), counted.deceivers)
+    return np.array([[at in one for at in range(counted.seats)] for one in chosen], dtype=bool)
 
 
-def _log_chances(table: ObservedTable, sets: Bools, habits: Habits) -> Floats:
+def _log_chances(counted: CountedGame, sets: Bools, habits: Habits) -> Floats:
     """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
-    open_to = np.zeros((table.seats, len(table.votes)))
-    for at, vote in enumerate(table.votes):
+    open_to = np.zeros((counted.seats, len(counted.votes)))
+    for at, vote in enumerate(counted.votes):
         open_to[list(vote.candidates), at] = 1
-    weight = np.where(sets[:, [vote.voter for vote in table.votes]], habits.deceptive, habits.honest)
+    weight = np.where(sets[:, [vote.voter for vote in counted.votes]], habits.deceptive, habits.honest)
     lying = sets @ open_to
     total = np.log(lying * np.exp(weight) + open_to.sum(axis=0) - lying)
-    return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
+    return np.asarray(habits.trust * (sets[:, [vote.target for vote in counted.votes]] * weight - total).sum(axis=1))
 
 
 def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
@@ -167,7 +167,7 @@ def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
     return float(brentq(slope, -30.0, 30.0))
 
 
-def trust_of(games: Mapping[tuple[ObservedTable, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
+def trust_of(games: Mapping[tuple[CountedGame, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
     """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
 
     games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
@@ -176,11 +176,11 @@ def trust_of(games: Mapping[tuple[ObservedTable, tuple[bool, ...]], int], habits
     from scipy.optimize import minimize_scalar
 
     parts = []
-    for (table, lying), count in games.items():
-        if _tells(table) and _size(table) <= MOST_SETS:
-            sets = _sets(table)
+    for (counted, lying), count in games.items():
+        if _tells(counted) and _size(counted) <= MOST_SETS:
+            sets = _sets(counted)
             true = int((sets == lying).all(axis=1).argmax())
-            parts.append((sets @ _prior(table, habits), _log_chances(table, sets, habits), true, count))
+            parts.append((sets @ _prior(counted, habits), _log_chances(counted, sets, habits), true, count))
 
     def loss(trust: float) -> float:
         logs = [(odds + trust * chances, true, count) for odds, chances, true, count in parts]
@@ -221,16 +221,16 @@ class ObserversDetector(Detector):
         known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
         sides, dead, out = list[bool](), list[bool](), list[bool]()
-        whole = Counter[tuple[ObservedTable, tuple[bool, ...]]]()
+        whole = Counter[tuple[CountedGame, tuple[bool, ...]]]()
         for key, game in games.items():
-            table = table_of(GameMoment(game))
+            counted = counted_of(GameMoment(game))
             role = [known[key].get(name) for name in game.names]
             sides += [lies for lies in role if lies is not None]
-            dead += [lies for at in table.killed if (lies := role[at]) is not None]
-            out += [lies for at in table.exiled if (lies := role[at]) is not None]
+            dead += [lies for at in counted.killed if (lies := role[at]) is not None]
+            out += [lies for at in counted.exiled if (lies := role[at]) is not None]
             if all(lies is not None for lies in role):
-                whole[table, tuple(lies is True for lies in role)] += 1
-            for vote in table.votes:
+                whole[counted, tuple(lies is True for lies in role)] += 1
+            for vote in counted.votes:
                 side, others = role[vote.voter], [role[at] for at in vote.candidates]
                 lying, honest = others.count(True), others.count(False)
                 if side is not None and lying and honest and None not in others:
@@ -252,9 +252,9 @@ class ObserversDetector(Detector):
         self, moments: Sequence[GameMoment], _progress: Progress = silent
     ) -> list[Mapping[str, float]]:
         """Before anybody votes or leaves, the share of players who deceive."""
-        tables = [table_of(moment) for moment in moments]
-        found = {table: posterior_of(table, self._habits).tolist() for table in dict.fromkeys(tables)}
-        return [dict(zip(m.transcript.names, found[t], strict=True)) for m, t in zip(moments, tables, strict=True)]
+        games = [counted_of(moment) for moment in moments]
+        found = {counted: posterior_of(counted, self._habits).tolist() for counted in dict.fromkeys(games)}
+        return [dict(zip(m.transcript.names, found[t], strict=True)) for m, t in zip(moments, games, strict=True)]
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         """By what happened before each statement; without its game, the share of players who deceive."""

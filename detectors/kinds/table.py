@@ -23,7 +23,7 @@ from pydantic import Field
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats
 from liescope.detectors.detector import DetectorOptions, Publication
-from liescope.detectors.kinds.whole_game import AnsweredQuestions, GameOptions, LinearAtTable, WhoDeceives, solve
+from liescope.detectors.kinds.whole_game import AnsweredQuestions, GameOptions, LinearInGame, WhoDeceives, solve
 from liescope.detectors.textualize import TextConfig, clean, replace_names
 from liescope.detectors.view.candidate import Candidate, Reason, strongest, turns_read
 from liescope.detectors.view.claim_graph import claim_graph, is_against, is_support
@@ -338,7 +338,7 @@ class TableOptions(GameOptions):
     strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
 
-class TableDetector(LinearAtTable):
+class TableDetector(LinearInGame):
     """How players talk, accuse and vote, beside the others at the table, into a linear model of who deceives."""
 
     kind = "table"

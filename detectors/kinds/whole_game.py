@@ -1,6 +1,6 @@
-"""The base of the kinds that read a whole game: candidates of one table are judged against each other.
+"""The base of the kinds that read a whole game: the players of a game are judged against each other.
 
-Such a detector gives every candidate a score. Where the question is who deceives, the scores of one table become
+Such a detector gives every candidate a score. Where the question is who deceives, the scores of one game become
 probabilities together (`liescope.detectors.view.joint_posterior`); where it is a single statement, each stands alone.
 """
 
@@ -33,7 +33,7 @@ _WEIGHTS = "weights.npy"
 
 @dataclass(frozen=True, slots=True)
 class WhoDeceives:
-    """What is asked at a moment: who of the table deceives, or whether one statement, `focus`, does."""
+    """What is asked at a moment: who of the players deceives, or whether one statement, `focus`, does."""
 
     moment: GameMoment
     focus: int | None = None
@@ -46,12 +46,12 @@ class WhoDeceives:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestions:
-    """Questions with their answers. candidates: of all questions, in order; tables: how they sit together; true, false:
+    """Questions with their answers. candidates: of all questions, in order; seated: how they sit together; true, false:
     (candidates,) who is known to deceive, and who not to.
     """
 
     candidates: Sequence[Candidate]
-    tables: SeatedCandidates
+    seated: SeatedCandidates
     true: Bools
     false: Bools
 
@@ -65,7 +65,7 @@ class GameOptions(DetectorOptions):
 
 
 class WholeGameDetector(Detector):
-    """Candidates in, scores out; what they mean at a table is settled here."""
+    """Candidates in, scores out; what they mean in a game is settled here."""
 
     reads_games = True
     options: GameOptions
@@ -81,7 +81,7 @@ class WholeGameDetector(Detector):
 
     @abstractmethod
     def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
-        """(n,): log-odds of each candidate, up to what is common to a table."""
+        """(n,): log-odds of each candidate, up to what all players of its game have in common."""
 
     def fit(self, examples: Sequence[Example], y: Bools, _groups: Groups, _progress: Progress = silent) -> Self:
         self.learn(lesson(examples, y, self.options.moments))
@@ -97,12 +97,12 @@ class WholeGameDetector(Detector):
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent
     ) -> list[Mapping[str, float]]:
-        candidates, tables = _seated([WhoDeceives(moment) for moment in moments])
-        found = iter(tables.posterior(self.scores(candidates, progress)).tolist())
+        candidates, seated = _seated([WhoDeceives(moment) for moment in moments])
+        found = iter(seated.posterior(self.scores(candidates, progress)).tolist())
         return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
 
-class LinearAtTable(WholeGameDetector):
+class LinearInGame(WholeGameDetector):
     """A linear model of features of candidates."""
 
     _weights: Floats
@@ -133,12 +133,12 @@ class LinearAtTable(WholeGameDetector):
 
 @dataclass(frozen=True, slots=True)
 class Questioned:
-    """What examples ask: the candidates of all tables, each table once, and (examples,) the place of the candidate that
-    each is about.
+    """What examples ask: the candidates of all questions, each question once, and (examples,) the place of the
+    candidate that each is about.
     """
 
     candidates: Sequence[Candidate]
-    tables: SeatedCandidates
+    seated: SeatedCandidates
     place: NDArray[np.int64]
 
     @classmethod
@@ -148,25 +148,23 @@ class Questioned:
         keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
         for key, one in zip(keys, asked, strict=True):
             questions.setdefault(key, one)
-        candidates, tables = _seated(list(questions.values()))
+        candidates, seated = _seated(list(questions.values()))
         seat: dict[tuple[tuple[int, int | None, int | None], str], int] = {}
-        for key, row in zip(questions, tables.place, strict=True):
+        for key, row in zip(questions, seated.place, strict=True):
             seat.update({(key, candidates[at].player): int(at) for at in row if at >= 0})
         place = [seat[key, example.speaker] for key, example in zip(keys, examples, strict=True)]
-        return cls(candidates, tables, np.array(place, dtype=np.int64))
+        return cls(candidates, seated, np.array(place, dtype=np.int64))
 
     def answers(self, scores: Floats) -> Floats:
         """(examples,): the probability that each statement is deceptive. scores: of the candidates."""
-        return self.tables.posterior(scores)[self.place]
+        return self.seated.posterior(scores)[self.place]
 
 
 def _seated(questions: Sequence[WhoDeceives]) -> tuple[list[Candidate], SeatedCandidates]:
     """The candidates of all questions, and how they sit together."""
-    seated = [one.candidates() for one in questions]
+    each = [one.candidates() for one in questions]
     known = [None if one.focus is not None else one.moment.transcript.deceivers for one in questions]
-    return [candidate for table in seated for candidate in table], SeatedCandidates.of(
-        [len(table) for table in seated], known
-    )
+    return [candidate for own in each for candidate in own], SeatedCandidates.of([len(own) for own in each], known)
 
 
 def question(example: Example) -> WhoDeceives:
@@ -177,8 +175,8 @@ def question(example: Example) -> WhoDeceives:
 
 
 def lesson(examples: Sequence[Example], y: Bools, moments: int) -> AnsweredQuestions:
-    """What there is to learn of labelled statements. Players who said nothing have no label of their own; at a table
-    that knows how many deceive, the others' labels speak of them. moments: of each game, besides its end.
+    """What there is to learn of labelled statements. Players who said nothing have no label of their own; where it is
+    known how many deceive, the others' labels speak of them. moments: of each game, besides its end.
     """
     games: dict[str, list[tuple[WhoDeceives, str, bool]]] = defaultdict(list)
     for example, lies in zip(examples, y.tolist(), strict=True):
@@ -191,12 +189,12 @@ def lesson(examples: Sequence[Example], y: Bools, moments: int) -> AnsweredQuest
             known = {speaker: lies for _, speaker, lies in roles}
             whole = WhoDeceives(GameMoment(roles[-1][0].moment.transcript))
             asked += [(one, known) for one in [*_spread([one for one, _, _ in roles], moments), whole]]
-    candidates, tables = _seated([one for one, _ in asked])
-    answers = [known.get(candidates[at].player) for row, (_, known) in zip(tables.place, asked, strict=True)
+    candidates, seated = _seated([one for one, _ in asked])
+    answers = [known.get(candidates[at].player) for row, (_, known) in zip(seated.place, asked, strict=True)
                for at in row if at >= 0]  # fmt: skip
     return AnsweredQuestions(
         candidates,
-        tables,
+        seated,
         np.array([answer is True for answer in answers], dtype=bool),
         np.array([answer is False for answer in answers], dtype=bool),
     )
@@ -214,18 +212,18 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
 def solve(features: Floats | Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
     """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), in
     the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
-    deceive; if no such table is learned from, it is the one that gives the candidates their prevalence. Raises
+    deceive; if no such game is learned from, it is the one that gives the candidates their prevalence. Raises
     UsageError.
     """
     from scipy.optimize import minimize
 
     rows: Any = features if isinstance(features, np.ndarray) else features.csr()
     across = rows.T if isinstance(features, np.ndarray) else rows.T.tocsr()
-    loose = bool((learned.tables.deceivers < 0).any())
+    loose = bool((learned.seated.deceivers < 0).any())
 
     def loss(at: Floats) -> tuple[float, Floats]:
         weights, offset = at[:-1], at[-1]
-        value, gradient = learned.tables.loss(rows @ weights + offset, learned.true, learned.false)
+        value, gradient = learned.seated.loss(rows @ weights + offset, learned.true, learned.false)
         back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
         return value + float(penalties @ weights**2) / 2, back
 
@@ -234,14 +232,14 @@ def solve(features: Floats | Sparse, learned: AnsweredQuestions, penalties: Floa
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])
-    return weights, offset if loose else _prevalent(rows @ weights, learned.tables)
+    return weights, offset if loose else _prevalent(rows @ weights, learned.seated)
 
 
-def _prevalent(scores: Floats, tables: SeatedCandidates) -> float:
+def _prevalent(scores: Floats, seated: SeatedCandidates) -> float:
     """The offset at which the mean probability is the share of those who deceive."""
     from scipy.optimize import brentq
 
-    share = float(tables.deceivers.sum() / len(scores))
+    share = float(seated.deceivers.sum() / len(scores))
     edge = float(np.abs(scores).max()) + 50
     if not 0 < share < 1:
         raise UsageError("all or none of the players deceive in these games; a detector needs both")

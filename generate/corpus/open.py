@@ -1,4 +1,4 @@
-"""Games as tables, the same whether from a run, a corpus folder or a corpus on the Hub."""
+"""Games as tables and as records, equal whether from a run, a corpus folder or a corpus on the Hub."""
 
 from __future__ import annotations
 
@@ -6,33 +6,42 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
+from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import SPLITS, TABLES, polars_schema
 from liescope.games.record import GameRecord, Status
 from liescope.games.record import Source as WordSource
+from liescope.games.record_checks import NotARecord
 from liescope.generate.corpus.corpus_facts import RunFacts, licences_of
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import (
     Corpus,
     CorpusInMemory,
+    Source,
     collected,
     corpus_folder,
     is_corpus,
     read,
     read_facts,
     split_game,
+    unreadable,
+    whole_file,
 )
 from liescope.generate.corpus.write import GROUP_ROWS, column_values, encodable
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import PLAN_FILE, plan_terms
-from liescope.labeling.record_rows import game_tables
+from liescope.labeling.record_rows import game_tables, record_of
 
 _AGAIN = "build the corpus again"
 
@@ -117,11 +126,9 @@ def open_games(
     Raises BadData if the source is neither a run nor a corpus, or is damaged.
     """
     wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
-    folder = Path(source)
-    from_hub = not folder.exists() and hub_repo(source) is not None
-    if from_hub or is_corpus(folder):
+    if holds_corpus(source):
         return _of_corpus(source, wanted, watch)
-    return _of_run(folder, wanted, watch)
+    return _of_run(Path(source), wanted, watch)
 
 
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
@@ -211,3 +218,79 @@ def _frame(name: str, rows: list[Any]) -> pl.DataFrame:
 
 def _in_order(table: pl.DataFrame) -> pl.DataFrame:
     return table.sort("game_id", maintain_order=True)
+
+
+RECORD_TABLES = ("games", "events")
+"""The tables that hold the records of a corpus."""
+_AT_ONCE = 2048  # rows that are in memory at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGame:
+    """A game of a run or a corpus. run: the name of the run that it comes from; split: its split in the corpus, or the
+    one that `build` would give it.
+    """
+
+    record: GameRecord
+    run: str
+    split: str
+
+
+def records(source: Source) -> Iterator[GameRecord]:
+    """The games of a run or an import (its folder), a corpus folder, or a corpus on the Hub ("USER/NAME"), one at a
+    time: equal records from each. Those of a run come in its order, those of a corpus split by split.
+
+    Raises BadData if the source is neither a run nor a corpus, or is damaged.
+    """
+    return (game.record for game in recorded_games(source))
+
+
+def recorded_games(source: Source) -> Iterator[RecordedGame]:
+    """`records`, with the run and the split of each game."""
+    if holds_corpus(source):
+        yield from _records_of_corpus(corpus_folder(source, *RECORD_TABLES))
+        return
+    with Journal.open(Path(source)) as journal:
+        for record in journal.records():
+            yield RecordedGame(record, journal.name, split_game(record, ()))
+
+
+def holds_corpus(source: Source) -> bool:
+    """Whether a source is a corpus, in a folder or on the Hub, and not a run."""
+    path = Path(source)
+    return is_corpus(path) or (not path.exists() and hub_repo(source) is not None)
+
+
+def _records_of_corpus(folder: Path) -> Iterator[RecordedGame]:
+    """Games and events are in the same order, so both are read once, a few rows at a time."""
+    facts = read_facts(folder)
+    for split in SPLITS:
+        parts = groupby(_file_rows(folder, "events", split, facts), key=itemgetter("game_id"))
+        part = next(parts, None)
+        for game in _file_rows(folder, "games", split, facts):
+            mine: Iterable[Mapping[str, Any]] = ()
+            if fits := part is not None and part[0] == game["game_id"]:
+                mine = part[1]
+            yield RecordedGame(_record(game, mine, folder), game["run"], split)
+            if fits:
+                part = next(parts, None)
+        if part is not None:
+            raise BadData(f"{folder}: the events of {split} are not in the order of its games; build the corpus again")
+
+
+def _record(game: Mapping[str, Any], events: Iterable[Mapping[str, Any]], source: Source) -> GameRecord:
+    try:
+        return record_of(game, events)
+    except NotARecord as error:
+        name = plain(str(game["game_id"]))
+        raise BadData(f"{source}: game {name} is not consistent ({error}); build the corpus again") from error
+
+
+def _file_rows(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of one file of a corpus in its order."""
+    try:
+        with pq.ParquetFile(whole_file(folder, config, split, facts)) as file:
+            for batch in file.iter_batches(_AT_ONCE):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise unreadable(folder, error) from error

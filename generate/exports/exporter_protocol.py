@@ -17,8 +17,8 @@ from liescope.data_cards.licences import OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import GameRow, StatementRow
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.corpus_facts import NOT_SAID
+from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, recorded_games
 from liescope.generate.corpus.read import corpus_folder, read_facts
-from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, recorded_games
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_folder import plan_terms
 from liescope.labeling.record_rows import game_tables

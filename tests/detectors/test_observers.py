@@ -15,13 +15,13 @@ import pytest
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.kinds.observers import (
+    CountedGame,
     CountedVote,
     Habits,
-    ObservedTable,
     ObserversDetector,
     ObserversOptions,
+    counted_of,
     posterior_of,
-    table_of,
 )
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import train
@@ -41,7 +41,7 @@ def a_game(
     return Transcript(key, tuple(names), tuple(turns), "", deceivers)
 
 
-def by_hand(table: ObservedTable, habits: Habits) -> list[float]:
+def by_hand(table: CountedGame, habits: Habits) -> list[float]:
     """The posterior as the formula says it, set by set."""
     sizes = range(table.seats + 1) if table.deceivers is None else [table.deceivers]
     total, found = 0.0, [0.0] * table.seats
@@ -60,24 +60,24 @@ def by_hand(table: ObservedTable, habits: Habits) -> list[float]:
     return [one / total for one in found]
 
 
-def a_table(draw: random.Random, seats: int, deceivers: int | None) -> ObservedTable:
+def a_counted_game(draw: random.Random, seats: int, deceivers: int | None) -> CountedGame:
     alive = draw.sample(range(seats), seats - 1)
     dead = (set(range(seats)) - set(alive)).pop()
     cast = [CountedVote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
-    return ObservedTable(seats, deceivers, (dead,), (alive[0],), tuple(cast))
+    return CountedGame(seats, deceivers, (dead,), (alive[0],), tuple(cast))
 
 
 @pytest.mark.parametrize("deceivers", [1, 2, 3, None])
 def test_the_posterior_is_the_sum_over_all_sets(deceivers: int | None) -> None:
     draw = random.Random(0)
     for _ in range(5):
-        table = a_table(draw, 6, deceivers)
+        table = a_counted_game(draw, 6, deceivers)
         assert posterior_of(table, HABITS) == pytest.approx(by_hand(table, HABITS))
 
 
 @pytest.mark.parametrize(("deceivers", "share"), [(1, 0.2), (2, 0.4), (None, 0.3)])
 def test_without_votes_every_player_has_the_prior(deceivers: int | None, share: float) -> None:
-    table = table_of(GameMoment(a_game([TranscriptTurn(SAID, "A", "hello", key="1")], deceivers=deceivers)))
+    table = counted_of(GameMoment(a_game([TranscriptTurn(SAID, "A", "hello", key="1")], deceivers=deceivers)))
     assert posterior_of(table, HABITS) == pytest.approx([share] * 5)
 
 
@@ -90,28 +90,28 @@ def test_votes_count_once_they_are_cast_and_candidates_are_those_alive() -> None
         a_vote("A", "C", 2),
     ]
     game = a_game(turns)
-    assert table_of(GameMoment(game, 1)).votes == ()
-    assert table_of(GameMoment(game, 2)).votes == (CountedVote(0, 1, (1, 2, 3)),)
-    assert table_of(GameMoment(game)).votes == (
+    assert counted_of(GameMoment(game, 1)).votes == ()
+    assert counted_of(GameMoment(game, 2)).votes == (CountedVote(0, 1, (1, 2, 3)),)
+    assert counted_of(GameMoment(game)).votes == (
         CountedVote(0, 1, (1, 2, 3)),
         CountedVote(1, 0, (0, 2, 3)),
         CountedVote(0, 2, (2, 3)),
     )
-    assert table_of(GameMoment(game)).killed == (4,)
+    assert counted_of(GameMoment(game)).killed == (4,)
     # Being voted out tells something once the game goes on after it.
-    assert [table_of(GameMoment(game, upto)).exiled for upto in (4, 5)] == [(), (1,)]
+    assert [counted_of(GameMoment(game, upto)).exiled for upto in (4, 5)] == [(), (1,)]
 
 
 def test_a_revote_takes_the_place_of_the_vote_and_another_day_adds_to_it() -> None:
-    once = table_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C")])))
+    once = counted_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C")])))
     assert [vote.target for vote in once.votes] == [2]
-    twice = table_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C", day=2)])))
+    twice = counted_of(GameMoment(a_game([a_vote("A", "B"), a_vote("A", "C", day=2)])))
     assert [vote.target for vote in twice.votes] == [1, 2]
 
 
 @pytest.mark.parametrize("target", ["A", "E", "Nobody", ""])
 def test_a_vote_for_nobody_who_can_be_named_says_nothing(target: str) -> None:
-    assert table_of(GameMoment(a_game([TranscriptTurn(KILLED, "E"), a_vote("A", target)]))).votes == ()
+    assert counted_of(GameMoment(a_game([TranscriptTurn(KILLED, "E"), a_vote("A", target)]))).votes == ()
 
 
 def played(draw: random.Random, number: int, honest: float, deceptive: float) -> tuple[Transcript, set[str]]:

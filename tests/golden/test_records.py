@@ -12,7 +12,7 @@ import liescope
 from liescope.common.errors import BadData
 from liescope.common.leaks import all_without_addresses
 from liescope.games.record import GameRecord, record_to_json
-from liescope.generate.corpus.records import recorded_games, records
+from liescope.generate.corpus.open import recorded_games, records
 from liescope.labeling.record_rows import game_tables
 from tests.golden.world import CORPORA, World
 

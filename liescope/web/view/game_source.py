@@ -15,8 +15,8 @@ from liescope.common.text import plain
 from liescope.data_cards.licences import Terms
 from liescope.games.core import AskKind, Event, EventKind
 from liescope.games.record import GameRecord
+from liescope.generate.corpus.open import RECORD_TABLES, holds_corpus, records
 from liescope.generate.corpus.read import collected, corpus_folder, read, read_facts
-from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, records
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import find_game_id, number_in
 from liescope.generate.runs.moment import Shown, steps

@@ -17,8 +17,8 @@ from liescope.common.errors import BadData
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.build import build
+from liescope.generate.corpus.open import records
 from liescope.generate.corpus.read import read
-from liescope.generate.corpus.records import records
 from liescope.generate.importers.importing import import_games, read_games
 
 ALIBIS = [
