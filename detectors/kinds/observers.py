@@ -63,7 +63,7 @@ class CountedGame:
 class Habits(Strict):
     """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
     deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
-    prevalence: the share of players who deceive, for tables where their number is not known; trust: the power to which
+    prevalence: the share of players who deceive, for games where their number is not known; trust: the power to which
     the probability of all votes of a game is taken, below 1 where voters follow each other.
     """
 
