@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text, regular
@@ -177,6 +175,9 @@ def check(source: Corpus) -> None:
 
 def whole_file(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Path:
     """A Parquet file of a corpus. Raises BadData if it is not as `build` wrote it."""
+    import pyarrow as pa  # a help page, and whoever scores texts, needs none
+    import pyarrow.parquet as pq
+
     name = data_file(config, split)
     path, rows = folder / name, facts["rows"][config][split]
     (expected,) = (file["sha256"] for file in facts["files"] if file["path"] == name)

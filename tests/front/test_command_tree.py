@@ -26,8 +26,8 @@ from liescope.generate.runs.journal import Journal
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "sentence_transformers", "pymc", "arviz", "nutpie", "matplotlib", "datasets"}
-HEAVY |= {"sklearn", "pandas", "aiohttp", "openai", "httpx"}
-MOST_MODULES = 1300
+HEAVY |= {"scipy", "sklearn", "pandas", "aiohttp", "openai", "httpx"}
+MOST_MODULES = 950
 KINDS = {"train": DETECTORS, "play": GAMES, "import": IMPORTERS, "export": EXPORTERS}
 
 
