@@ -62,6 +62,7 @@ class InspectExporter(Exporter):
         journal = source.journal
         if journal is None:
             raise BadData(f"{source.folder} is a corpus, which holds no calls; an eval log is made of a run")
+        # Runs keep no clock times, and equal runs must give equal bytes.
         began = datetime.fromtimestamp((journal.path / PLAN_FILE).stat().st_mtime, UTC)
         name = quote(source.name, safe="")
         shown, sums = Shown(journal), _Sums()

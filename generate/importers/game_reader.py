@@ -54,7 +54,7 @@ def at(path: str, kind: Any, missing: Any = ...) -> tuple[Any, Any]:
 
 def by_key(kind: Any) -> Any:
     """An object that holds such a thing under each of its keys."""
-    return GenericAlias(dict, (str, kind))
+    return GenericAlias(dict, (str, kind))  # dict[str, kind] takes no type that is known at run time only
 
 
 def read_as(kind: type[BaseModel], data: Any) -> Any:

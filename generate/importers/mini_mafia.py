@@ -158,6 +158,7 @@ class SafeDatabase:
         self._base.text_factory = lambda raw: raw.decode("utf-8", "replace")
         self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         self._base.set_progress_handler(lambda: int(time.monotonic() > self._ends), _SQL_STEPS)
+        # A stranger's schema may hold triggers and views that run code of its own, and cells of false sizes.
         for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
             self.rows(f"PRAGMA {pragma}")
         return self

@@ -27,7 +27,7 @@ from liescope.generate.runs.moment import MOST_CONTINUATIONS, ForkPlan, answered
 from liescope.generate.runs.plan_games import once, stored_templates, templates_for
 from liescope.generate.runs.play import RunResult, run_job
 from liescope.generate.runs.run_folder import RunConfig, handed_on
-from liescope.generate.runs.run_plan import Group, short_hash
+from liescope.generate.runs.run_plan import PEOPLE, Group, short_hash
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,7 +130,6 @@ class ForkResult(RunResult):
         return Report(sections=(section,), tables={"effects": self.effects})
 
 
-_PERSON = "human:"  # the beginning of the specs of people
 _SHOWN = 200  # characters of a statement in the name of its group
 
 
@@ -209,7 +208,7 @@ def fork(
         begin, kept = beginning(journal, of), stored_templates(journal)
         session, before = begin.session(), begin.plan
         specs = before.seats(begin.planned, session.game.roles)
-        root, people = of, {seat: spec.removeprefix(_PERSON) for seat, spec in specs.items() if _person(spec)}
+        root, people = of, {seat: spec.removeprefix(PEOPLE) for seat, spec in specs.items() if spec.startswith(PEOPLE)}
         if isinstance(before, ForkPlan):
             root, people = before.root, before.people
         first = session.asks[0].step if session.asks else step
@@ -256,10 +255,6 @@ def fork(
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
 
 
-def _person(spec: str) -> bool:
-    return spec.startswith(_PERSON)
-
-
 def _seat(name: str, session: Session, specs: Mapping[str, str]) -> str:
     """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
     asked = [ask.seat for ask in session.asks]
@@ -275,9 +270,9 @@ def _files(players: Sequence[tuple[str, str]], anew: str, known: Mapping[str, st
     the run. Raises UsageError for a person, and for a file that has changed.
     """
     for seat, spec in players:
-        if _person(spec):
+        if spec.startswith(PEOPLE):
             raise UsageError(
-                f"{plain(seat)} was played by a person ({plain(spec.removeprefix(_PERSON))}), who cannot be asked "
+                f"{plain(seat)} was played by a person ({plain(spec.removeprefix(PEOPLE))}), who cannot be asked "
                 f"again; name who plays on with {'--player' if seat == anew else '--others'}"
             )
     files = files_of([spec for _, spec in players])

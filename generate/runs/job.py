@@ -32,7 +32,7 @@ from liescope.generate.runs.lesson_book import LessonBook, open_similarity, with
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, beginning
 from liescope.generate.runs.plan_games import templates_for
 from liescope.generate.runs.run_folder import PART, handed_on
-from liescope.generate.runs.run_plan import Cell, Plan, PlannedGame, RatingPlan, RunPlan, short_hash
+from liescope.generate.runs.run_plan import PEOPLE, Cell, Plan, PlannedGame, RatingPlan, RunPlan, short_hash
 from liescope.labeling.beliefs import claims_made
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
@@ -47,10 +47,6 @@ class Job(ABC):
 
     def __len__(self) -> int:
         return len(self.plan)
-
-    def planned(self, number: int) -> PlannedGame:
-        """The game with this number."""
-        return self.plan.planned(number)
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
@@ -200,6 +196,7 @@ class Playing(Job):
                 for event in game.events
                 if event.kind is EventKind.LESSON
             ]
+            # Embedding takes long enough to keep every other game waiting.
             judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
             meta["lessons"] = [
                 {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
@@ -314,11 +311,8 @@ class RatingJob(Job):
     def __len__(self) -> int:
         return len(self._games)
 
-    def planned(self, number: int) -> PlannedGame:
-        return PlannedGame(number, self._games[number])
-
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
-        return ((self.planned(number),) for number, game_id in self._games.items() if game_id not in ended)
+        return ((PlannedGame(number, game_id),) for number, game_id in self._games.items() if game_id not in ended)
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
         with Journal.open(self._source, checked=True) as journal:
@@ -345,14 +339,11 @@ class RatingJob(Job):
         return replace(record, status=Status.FAILED, failure=failure) if failure else record
 
 
-_SILENT = "human:"  # the beginning of specs of those who are not asked again
-
-
 def _speakers(journal: Journal) -> tuple[str, ...]:
     """The players of a run that can be asked what they believe. Raises UsageError if there are none."""
     if Plan.KEY not in journal.plan:
         raise UsageError(f"{journal.path} holds no games that were played here from their start; nobody can be asked")
-    found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(_SILENT))
+    found = tuple(spec for spec in Plan.parse(journal.plan, journal.path).specs if not spec.startswith(PEOPLE))
     if not found:
         raise UsageError(f"only people play in {journal.path}, and these are not asked what they believe")
     return found
@@ -362,4 +353,4 @@ def _asked(journal: Journal, game: GameRecord) -> dict[str, str]:
     """The specs of the seats of a game whose players can be asked."""
     made = beginning(journal, game.game_id)
     specs = made.plan.seats(made.planned, {seat.name: seat.role for seat in game.seats})
-    return {name: spec for name, spec in specs.items() if not spec.startswith(_SILENT)}
+    return {name: spec for name, spec in specs.items() if not spec.startswith(PEOPLE)}

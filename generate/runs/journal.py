@@ -210,11 +210,12 @@ class Journal(JournalReader):
         self._check_writable()
         self.commit()
         with guard(self.path):
-            self._base.execute("PRAGMA secure_delete = ON")
+            self._base.execute("PRAGMA secure_delete = ON")  # else what is deleted stays in free pages
             with self._base:
                 change(self._base)
             self.plan = self._head.plan = dict(plan)
             write_head(self.path, self._head)
+            # Whole pages of old words may be left in the file, and in the log beside it.
             self._base.execute("VACUUM")
             busy, *_ = one(self._base, "PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:

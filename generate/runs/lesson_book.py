@@ -166,7 +166,7 @@ class LessonBook:
     def _read(self) -> None:
         text = read_bytes(self._path)
         whole, _, torn = text.rpartition(b"\n")
-        if torn:
+        if torn:  # a process was killed while it wrote; the game that it was about adds its lessons again
             with self._path.open("r+b") as file:
                 file.truncate(len(whole) + 1 if whole else 0)
         try:

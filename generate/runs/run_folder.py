@@ -90,7 +90,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     base = sqlite3.connect(file.resolve().as_uri() + ("?mode=rwc" if write else "?mode=rw"), uri=True, timeout=10)
     if write:
         base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = NORMAL")
+        base.execute("PRAGMA synchronous = NORMAL")  # with this log a killed process loses nothing, only lost power may
         return base
     try:
         base.execute("SELECT count(*) FROM sqlite_schema").fetchone()

@@ -53,6 +53,7 @@ def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterat
         yield order, turn
 
 
+PEOPLE = "human:"  # the beginning of the specs of people
 TABLE = "table"  # the design, and the one cell, of a game whose seats are held
 
 

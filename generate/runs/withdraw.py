@@ -19,7 +19,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import read_kept_reply
 from liescope.generate.runs.journal_tables import NAMES, dumped, insertion, rows, signed
 from liescope.generate.runs.moment import ForkPlan
-from liescope.generate.runs.run_plan import Plan, RatingPlan
+from liescope.generate.runs.run_plan import PEOPLE, Plan, RatingPlan
 
 _Row = Mapping[str, Any]
 _Change = Callable[[_Row], _Row]  # from a row, by column, to what differs
@@ -121,7 +121,7 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
         concerned = [game for game in records if _seats(game, pseudonym)]
         under_way = ((game, {call["model"] for call in journal.calls(game)}) for game in sorted(journal.begun()))
         dropped = [game for game, models in under_way if pseudonym in models]
-        if not (concerned or dropped or f"human:{pseudonym}" in plan.get("players", ())):
+        if not (concerned or dropped or f"{PEOPLE}{pseudonym}" in plan.get("players", ())):
             people = {name for game in records for seat in game.seats if (name := person_of(seat.model, seat.source))}
             if not people:
                 raise UsageError(f"no person has played in {folder}, so there are no words to withdraw")
@@ -156,7 +156,7 @@ def _changed(game: GameRecord, person: str, name: str) -> GameRecord:
 
 def _renamed(plan: Mapping[str, Any], person: str, name: str) -> dict[str, Any]:
     """The plan with another name for a person; the ids of its games stay what they were."""
-    old, new = json.dumps(f"human:{person}"), json.dumps(f"human:{name}")
+    old, new = json.dumps(f"{PEOPLE}{person}"), json.dumps(f"{PEOPLE}{name}")
     text = json.dumps(plan)
     if old not in text or old == new:
         return dict(plan)

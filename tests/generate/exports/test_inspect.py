@@ -30,10 +30,17 @@ def calls_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
     return [event for event in sample["events"] if event["event"] == "model"]
 
 
-def test_a_sample_is_a_game_with_every_call_and_what_it_cost(asked: Path, tmp_path: Path) -> None:
-    result = export(asked, to="inspect", out=tmp_path / "log")
-    found = dict(samples(tmp_path / "log" / "asked.eval"))
-    assert result.rows == {"asked": len(found)} == {"asked": 4}
+@pytest.fixture(scope="module")
+def log(asked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of the games that a chat model played."""
+    result = export(asked, to="inspect", out=tmp_path_factory.mktemp("logs") / "asked")
+    assert result.rows == {"asked": 4}
+    return result.folder / "asked.eval"
+
+
+def test_a_sample_is_a_game_with_every_call_and_what_it_cost(asked: Path, log: Path) -> None:
+    found = dict(samples(log))
+    assert len(found) == 4
     retried = 0
     with Journal.open(asked) as journal:
         for record in journal.records():
@@ -59,9 +66,8 @@ def test_a_sample_is_a_game_with_every_call_and_what_it_cost(asked: Path, tmp_pa
     assert retried
 
 
-def test_hostile_words_stay_words_and_neither_key_nor_address_is_written(asked: Path, tmp_path: Path) -> None:
-    export(asked, to="inspect", out=tmp_path / "log")
-    with ZipFile(tmp_path / "log" / "asked.eval") as kept:
+def test_hostile_words_stay_words_and_neither_key_nor_address_is_written(log: Path) -> None:
+    with ZipFile(log) as kept:
         text = b"".join(kept.read(name) for name in kept.namelist()).decode()
     assert "<img src=x onerror=alert(1)>" in text
     for secret in ("sk-not-to-be-written", "127.0.0.1", "http://"):
@@ -89,19 +95,12 @@ def test_what_came_from_a_reply_cache_is_marked_and_not_counted_and_reasoning_st
     assert all("They will believe me." not in message["content"] for message in paid["messages"])
 
 
-def test_the_same_run_gives_the_same_bytes(scripted: Path, tmp_path: Path) -> None:
-    logs = []
-    for name in ("one", "two"):
-        export(scripted, to="inspect", out=tmp_path / name)
-        logs.append((tmp_path / name / "scripted.eval").read_bytes())
-    assert logs[0] == logs[1]
-
-
-def test_the_header_counts_what_the_samples_say(scripted: Path, tmp_path: Path) -> None:
-    export(scripted, to="inspect", out=tmp_path / "log")
-    with ZipFile(tmp_path / "log" / "scripted.eval") as kept:
+def test_the_same_run_gives_the_same_bytes_and_the_header_counts_its_samples(scripted: Path, tmp_path: Path) -> None:
+    one, two = (export(scripted, to="inspect", out=tmp_path / name).folder / "scripted.eval" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    with ZipFile(one) as kept:
         header, lines = (json.loads(kept.read(name)) for name in ("header.json", "summaries.json"))
-    found = [sample for _, sample in samples(tmp_path / "log" / "scripted.eval")]
+    found = [sample for _, sample in samples(one)]
     assert header["results"]["total_samples"] == len(lines) == len(found)
     (winner,) = (score for score in header["results"]["scores"] if score["name"] == "winner")
     won = [sample["scores"]["winner"]["value"] for sample in found]
@@ -112,15 +111,14 @@ def test_the_header_counts_what_the_samples_say(scripted: Path, tmp_path: Path) 
 
 
 @pytest.mark.skipif(not find_spec("inspect_ai"), reason="inspect_ai is not installed: pip install inspect_ai")
-def test_inspect_ai_reads_it_back(asked: Path, tmp_path: Path) -> None:
+def test_inspect_ai_reads_it_back(log: Path) -> None:
     from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
-    export(asked, to="inspect", out=tmp_path / "log")
-    path = str(tmp_path / "log" / "asked.eval")
-    log = read_eval_log(path)
-    assert (log.status, log.eval.task, len(log.samples or ())) == ("success", "mini-mafia", 4)
-    expected = dict(samples(Path(path)))
-    for sample, line in zip(log.samples or (), read_eval_log_sample_summaries(path), strict=True):
+    path = str(log)
+    told = read_eval_log(path)
+    assert (told.status, told.eval.task, len(told.samples or ())) == ("success", "mini-mafia", 4)
+    expected = dict(samples(log))
+    for sample, line in zip(told.samples or (), read_eval_log_sample_summaries(path), strict=True):
         mine = expected[f"samples/{sample.id}_epoch_1.json"]
         assert [event.event for event in sample.events] == [event["event"] for event in mine["events"]]
         assert [message.text for message in sample.messages] == [message["content"] for message in mine["messages"]]

@@ -91,7 +91,7 @@ def peak_of(read: Callable[[], Any]) -> tuple[Any, float]:
 def test_a_gzip_bomb_without_a_line_break_takes_little_memory(tmp_path: Path) -> None:
     packer = zlib.compressobj(9, wbits=31)
     block = b"a" * MEGABYTE
-    bomb = b"".join(packer.compress(block) for _ in range(100)) + packer.flush()
+    bomb = b"".join(packer.compress(block) for _ in range(40)) + packer.flush()
     (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n') + bomb)
     lines, peak = peak_of(lambda: list(lines_of(unpacked(tmp_path / "bomb.jsonl.gz"))))
     assert lines[0] == Line(1, '{"a": 1}')

@@ -393,14 +393,14 @@ def test_of_flipped_bits_none_changes_what_is_read(tmp_path: Path) -> None:
     run = damaged(tmp_path / "r", lambda path: None)
     before, found = read_all(run), 0
     whole = (run / "journal.sqlite").read_bytes()
-    for seed in range(40):
+    for seed in range(25):
         (run / "journal.sqlite").write_bytes(whole)
         flip(run, Random(seed))
         try:
             assert read_all(run) == before
         except BadData:
             found += 1
-    assert found > 20
+    assert found > 12
 
 
 def test_a_folder_whose_start_was_cut_short_is_taken_over(tmp_path: Path) -> None:
