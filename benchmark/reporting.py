@@ -57,7 +57,7 @@ class ReportResult(ToldResult):
 
     @property
     def missing(self) -> Mapping[str, str]:
-        """What is not shown, with the reason."""
+        """The things that are not shown, with the reason for each."""
         return self.told.missing
 
     def __repr__(self) -> str:
@@ -176,7 +176,7 @@ _NO_GAMES = "counts alone say who won, not what was said or done"
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What a report is made of.
+    """The material of a report.
 
     conditions: the counts of each condition, empty where no game can be counted. fit: the fit, None without one; unfit:
     why not. games: the games, None for counts alone; told: what their analyses found.
@@ -240,7 +240,7 @@ def _backgrounds(gathered: Gathered) -> Report:
 
 
 def _analyses(chapter: str, told: Report) -> Report:
-    """What the analyses of one chapter found."""
+    """The findings of the analyses of one chapter."""
     rest = chapter == _REST
     subjects = CHAPTERS[chapter] if not rest else [name for names in CHAPTERS.values() for name in names]
     chosen = [analysis for subject in subjects for analysis in SUBJECTS[subject]]
@@ -253,7 +253,7 @@ def _analyses(chapter: str, told: Report) -> Report:
 
 
 def _people(gathered: Gathered) -> Report:
-    """What people score beside the models, where they played."""
+    """The scores of people beside the models, where people played."""
     if gathered.fit is None:
         return Report()
     if PEOPLE not in gathered.fit.scores["model"]:

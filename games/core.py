@@ -19,7 +19,7 @@ from liescope.games.game_options import GameSpec
 
 
 class AskKind(StrEnum):
-    """What a seat is asked to give."""
+    """The kinds of answer that a seat is asked for."""
 
     KILL = "kill"
     INVESTIGATE = "investigate"
@@ -44,7 +44,7 @@ CHOICES = frozenset(
 FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS})
 BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW = "true", "false", "cannot know"
 BELIEVED = (BELIEVED_TRUE, BELIEVED_FALSE, CANNOT_KNOW)
-"""What somebody may believe of a claim."""
+"""The beliefs that somebody may hold about a claim."""
 
 
 class EventKind(StrEnum):
@@ -140,7 +140,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a speaker says about its own statement, or a peer about another's.
+    """A speaker's report on its own statement, or a peer's on another's.
 
     deceptive: the flag; type: one of the eight names of `liescope.games.taxonomy`; confidence in the flag and
     suspicion of the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
@@ -155,7 +155,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one ask: a choice, a text, an assessment or a form; or nothing, and the problem.
+    """The answer to one ask: a choice, a text, an assessment or a form; or nothing, and the problem.
 
     text "" without a problem is a deliberate silence. form: the values filled in, by field. notes: the leniencies
     needed to read the raw response. private: what the speaker hides from the others (reasoning, planted_type).
@@ -172,7 +172,7 @@ class Reply:
 
 
 def reasoning_in(private: Mapping[str, Any]) -> str | None:
-    """What somebody thought before a reply, of its private data; None if nothing of that is there."""
+    """The reasoning before a reply, from its private data; None without any."""
     thought = private.get("reasoning")
     return thought if isinstance(thought, str) and thought else None
 

@@ -117,7 +117,7 @@ class ForkMeta(TypedDict):
 
 
 class GameMeta(TypedDict, total=False):
-    """What is known about a game besides its events.
+    """Facts about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
     learned; fork: for continuations of a recorded game; judge: who judged it afterwards; settings: the condition it was

@@ -20,7 +20,7 @@ from liescope.games.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What figures and tables need to know. colours: of each role and team; tally: how a ballot that counts ends;
+    """Facts for figures and tables. colours: of each role and team; tally: how a ballot that counts ends;
     united: roles whose players know each other and attack together.
     """
 

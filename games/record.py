@@ -65,7 +65,7 @@ _NOBODY = frozenset({"human", "unknown", PEOPLE})  # names under which sources k
 
 
 def player_of(model: str, source: Source) -> str:
-    """Who a seat counts as in tables by model: its model, or `PEOPLE`, whoever the person in it was."""
+    """The name of a seat in tables by model: its model, or `PEOPLE`, whoever the person in it was."""
     return PEOPLE if source is Source.HUMAN else model
 
 

@@ -74,7 +74,7 @@ Check = Callable[[Any, frozenset[str]], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What an event of a kind must have: an actor, a target, the kind of earlier event that it refers to, facts.
+    """The requirements of a kind of event: an actor, a target, the kind of earlier event that it refers to, facts.
 
     An event that replaces an unusable reply (`fallback`) may lack the facts.
     """
@@ -335,7 +335,7 @@ def is_share(value: Any) -> bool:
 
 
 def assessment_fault(deceptive: Any, kind: Any, confidence: Any, suspicion: Any, reason: Any) -> str:
-    """What is wrong with the fields of an assessment, empty if nothing is."""
+    """The fault in the fields of an assessment, empty if there is none."""
     if deceptive is not None and not isinstance(deceptive, bool):
         return f"the flag {deceptive!r} is neither true nor false"
     if kind is not None and not isinstance(kind, str):

@@ -230,7 +230,7 @@ def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
 
 
 def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...]]:
-    """Who got the most votes (ties are broken at random), and all who tied for most, in the order first voted for."""
+    """The player with the most votes (ties are broken at random), and all who tied, in the order first voted for."""
     counts = Counter(votes)
     most = max(counts.values())
     top = tuple(name for name, count in counts.items() if count == most)
@@ -238,7 +238,7 @@ def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...
 
 
 def strict_majority(votes: Sequence[str], voters: int) -> str | None:
-    """Who got more than half of all possible votes, or None."""
+    """The player with more than half of all possible votes, or None."""
     counts = Counter(votes)
     return next((name for name, count in counts.items() if 2 * count > voters), None)
 

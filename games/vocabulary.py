@@ -122,7 +122,7 @@ class Vocabulary:
     looked: str = ""
 
     def deny(self, value: str) -> str:
-        """What denying a value claims."""
+        """The value that a denial claims."""
         return self.denials.get(value, f"{NOT}{value}")
 
     def said(self, match: re.Match[str], negated: bool) -> str:

@@ -49,7 +49,7 @@ def _label(answer: Event | None, unasked: str) -> tuple[bool | None, str]:
 
 
 def believed(claim: FoundClaim, seat: str, game: str, view: Sequence[Event]) -> str:
-    """What a player who reasons without error believes of a claim: what follows from its own acts and from the roles
+    """The belief of a player who reasons without error about a claim: what follows from its own acts and from the roles
     that others may still have, as far as its seat saw; else it takes the word of whoever has said as much before.
     """
     acts = {"investigation": EventKind.INVESTIGATION, "protection": EventKind.PROTECTION}

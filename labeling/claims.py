@@ -44,7 +44,7 @@ _NAME = re.compile(NAME)
 
 @dataclass(slots=True)
 class _Said:
-    """What a clause says about a player. start, end: its place in the masked text; fact: not just an opinion; found:
+    """A clause about a player. start, end: its place in the masked text; fact: not just an opinion; found:
     the speaker claims to have found it out; deed: it follows from who killed.
     """
 
@@ -184,7 +184,7 @@ def _plain(said: list[_Said], me: str, words: Vocabulary) -> Iterator[_Found]:
 def _said(
     sentence: Sentence, start: int, end: int, subject: str, value: str, fact: bool = True, found: bool = False
 ) -> _Said:
-    """What the words of a sentence from `start` to `end` say."""
+    """The content of a sentence from `start` to `end`."""
     return _Said(sentence.number, sentence.start + start, sentence.start + end, subject, value, fact, found)
 
 

@@ -40,7 +40,7 @@ def prompt_version_of(record: GameRecord) -> str | None:
 
 
 def condition_of(record: GameRecord) -> str:
-    """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" if nothing does."""
+    """Settings that differ from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" if none does."""
     return _differences(record.game, len(record.seats), tuple(sorted(settings_of(record).items())))
 
 

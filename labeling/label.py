@@ -42,7 +42,7 @@ class LabelledGame:
 T = TypeVar("T")
 
 Heard = tuple[frozenset[str], T]
-"""What was said, after those who heard it; an empty set stands for every seat."""
+"""Words behind the set of those who heard them; an empty set stands for every seat."""
 
 
 def audience_of(heard_by: Collection[str] | None, names: Collection[str]) -> tuple[str, ...]:
@@ -53,8 +53,8 @@ def audience_of(heard_by: Collection[str] | None, names: Collection[str]) -> tup
 
 
 def known_before(said: Sequence[Heard[T]], audience: frozenset[str], most: int | None = None) -> tuple[T, ...]:
-    """What all who hear a statement have heard before it, oldest first: what was said to everyone, and what was said to
-    a group that contains this audience.
+    """The words that all hearers of a statement had heard before it, oldest first: what was said to everyone, and what
+    was said to a group that contains this audience.
 
     said: the earlier statements in order; audience: empty for every seat; most: keep only the last ones.
     """

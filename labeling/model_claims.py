@@ -29,7 +29,7 @@ _EVIL = frozenset({"guilty", "evil", "wolf"})
 
 @dataclass(frozen=True, slots=True)
 class ModelClaims:
-    """What models found in the statements of a game. found: by model, the claims that stand, by statement in order;
+    """Claims that models found in statements of a game. found: by model, the claims that stand, by statement in order;
     dropped: by model, how many claims were left out, by reason.
     """
 
@@ -103,7 +103,7 @@ def _read(
 
 
 def _value(object: str, denied: bool, values: frozenset[str], words: Vocabulary) -> str | None:
-    """What is claimed, as the rules would write it; None if the game has no such role or side."""
+    """The claimed value as the rules would write it; None if the game has no such role or side."""
     if not object:
         return ""
     if object.startswith(NOT):

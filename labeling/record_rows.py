@@ -172,7 +172,7 @@ def _text(data: Mapping[str, Any]) -> str:
 
 
 def _sources(record: GameRecord) -> set[str]:
-    """Whose words a game may hold: those of its seats, and of people who were in them before it was continued."""
+    """The sources of a game's words: its seats, and people who held them before it was continued."""
     before = record.meta.get("fork", {}).get("people")
     return {seat.source.value for seat in record.seats} | ({Source.HUMAN.value} if before else set())
 
@@ -191,8 +191,8 @@ def family_of(record: GameRecord) -> str | None:
 
 
 def model_of(record: GameRecord) -> str:
-    """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
-    order, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
+    """The players of a game in one name: the one model in every seat, or else the model of each role, by the alphabet
+    of roles, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
     """
     models = {seat.model for seat in record.seats}
     if len(models) == 1:

@@ -30,7 +30,7 @@ TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the log says of a claim: the verdict, the indices of the events that prove it, and whether the speaker could
+    """A claim checked against the log: the verdict, the indices of the events that prove it, whether the speaker could
     know it.
     """
 
@@ -78,7 +78,7 @@ class Truth:
         return self._checked(truth, self._role_of(claim.subject), known)
 
     def _acts(self, kind: EventKind, statement: Event) -> list[Event]:
-        """What the speaker had done of this kind."""
+        """The speaker's earlier acts of this kind."""
         before = self._record.events[: statement.index]
         return [event for event in before if event.kind is kind and event.actor == statement.actor]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Unit = str | Callable[[Frames], pl.DataFrame]
-"""What is counted, a row each: the name of a frame, or a function that makes the rows."""
+"""The units that are counted, a row each: the name of a frame, or a function that makes the rows."""
 Value = str | pl.Expr
 """A column of these rows, or what is made of them; rows without a value do not count."""
 
@@ -93,7 +93,7 @@ class _Table:
     alike: bool = field(default=False, kw_only=True)
 
     def rows(self, frames: Frames) -> pl.DataFrame:
-        """What is counted, a row each, with its value."""
+        """The counted units, a row each, with their value."""
         rows: pl.DataFrame = getattr(frames, self.unit) if isinstance(self.unit, str) else self.unit(frames)
         return rows.with_columns(_value=self.value)
 
@@ -333,7 +333,7 @@ class Analysis:
         return table
 
     def caption(self, table: pl.DataFrame) -> str:
-        """What lo, hi and p of a table found are; "" without any."""
+        """How lo, hi and p of a table were computed; "" without any."""
         words = [correction.words(table) for correction in self.corrections]
         return " ".join(filter(None, (self.interval.caption, *words, SMALLER if words else "")))
 
@@ -343,5 +343,5 @@ class Analysis:
         return f"{self.source} of the {self.paper}" if self.source else ""
 
     def lacks(self, frames: Frames) -> list[str]:
-        """What the games lack, each as a clause; empty if the function can be called."""
+        """The things that the games lack, each as a clause; empty if the function can be called."""
         return [lack for need in self.needs if (lack := need(frames))]

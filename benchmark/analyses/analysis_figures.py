@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 Names = str | Sequence[str] | Callable[[pl.DataFrame], Sequence[str]]
-"""What names each row of a table: a column, a text for every row, or what makes these texts; "" names none."""
+"""The names of a table's rows: a column, a text for every row, or a function that makes them; "" for none."""
 Colours = Mapping[str, str] | Literal["model", "side"] | None
 """The colour of each series, or row without series: by its name, its model, or the side of the role that it names."""
 SHARE = (-0.02, 1.02)

@@ -57,7 +57,7 @@ def _kinds(frames: Frames) -> pl.DataFrame:
 
 
 def _yields(frames: Frames) -> pl.DataFrame:
-    """What each statement with a reported kind drew; it counts once, however many rated it, as in the paper."""
+    """Suspicion and flags that each statement with a reported kind drew; it counts once, as in the paper."""
     drew = {"type": "self_type", "suspicion": "peer_suspicion", "flagged": "peer_rate"}
     return long(frames.statements.with_columns(**drew).drop_nulls("type"), ["suspicion", "flagged"])
 
@@ -303,7 +303,7 @@ ANALYSES_OF_CALIBRATION = (
 
 
 TRUTHS = ("self", "role", "claim")
-"""What a flag is compared with: the speaker's own report, its role, or its claims checked against the log."""
+"""The truths that flags are compared with: the speaker's own report, its role, its claims checked against the log."""
 
 
 def _scored(ratings: pl.DataFrame) -> pl.DataFrame:

@@ -58,7 +58,7 @@ def knowing(frames: Frames) -> pl.DataFrame:
 
 
 def accusations(frames: Frames, statements: pl.DataFrame) -> pl.DataFrame:
-    """Whom each of these statements accuses, as a fact or as an opinion (`liescope.labeling.accusing`).
+    """The players whom each of these statements accuses, as a fact or as an opinion (`liescope.labeling.accusing`).
 
     Columns: game_id, statement_id, day, place, speaker, accused; one row for each player accused. Games whose words for
     roles are not known have none.
@@ -144,7 +144,7 @@ def disclosures(frames: Frames) -> pl.DataFrame:
 
 
 def _stages(frames: Frames, seats: pl.DataFrame) -> pl.DataFrame:
-    """What these seats said from their first investigation on, with `stage`: its place in `WHEN`.
+    """The statements of these seats from their first investigation on, with `stage`: its place in `WHEN`.
 
     The first round is that of the first day. Where players bid for the floor, so that no two speak in one round, it is
     the speaker's first statement that day.

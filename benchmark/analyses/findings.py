@@ -86,7 +86,7 @@ def _who_was_found(frames: Frames, unsettled: set[tuple[str, str]]) -> str:
 
 
 def _drawn(frames: Frames, name: str) -> str:
-    """That votes which the rules drew do not count, and how many of all they are."""
+    """A remark that votes drawn by the rules do not count, with their number."""
     votes = frames.votes.filter(pl.col("game") == name)
     drawn = int(votes["drawn"].sum())
     return f" (votes that the rules drew, {drawn} of {votes.height}, do not count)" if drawn else ""

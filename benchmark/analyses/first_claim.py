@@ -1,4 +1,4 @@
-"""What would come of trusting whoever first claims to have investigated (Mini-Mafia paper, section 3.2)."""
+"""The effect of trusting whoever first claims to have investigated (Mini-Mafia paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _followed(
 
 
 def _named(voter: str, claims: Sequence[Claim], alive: Sequence[str]) -> str | None:
-    """Whom the rule tells a voter to vote for, from the claims of the player whom it trusts."""
+    """The target that the rule names to a voter, from the claims of the player whom it trusts."""
     claimer = claims[0]["speaker"]
     if any(claim["accuses"] and claim["subject"] == voter for claim in claims):
         return claimer if claimer in alive else None
@@ -296,7 +296,7 @@ def _answered(
 
 
 def _games(frames: Frames) -> pl.DataFrame:
-    """What any of a model's accused deceivers did, a row for each game, model, `by` and answer.
+    """The answers of a model's accused deceivers, a row for each game, model, `by` and answer.
 
     What is said counts where one of them spoke afterwards, a vote where one voted.
     """

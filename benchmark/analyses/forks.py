@@ -43,7 +43,7 @@ _LIES = schema(
 
 
 def fork_effects(frames: Frames) -> pl.DataFrame:
-    """What each text or player at a moment changes, against the first one there.
+    """The effect of each text or player at a moment, compared with the first one there.
 
     measure: won (the side of the seat that was played anew wins), votes (the share of the others' votes, in the ballots
     after the moment, for that seat; drawn votes do not count), suspicion (the mean of the ratings of what was said at
@@ -73,7 +73,7 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
 
 
 def fork_lies(frames: Frames) -> pl.DataFrame:
-    """What it changes that a statement is a lie: groups in which a lie was said at a moment against groups in which
+    """The effect of lying at a moment: groups in which a lie was said at a moment against groups in which
     something honest was, over all moments.
 
     Only groups in which every continuation says the same count, under the label that most of them have. label:

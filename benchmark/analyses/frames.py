@@ -241,7 +241,7 @@ def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
 
 _LONGEST = 300  # characters of a setting's value
 PROVIDERS = "the provider's default"
-"""What a setting is that no spec names."""
+"""The value of a setting that no spec names."""
 
 
 @dataclass(slots=True)

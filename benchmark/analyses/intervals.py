@@ -65,7 +65,7 @@ RULE = (
     "Games that share a beginning (forks, recordings played again) count as one draw. No interval stands where fewer "
     "than two draws count or where one outweighs all others. Where all agree, it is what their number leaves open."
 )
-"""What holds for the intervals of every table."""
+"""A sentence about the intervals of every table."""
 
 
 def game_means(rows: pl.DataFrame, by: Sequence[str], value: str, scale: Scale = PROPORTION) -> pl.DataFrame:
@@ -220,7 +220,7 @@ def adjusted_omnibus(
 
 
 LEAST = 0.001
-"""What a smaller p is printed as: the methods promise no more."""
+"""Smaller p-values are printed as this one: the methods promise no more."""
 SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."
 
 

@@ -40,7 +40,7 @@ _ALIKE = (*GAME, "learning", "lineup", "role")
 
 
 def name_effect(frames: Frames) -> pl.DataFrame:
-    """What a name changes: the win rate of its side, minus that of other names in the same role, with the same models
+    """The effect of a name: the win rate of its side, minus that of other names in the same role, with the same models
     in all roles, in the same condition (section 4.1, Eq. 8, on the scale of rates).
 
     It is the effect of the deal: where Bob is the one deceiver nobody else is, so what Bob changes there shows, weaker,

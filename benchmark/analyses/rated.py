@@ -1,4 +1,4 @@
-"""What is labelled after the game: lessons by strategy and theory-of-mind order, hidden roles named, and agreement.
+"""Labels made after the game: lessons by strategy and theory-of-mind order, hidden roles named, and agreement.
 
 Of lessons the unit is the lesson. Only kept ones count: near duplicates were never shown to a player.
 """

@@ -113,7 +113,7 @@ def _beside(rows: pl.DataFrame, model: str) -> tuple[float | None, float | None,
 
 
 def answers(rows: pl.DataFrame) -> Report:
-    """What the rows say to each of `QUESTIONS`, as the first part of a report: a sentence for each, a figure and the
+    """The answers of the rows to `QUESTIONS`, as the first part of a report: a sentence for each, a figure and the
     table standings; one sentence where they compare nobody.
     """
     table = compared(rows)

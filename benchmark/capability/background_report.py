@@ -223,7 +223,7 @@ def _svg(name: str, table: pl.DataFrame, figure: Callable[[pl.DataFrame], Figure
 
 
 def _sentences(table: pl.DataFrame) -> tuple[str, ...]:
-    """What correlates how strongly, a sentence for each capability and pair."""
+    """How strongly scores correlate, a sentence for each capability and pair."""
     pairs = table.filter(measure="Pearson").join(
         table.filter(measure="Spearman"),
         on=[name for name in ("condition", "capability", "one", "other") if name in table.columns],

@@ -278,7 +278,7 @@ def _chosen(parts: Mapping[str, dict[str, Counts]], only: Sequence[str]) -> dict
 
 
 def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
-    """What must be said of sources whose counts agree too well to be of different games. parts: by condition and
+    """Notes on sources whose counts agree too well to be of different games. parts: by condition and
     source. Raises UsageError if such sources would be added up, unless they are said to be independent.
     """
 
@@ -329,7 +329,7 @@ def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:
-    """What must be said of conditions that were added up, nothing of one alone."""
+    """A note on conditions that were added up, none on one alone."""
     if len(parts) < 2:
         return ()
     games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())

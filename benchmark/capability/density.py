@@ -79,7 +79,7 @@ def _rising(x: float, factors: int) -> tuple[float, float]:
 
 
 class Plan(NamedTuple):
-    """What a density is made of.
+    """The data and coordinates of a density.
 
     A vector of parameters (m, d, v, b, then shifts) is a mean and effects around it, whose sum is 0 and of which there
     is one fewer. Each effect c has a prior N(0, sd of its vector) and is written as w hat + spread z: w = sd² / (sd² +

@@ -1,4 +1,4 @@
-"""What a fit says beside its scores: the effects of names, last speakers and seats, and how often each role slips."""
+"""Results of a fit beside its scores: the effects of names, last speakers and seats, and how often each role slips."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _WITH = {
 
 
 def effects(posterior: Posterior) -> pl.DataFrame:
-    """What each name of the deceiver, last speaker or seat adds to the logit of the fitted formula, a frame of EFFECTS;
-    the effects of a term add up to 0 in every draw. No rows for a term of which all games have one level.
+    """How much each name of the deceiver, last speaker or seat adds to the fitted logit, a frame of EFFECTS; the
+    effects of a term add up to 0 in every draw. No rows for a term of which all games have one level.
 
     effect: logits, the mean and the central 95% interval; points: the same as percentage points of the chance, where
     that is even without it.

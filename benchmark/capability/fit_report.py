@@ -107,7 +107,7 @@ def fit_report(result: FitResult) -> Report:
 
 
 def fit_page(result: FitResult) -> Report:
-    """What the fit and its parts say, without the files."""
+    """The page of a fit and its parts, without the files."""
     sections = [
         _scores(result),
         _fit(result),
@@ -285,7 +285,7 @@ def fit_lines(result: FitResult) -> Iterator[str]:
 
 
 def _effects(posterior: Posterior) -> Iterator[str]:
-    """What names, last speakers, seats and slips do, where the model has such terms."""
+    """The effects of names, last speakers, seats and slips, where the model has such terms."""
     if (shifts := effects(posterior)).height:
         yield f"{'':{_NAME}} {'adds to the logit':>{_FIGURE}}"
         for row in shifts.to_dicts():

@@ -66,7 +66,7 @@ TERMS = {
     SLIPS: f"the {VOTER}'s readable vote is what the formula predicts; slips of {DECEIVER} and {DISCLOSER}, and "
     "votes that the rules drew, have rates of their own, by model, and together they make the win",
 }
-"""What a model can be given beside its formula; all of it needs games, not counts."""
+"""Terms beside the formula. They need games, not counts."""
 
 PRIOR_SD = 2.0  # of m, d and v as published
 MEAN_SD = 2.0  # of the mean of d

@@ -52,7 +52,7 @@ class Diagnostics:
         return tuple(words for good, words in checks if not good)
 
     def remarks(self) -> tuple[str, ...]:
-        """What must be said of a sample that has no faults, too."""
+        """Remarks on a sample, even one without faults."""
         if not self.left_out:
             return ()
         chains = f"{self.left_out} of {self.left_out + self.chains} chains"
@@ -189,7 +189,7 @@ class Posterior:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What keeps the sample from having converged; empty if it has."""
+        """The failed diagnostics; empty if the sample has converged."""
         return self.diagnostics.faults()
 
     def learned(self) -> dict[str, Array]:
@@ -324,7 +324,7 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
 
 
 def sample_longer(settings: Settings) -> str:
-    """What to try where a sample has not converged."""
+    """Advice for a sample that has not converged."""
     return (
         f"Sample longer (--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller "
         "steps if any diverged (--target-accept 0.99)"

@@ -55,7 +55,7 @@ def left_sentence(posterior: Posterior) -> str:
 
 
 def warning(left: Mapping[str, float]) -> str:
-    """What must be said of parameters about which much is left, "" if there are none."""
+    """A warning about parameters that games leave open, "" if there are none."""
     much = {name: share for name, share in left.items() if share >= MUCH}
     if not much:
         return ""
@@ -270,7 +270,7 @@ class Goodness:
     separated: tuple[str, ...]
 
     def sentences(self) -> tuple[str, ...]:
-        """What every report says."""
+        """Sentences for every report."""
         fits = "" if self.p >= MISFIT else ", so the model misses something and its intervals are too narrow"
         unsure = f"; {self.unsure} of them by refitting only (Pareto k above {K_MOST})" if self.unsure else ""
         return (

@@ -1,4 +1,4 @@
-"""What a report of a fit says in words: notes that must accompany it, how to read it, and how well it fits."""
+"""The sentences of a report of a fit: notes that must accompany it, how to read it, and how well it fits."""
 
 from __future__ import annotations
 
@@ -131,12 +131,12 @@ def told(fits: Sequence[ConditionFit]) -> list[str]:
 
 
 def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
-    """What the goodness of each fit is, in sentences."""
+    """Sentences on the goodness of each fit."""
     return _of_each(fits, lambda part: part.goodness.sentences()[:2])
 
 
 def _of_each(fits: Sequence[ConditionFit], say: Callable[[ConditionFit], Iterable[str]]) -> list[str]:
-    """What is to be said of each fit, after its condition where there are several."""
+    """Sentences on each fit, with its condition where there are several."""
     return [f"{stated(part.condition)}: {one}" if len(fits) > 1 else one for part in fits for one in say(part) if one]
 
 

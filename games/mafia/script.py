@@ -316,7 +316,7 @@ def _intent(
 
 
 def _report(seen: Knowledge, suspect: str) -> tuple[str, str]:
-    """What a detective found, or what a mafioso makes up."""
+    """The finding that a detective has, or that a mafioso makes up."""
     if seen.evil or suspect in seen.culprits():
         return "report_investigation/guilty", suspect
     cleared = [name for name in seen.results if name in seen.public.alive]

@@ -110,7 +110,7 @@ class OneNightWerewolf(Game):
             )
 
     def _exile(self, votes: list[str]) -> tuple[str, ...]:
-        """Who is exiled, in seating order."""
+        """The exiled players, in seating order."""
         counts = Counter(votes)
         most = max(counts.values())
         exiled = tuple(name for name in self.names if counts[name] == most) if most >= NEEDED else ()

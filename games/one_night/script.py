@@ -62,7 +62,7 @@ RIVAL = 2.0  # for claiming a role whose only card the observer holds
 
 
 def reports(seen: Knowledge, said: Heard) -> Iterator[tuple[str, bool]]:
-    """Whose card the speaker claims to have seen, and whether it was a werewolf's."""
+    """The players whose cards the speaker claims to have seen, and whether each was a werewolf's."""
     for claim in _claims(seen, said):
         if claim.kind == "investigation" and claim.value:
             yield claim.subject, claim.value == WEREWOLF
@@ -171,7 +171,7 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, _: Random, leaning: Leaning)
 
 
 def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
-    """What a peer believes about the speaker; skills.b is added to the log-odds of the flag."""
+    """A rating from beliefs about the speaker; skills.b is added to the log-odds of the flag."""
     belief = max(-3.0, min(3.0, believe(seen)[said.actor]))
     contradicted = any(
         name in seen.results and guilty != (seen.results[name] == WEREWOLF) for name, guilty in reports(seen, said)
@@ -181,7 +181,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], _: Skills, random: Random) -> dict[str, tuple[str, ...]]:
-    """What it saw, then anyone who claims to be the seer, and the most suspect as werewolves."""
+    """The cards it saw, then whoever claims to be the seer, and the most suspect as werewolves."""
     deal = Dealing(seen.public.counts, seen.role, options)
     for name, role in (*dict.fromkeys(seen.partners, WEREWOLF).items(), *seen.results.items()):
         deal.give(role, [name])

@@ -90,7 +90,7 @@ class Intent:
 
     @property
     def private(self) -> dict[str, str]:
-        """What the speaker hides from the others, for `Reply.private`."""
+        """The speaker's hidden intent, for `Reply.private`."""
         return {"planted_type": self.planted.value, "intent": "+".join(self.moves)}
 
 

@@ -142,8 +142,8 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """What one clause says. judged: names with the weight of an accusation, 0 for those cleared; last: the player that
-    a pronoun in the next clause means.
+    """The content of one clause. judged: names with the weight of an accusation, 0 for those cleared; last: the player
+    that a pronoun in the next clause means.
     """
 
     tone: int

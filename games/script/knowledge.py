@@ -50,7 +50,7 @@ class VoteSeen:
 
 @dataclass(slots=True, eq=False)
 class PublicKnowledge:
-    """What every player knows; one object per log, not to be changed once it is gathered.
+    """Public knowledge: one object per log, not to be changed once it is gathered.
 
     alive: in the order of seats; killed: at night; exiled: by vote; revealed: announced roles of the dead;
     accusers: by player, those who have accused it, the latest last; winner: once the game has ended.
@@ -84,7 +84,7 @@ class PublicKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Secrets:
-    """What only the seat knows, and the public events that it saw. night: that of the proposals."""
+    """The secrets of a seat, and the public events that it saw. night: that of the proposals."""
 
     me: str
     role: str = ""
@@ -145,7 +145,7 @@ Hear = Callable[[Event, MessageContent, tuple[str, ...]], Heard]
 
 
 def hear_plainly(event: Event, reading: MessageContent, _names: tuple[str, ...]) -> Heard:
-    """What is heard where nothing but the reading counts."""
+    """A statement as heard where nothing but the reading counts."""
     return Heard(event.actor or "", event.day, event.phase, event.index, event.text, reading, reading.role)
 
 
@@ -159,14 +159,14 @@ class Follower:
         self._public = Following(lambda _: PublicKnowledge(), self._gather)
 
     def look(self, me: str, game: str, view: Sequence[Event], find_claims: ClaimFinder) -> Knowledge:
-        """What `me` learns from the events it saw."""
+        """The knowledge of `me` after the events it saw."""
         own = self._seats.after(game, me, tuple(view))
         public = self._public.after(game, "", own.public)
         secrets = own.role, own.partners, own.results, own.exposed, own.proposals
         return Knowledge(public, self._killer, me, *secrets, find_claims)
 
     def _gather(self, known: PublicKnowledge, events: Sequence[Event]) -> PublicKnowledge:
-        """What is public after some more events."""
+        """Public knowledge after some more events."""
         public = replace(
             known,
             alive=[*known.alive],

@@ -76,7 +76,7 @@ class Mind:
         return draws(who.name, *self.place(ask, about))
 
     def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Spoken:
-        """What the player says, or said, at this place of a game, however long."""
+        """The player's words at this place of a game, now or earlier, however long."""
         return _speak(self, who, replace(ask, rounds=seen.public.rounds, limit=None), Log(ask.game, tuple(view)))
 
     def _report(
@@ -104,7 +104,7 @@ class Mind:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spoken:
-    """What a player says: its words, what it means by them, and the choice that they explain."""
+    """A player's words, its intent, and the choice that they explain."""
 
     intent: Intent
     words: Composed
@@ -113,7 +113,7 @@ class _Spoken:
 
 @lru_cache(maxsize=64)
 def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Spoken:
-    """What the player answers to an ask for words; its report on it needs it again."""
+    """The answer to an ask for words; the player's report on it needs it again."""
     seen, random = mind._look(who, ask, log.events), mind._random(who, ask)
     leaning, choice = lean(seen.public.names, who.name, *mind.leaning(ask)), None
     if ask.kind is AskKind.EXPLAINED_VOTE and mind.explain:
@@ -164,7 +164,7 @@ def suspected_kind(reading: MessageContent) -> Kind:
 def rated(
     speaker: str, probability: float, kind: Kind, slip: float, odds: Callable[[bool], float], random: Random
 ) -> Assessment:
-    """What an observer says of a statement. probability: of flagging it; kind: what it deceives by, if it does; slip:
+    """An observer's rating of a statement. probability: of flagging it; kind: what it deceives by, if it does; slip:
     how often the observer names a kind near that; odds: that the speaker is up to no good, by whether it was flagged.
     """
     flag = random.random() < probability

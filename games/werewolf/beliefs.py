@@ -285,7 +285,7 @@ def explain(seen: Knowledge, skills: Skills, target: str, random: Random) -> Int
 
 
 def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random: Random) -> tuple[str, str]:
-    """Who to speak against, and who to side with."""
+    """The player to speak against, and the one to side with."""
     others = seen.others()
     if seen.evil:
         public = public_suspicion(seen.public)

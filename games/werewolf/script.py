@@ -212,7 +212,7 @@ _JESTER = re.compile(r"\bjester\b")
 
 
 def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
-    """What a peer believes about the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
+    """A rating from beliefs about the speaker and from its words; skills.b is added to the log-odds of the flag."""
     belief = believe(seen).get(said.actor, 0.0)
     sensitivity = max(skills.v, 0.0)
     strange = _STRANGE * said.odd

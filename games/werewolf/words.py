@@ -136,7 +136,7 @@ def _line(event: Event) -> str | None:
 
 
 def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
-    """What only this seat knows, one item per line; of its suspicions, only those shown to it now, before a vote."""
+    """The knowledge of this seat alone, an item per line; of its suspicions, only those shown now, before a vote."""
     yield "# What only you know"
     for event in view:
         if event.audience is None:
