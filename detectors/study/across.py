@@ -141,6 +141,7 @@ class _Measure:
     def of(cls, table: UnitTable, seed: int) -> _Measure:
         families = table.frame.select("corpus", "siblings").unique(maintain_order=True)
         sizes = families.group_by("corpus", maintain_order=True).len()["len"]
+        # Every corpus leaves out its own games, at the same time as the others, so that differences are paired.
         weights = np.hstack([game_weights(size, seed + i) for i, size in enumerate(sizes)])
         return cls(table, {name: at for at, name in enumerate(families["siblings"])}, weights)
 

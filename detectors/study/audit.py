@@ -19,15 +19,7 @@ from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import target_column, usual_target
 from liescope.detectors.own_rows import corpus_of, source_name
 from liescope.detectors.progress import shown
-from liescope.detectors.study.audit_checks import (
-    SHORTCUTS,
-    copies,
-    division,
-    missing,
-    reasoning,
-    scorers,
-    shuffled,
-)
+from liescope.detectors.study.audit_checks import SHORTCUTS, copies, division, missing, reasoning, scorers, shuffled
 from liescope.detectors.study.audit_result import AuditResult, report
 from liescope.detectors.study.audited import SCHEMES, Audited, read_audited
 from liescope.detectors.study.controls import CONTROLS

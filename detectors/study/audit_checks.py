@@ -226,6 +226,7 @@ def division(data: Audited) -> Examined:
             words = f"Whole {UNITS[unit]} cannot be held out: what is left then has labels of one class alone."
             findings.append(Finding(words, (), NOTABLE))
             continue
+        # Compared with as many folds by game: more folds learn from more, which would pass for a leak.
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
         by_game = data.auroc(data.scores(control, as_many))
         if unit in UNITS:

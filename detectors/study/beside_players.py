@@ -34,14 +34,7 @@ from liescope.detectors.study.metrics import (
     rates,
 )
 from liescope.detectors.study.scorers import Scorer, cut, differences, thresholds_of, values_of, with_cuts
-from liescope.detectors.study.scores import (
-    CONTROL,
-    ScoringPlan,
-    per_detector,
-    resampled_as,
-    score_table,
-    scored,
-)
+from liescope.detectors.study.scores import CONTROL, ScoringPlan, per_detector, resampled_as, score_table, scored
 from liescope.games.core import Phase
 from liescope.games.mafia import DETECTIVE, VILLAGER, MiniMafia
 from liescope.generate.corpus.read import Corpus, collected, read
@@ -272,6 +265,7 @@ def in_the_villagers_seat(
 def _named(asked: pl.DataFrame) -> pl.DataFrame:
     """One row per vote: voted and named, 1.0 if it is the mafioso; chance; statements; who voted."""
     mafioso, score = pl.col("y").cast(pl.Float64), pl.col("score")
+    # Who said nothing is as suspect as the others on average; where nobody spoke, all are equal.
     score = score.fill_null(score.mean().over(_VOTE)).fill_null(0.0)
     return (
         asked.with_columns(score=score)

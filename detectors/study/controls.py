@@ -229,6 +229,7 @@ def _best_word(table: pl.DataFrame, _seed: int, marks: bool = False) -> Probe:
             return np.full(len(score), usual)
         has = presence[:, [_leans(presence, learn, y).argmax()]].toarray().ravel() > 0
         own = [y[learn][has[learn] == there] for there in (False, True)]
+        # One statement of the usual kind is added to either side, so that a word which was seen once is not certain.
         without, with_it = ((one.sum() + usual) / (len(one) + 1) for one in own)
         return np.asarray(np.where(has[score], with_it, without), dtype=np.float64)
 

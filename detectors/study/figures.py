@@ -92,9 +92,6 @@ class Finding:
     rests_on: tuple[Figure, ...] = ()
     severity: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Examined:

@@ -241,6 +241,7 @@ class _Case:
         if not self.ranked:
             return Verdict(OPEN, f"no AUROC is defined for {self.evaluation.target}; the notes say why.")
         rules = (self._few, self._leaking, self._at_chance, self._copied, self._beaten)
+        # In this order: what makes every figure doubtful speaks before what is wrong with one.
         found = next((one for rule in rules if (one := rule())), None) or self._better()
         return replace(found, best=self.best)
 

@@ -85,6 +85,7 @@ class Scheme:
         for parts in self.repeats:
             for part in parts:
                 if self.y[part.learn].any() and not self.y[part.learn].all() and len(part.score):
+                    # Log-odds are averaged: probabilities of several divisions would pull each other to the middle.
                     found = np.clip(probe(part.learn, part.score, self.y), _EDGE, 1 - _EDGE)
                     total[part.score] += logit(found)
                     times[part.score] += 1

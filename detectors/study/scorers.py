@@ -31,15 +31,7 @@ from liescope.detectors.study.metrics import (
     measure,
     words_of,
 )
-from liescope.detectors.study.scores import (
-    CONTROL,
-    CUT,
-    UNITS,
-    ScoringPlan,
-    in_pairs,
-    per_detector,
-    scored,
-)
+from liescope.detectors.study.scores import CONTROL, CUT, UNITS, ScoringPlan, in_pairs, per_detector, scored
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""

@@ -71,11 +71,11 @@ WITHIN_TASK = "within_task"
 """Where a statement is compared with those of its task, because no game has several with a label."""
 
 
-def with_tasks(table: pl.DataFrame, label: pl.Expr, least: int = 2) -> pl.DataFrame:
-    """The table with `WITHIN_TASK`, if it says several tasks (at least so many) and each game has one statement with a
+def with_tasks(table: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
+    """The table with `WITHIN_TASK`, if it says several tasks and each game has one statement with a
     label at most: there, pairs are made within tasks, and knowing a game's share of lies would be knowing the label.
     """
-    if "task" not in table.columns or table["task"].null_count() or table["task"].n_unique() < least:
+    if "task" not in table.columns or table["task"].null_count() or table["task"].n_unique() < 2:
         return table
     alone = table.select((label.count().over("game_id") <= 1).all()).item()
     return table.with_columns(pl.col("task").alias(WITHIN_TASK)) if alone else table

@@ -69,7 +69,7 @@ class TransferResult(StudyResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Of every kind of unit and detector: across, left out, and at home; then what stands beside these."""
+        """Across, left out, and at home, for every kind of unit and detector."""
         return tuple(found for part in self.parts for found in findings(self, *part))
 
     @property

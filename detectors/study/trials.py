@@ -77,6 +77,7 @@ def _from_one(table: UnitTable, by: str, unit: str, own: Bools, seed: int) -> Tr
     across = _trial(table, by, PAIR, unit, own, ~inside)
     if across.why:
         return across
+    # A statement of a game that the unit learned from is scored by a fold that did not learn that game.
     folds = by_group(table.frame["statement_id"], table.games, table.y, known, seed, 1).repeats
     at_home = [Fold(one.learn, one.score[inside[one.score]], one.number) for fold in folds for one in fold]
     few = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"

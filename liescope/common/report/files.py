@@ -76,7 +76,7 @@ def page_of_report(folder: Path) -> Path | None:
     return folder / _PAGE if is_report(folder) else None
 
 
-def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True, within: bool = False) -> list[Path]:
+def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True) -> list[Path]:
     """Write a report to a folder, which appears when it is complete and takes the place of an earlier report.
 
     Parameters
@@ -89,8 +89,6 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True,
         The folder inside it for the CSV files; none if empty.
     short
         Also write report.md.
-    within
-        The folder is there and holds other things, which stay.
 
     Returns
     -------
@@ -104,7 +102,7 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True,
     """
     contents = rendered(report, tables_in=tables_in, short=short)
     refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
-    with _writing(out) if within else report_folder(out) as folder:
+    with report_folder(out) as folder:
         for name, content in contents.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -141,14 +139,9 @@ def report_folder(out: Path) -> Iterator[Path]:
     Raises UsageError if `out` holds anything but a report or cannot be written.
     """
     check_report_folder(out)
-    with _writing(out), replacing(out, "report", is_report) as folder:
-        yield folder
-
-
-@contextmanager
-def _writing(out: Path) -> Iterator[Path]:
     try:
-        yield out
+        with replacing(out, "report", is_report) as folder:
+            yield folder
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
