@@ -248,7 +248,7 @@ def audit(
 
 def _report_lines(result: StudyResult) -> Iterator[str]:
     """The report in short, and its files."""
-    from liescope.common.report.plain_text import terminal
+    from liescope.common.report.contents import terminal
 
     yield from terminal(result.told) if result.told else ()
     yield from (plain(str(path)) for path in result.files)

@@ -379,7 +379,7 @@ def _own_figures(
 
 def training_lines(result: TrainResult) -> Iterator[str]:
     """The detector's own figures, out of fold on train and on validation, for an 80-column terminal."""
-    from liescope.common.report.plain_text import terminal_table, wrapped
+    from liescope.common.report.contents import terminal_table, wrapped
     from liescope.detectors.study.evaluation_report import in_short, place_words
 
     facts, confidence = result.file.training, result.file.confidence

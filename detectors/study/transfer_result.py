@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from liescope.common.figures import MatrixCell, matrix, svg
+from liescope.common.figures import MatrixCell, matrices, svg
 from liescope.common.report.contents import Report, Section, Table
 from liescope.common.text import Units
 from liescope.detectors.detector import ROLE
@@ -228,7 +228,7 @@ def _matrix(result: TransferResult, by: str, kind: str) -> Drawing | None:
     cells = {key: MatrixCell(row.value or 0.0, row.lo, row.hi, key[0] == key[1]) for key, row in rows.items()}
     units = sorted({unit for cell in cells for unit in cell})
     words = result.called.say(words_of(next(iter(rows.values())).metric))
-    return matrix(units, units, cells, words, middle=0.5, row_axis="trained on", column_axis="tested on")
+    return matrices({"": cells}, units, units, words, middle=0.5, row_axis="trained on", column_axis="tested on")
 
 
 def _left_out(result: TransferResult, by: str) -> Iterator[Section]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from liescope.common.command_options import each_with_a_line, with_settings
+from liescope.common.command_options import AsJson, Given, each_with_a_line, with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import plain, sentence
@@ -33,9 +32,9 @@ def export(
         ),
     ],
     out: Annotated[str, typer.Option(help="The folder for the export.", metavar="exports/NAME")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     *,
-    given: Mapping[str, Any],
+    given: Given,
 ) -> None:
     """Export games in a format of other tools.
 

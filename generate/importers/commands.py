@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liescope.common.command_options import each_with_a_line, with_settings
+from liescope.common.command_options import AsJson, Given, each_with_a_line, with_settings
 from liescope.common.console import emit
 from liescope.common.settings import declare
 from liescope.common.text import holding, number_of, plain, sentence, unit_of
@@ -39,9 +39,9 @@ def import_(
     allow_rejected: Annotated[
         bool, typer.Option("--allow-rejected", help="Exit 0 also if a game or row could not be read and is lost.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     *,
-    given: Mapping[str, Any],
+    given: Given,
 ) -> None:
     """Import your own texts and chats, or published games, as a run.
 

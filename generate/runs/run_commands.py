@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from liescope.common.command_options import Given, each_with_a_line, with_settings
+from liescope.common.command_options import AsJson, Given, each_with_a_line, with_settings
 from liescope.common.console import emit, hang, put
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
@@ -85,7 +85,7 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _print_report(report: Report) -> None:
-    from liescope.common.report.plain_text import terminal  # loads the library of tables
+    from liescope.common.report.contents import terminal  # loads the library of tables
 
     for line in terminal(report):
         put(line)
@@ -191,7 +191,6 @@ DryRun = Annotated[
 ShowPrompts = Annotated[
     bool, typer.Option("--show-prompts", help="With --dry-run: also print a whole prompt of each kind.")
 ]
-Summary = Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")]
 
 
 @app.command()
@@ -205,7 +204,7 @@ def play(
     given: Given,
     dry_run: DryRun = False,
     show_prompts: ShowPrompts = False,
-    as_json: Summary = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play games. Stop at any time; the same command resumes.
 
@@ -236,7 +235,7 @@ def fork(
         typer.Option(help="The folder of the continuations. \\[default: RUN-fork-GAME-STEP]", show_default=False),
     ] = None,
     given: Given,
-    as_json: Summary = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play a recorded game on from one moment, many times.
 
@@ -278,7 +277,7 @@ def label(
     given: Given,
     dry_run: DryRun = False,
     show_prompts: ShowPrompts = False,
-    as_json: Summary = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rate a run's games after the fact.
 

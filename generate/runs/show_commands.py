@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from liescope.common.command_options import AsJson
 from liescope.common.console import emit, print_pages
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
@@ -44,7 +45,7 @@ def show(
         tuple[int, str] | None,
         typer.Option(help="Show the prompt of one call of the game.", metavar="STEP SEAT"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing left out.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the games of a run, or show one of them.
 
@@ -199,7 +200,7 @@ _AGAIN = 2.0  # seconds
 def status(
     run: Annotated[Path, typer.Argument(help="A run's folder.", metavar="runs/NAME")],
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds until the run ends.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a run is doing: games, hosts, tokens, cost, time left.
 
@@ -229,7 +230,7 @@ def _text(found: RunStatus) -> Text:
 def withdraw(
     run: Annotated[Path, typer.Argument(help="A run's folder, changed for good.", metavar="runs/NAME")],
     pseudonym: Annotated[str, typer.Argument(help="Whose words go, by the name that show has for them.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take the words of a person out of a run, for good.
 

@@ -368,26 +368,6 @@ class MatrixCell:
 
 
 @style()
-def matrix(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    cells: Mapping[tuple[str, str], MatrixCell],
-    name: str,
-    limits: tuple[float, float] = (0.0, 1.0),
-    middle: float | None = None,
-    row_axis: str = "",
-    column_axis: str = "",
-) -> Figure:
-    """Cells by (row, column) with their numbers and intervals; where there is none, the place stays empty.
-
-    name: what the numbers are, written at the colour bar, which runs from one of the `limits` to the other. middle: a
-    value that parts two colours, such as 0.5 of an AUROC. row_axis, column_axis: what rows and columns are. Columns
-    that do not fit beside each other go on in a panel below.
-    """
-    return matrices({"": cells}, rows, columns, name, limits, middle, row_axis, column_axis)
-
-
-@style()
 def matrices(
     facets: Mapping[str, Mapping[tuple[str, str], MatrixCell]],
     rows: Sequence[str],
@@ -398,7 +378,13 @@ def matrices(
     row_axis: str = "",
     column_axis: str = "",
 ) -> Figure:
-    """Several matrices of the same rows and columns below each other, each named above it; see `matrix`."""
+    """Matrices of the same rows and columns below each other, each named above it: cells by (row, column) with their
+    numbers and intervals; where there is none, the place stays empty.
+
+    name: what the numbers are, written at the colour bar, which runs from one of the `limits` to the other. middle: a
+    value that parts two colours, such as 0.5 of an AUROC. row_axis, column_axis: what rows and columns are. Columns
+    that do not fit beside each other go on in a panel below.
+    """
     row_labels = [lines(row, _ROW_LABEL) for row in rows]
     heads = [lines(column, _COLUMN_LABEL) for column in columns]
     texts = [cell.text for cells in facets.values() for cell in cells.values()]

@@ -401,12 +401,6 @@ class Spread:
         return limit if out >= room else self.value - side * out
 
 
-def unbiased(values: Floats, games: int) -> Floats:
-    """Values over the rows of `game_weights` less the jackknife's estimate of their bias, as squares have one."""
-    groups = min(games, GROUPS)
-    return np.asarray(values - (groups - 1) / groups * (values[1:] - values[0]).sum())
-
-
 def codes(games: npt.NDArray[np.str_]) -> tuple[npt.NDArray[np.int64], int]:
     """Games numbered from 0, and how many there are."""
     names, numbers = np.unique(games, return_inverse=True)

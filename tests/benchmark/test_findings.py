@@ -22,8 +22,8 @@ from liescope.benchmark.capability.posterior import Diagnostics, Posterior, Slip
 from liescope.benchmark.capability.results import goodness, left_sentence, uncertainty_left
 from liescope.benchmark.capability.sentences import findings, reading
 from liescope.benchmark.fitting import ConditionFit, FitResult, _result
+from liescope.common.report.contents import markdown
 from liescope.common.report.files import page_html
-from liescope.common.report.plain_text import markdown
 
 Draws = dict[str, np.ndarray]
 EACH = 250  # draws of a chain

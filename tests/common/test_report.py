@@ -18,11 +18,12 @@ from liescope.common.report.contents import (
     Report,
     Section,
     Table,
+    markdown,
     shown,
+    terminal,
     with_interval,
 )
 from liescope.common.report.files import check_report_folder, page_html, write
-from liescope.common.report.plain_text import markdown, terminal
 
 HOSTILE = '<script>alert("x")</script>"\'> & <img src=http://evil.example> \x1b[31m'
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"></svg>'

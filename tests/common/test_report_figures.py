@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liescope.benchmark.capability.count_sources import published_scores
 from liescope.common import figures
 from liescope.common.colours import MODELS, model_colours, text_on
-from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrix, svg
+from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrices, svg
 from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -31,7 +31,9 @@ def dots() -> str:
 
 def cells() -> str:
     held = {(one, other): MatrixCell(0.1, 0.05, 0.3, one == other) for one in SHOWN for other in SHOWN}
-    return svg(matrix(SHOWN, SHOWN * 2, held, "AUROC", middle=0.5, row_axis="train", column_axis="test"), "cells")
+    return svg(
+        matrices({"": held}, SHOWN, SHOWN * 2, "AUROC", middle=0.5, row_axis="train", column_axis="test"), "cells"
+    )
 
 
 @pytest.mark.parametrize("draw", [dots, cells])
@@ -107,7 +109,7 @@ def test_a_cell_says_its_interval() -> None:
 
 def test_columns_that_do_not_fit_go_on_below() -> None:
     wide = {("a", str(n)): MatrixCell(0.5, 0.4, 0.6) for n in range(20)}
-    figure = matrix(["a"], [str(n) for n in range(20)], wide, "share")
+    figure = matrices({"": wide}, ["a"], [str(n) for n in range(20)], "share")
     panels = [axes for axes in figure.axes if axes.get_ylabel() == "" and axes.get_xlabel() != "share"]
     shown = [tick.get_text() for panel in panels for tick in panel.get_xticklabels()]
     assert shown == [str(n) for n in range(20)]

@@ -31,7 +31,6 @@ from liescope.common.statistics import (
     paired,
     share,
     student,
-    unbiased,
     wilson,
 )
 
@@ -239,10 +238,3 @@ def test_two_scorers_that_agree_in_every_game_may_differ_in_as_many_as_so_few_ga
     assert many[2] < 0.002
     assert estimated(np.full(20, 0.5), CHANGE)[1] > 0.2
     assert estimated(np.full(20, 3.0), REAL) == (3, 3, 3)  # without a limit nothing bounds what was not seen
-
-
-def test_squares_are_freed_of_what_chance_adds_to_them() -> None:
-    numbers = np.random.default_rng(3).normal(0, 1, 40)
-    weights = game_weights(40, 0)
-    square = unbiased(share(numbers, np.ones(40), np.arange(40), weights) ** 2, 40)
-    assert square[0] == pytest.approx(numbers.mean() ** 2 - numbers.var(ddof=1) / 40)

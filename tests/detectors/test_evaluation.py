@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.report.contents import markdown
 from liescope.common.report.files import write
-from liescope.common.report.plain_text import markdown
 from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.study.beside_players import (
     ballots,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.common.report.plain_text import terminal
+from liescope.common.report.contents import terminal
 from liescope.common.statistics import at_share, game_weights
 from liescope.detectors import evaluate
 from liescope.detectors.study.evaluation_report import report

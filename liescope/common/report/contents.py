@@ -1,14 +1,22 @@
-"""What a report holds: sections of prose, tables with declared columns, figures, notes, and what is missing and why."""
+"""What a report holds: sections of prose, tables with declared columns, figures, notes, and what is missing and why.
+And the report in short, as Markdown and as lines of a terminal.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import polars as pl
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as Grid
 
+from liescope.common.text import markdown as escaped
 from liescope.common.text import plain
 
 if TYPE_CHECKING:
@@ -30,22 +38,10 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, declared once beside the function that computes it.
-
-    Parameters
-    ----------
-    name
-        In the frame.
-    title
-        The heading; the name, without underscores, where it is empty.
-    format
-        Of numbers, as of `format`: ".2f", "+.4f", ".1%". At most three decimals where it is empty.
-    interval
-        The frame has the ends of the interval as NAME_lo and NAME_hi; they are shown in brackets behind the value.
-    sort
-        By this column, before those declared after it.
-    help
-        What the column holds, where the heading does not say it.
+    """A column of a table, declared once beside the function that computes it. name: in the frame; title: the heading,
+    the name without underscores where it is empty; format: of numbers, as of `format` (".2f", ".1%"), at most three
+    decimals where it is empty; interval: the frame has its ends as NAME_lo and NAME_hi; sort: by this column, before
+    those declared after it; help: what the column holds, where the heading does not say it.
     """
 
     name: str
@@ -113,29 +109,12 @@ def headings(table: Tabular) -> list[Column]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of a report.
-
-    Parameters
-    ----------
-    name
-        Its place in the page's address, in lower-case letters, digits, - and _.
-    title, paragraphs
-        The heading and the text below it.
-    caption
-        How to read the table, such as what its intervals are.
-    figure, figure_alt, picture
-        SVG (`liescope.common.figures.svg`), what it shows in words, and the file of the folder that shows it in
-        Markdown.
-    table, folded
-        Shown below the figure, folded where `folded` or where it has more than 24 rows.
-    source, file
-        Where the section comes from, and the file that holds the same numbers.
-    chapter
-        The heading above it and its neighbours of the same chapter.
-    main
-        Also in Markdown, which tells the report in short, and before others on a page of many figures.
-    printed
-        Its table also on the terminal.
+    """One section of a report. name: its place in the page's address; title, paragraphs: the heading and the text below
+    it; caption: how to read the table; figure, figure_alt, picture: SVG (`liescope.common.figures.svg`), what it shows
+    in words, and the file that shows it in Markdown; table, folded: below the figure, folded where `folded` or where it
+    has more than 24 rows; source, file: where the section comes from, and the file with the same numbers; chapter: the
+    heading above it and its neighbours; main: also in Markdown, and before others on a page of many figures; printed:
+    its table also on the terminal.
     """
 
     name: str
@@ -156,28 +135,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report, or the part of one that a method found.
-
-    Parameters
-    ----------
-    title
-        Of the page; a part has none.
-    findings
-        Up to three sentences that say what was found, with intervals; the first answers the report's question.
-    figure, figure_alt, picture
-        What shows the findings, as in a `Section`.
-    notes
-        Sentences that must accompany the findings, such as whose words these are; the first stands at the answer.
-    meta
-        What was read, by which version.
-    sections
-        In order.
-    missing
-        What could not be computed, by the title that it would have, with the reason; None if nothing is said of it.
-    tables
-        By the name of their CSV file, without its ending.
-    files
-        Others of the folder, by name.
+    """A report, or what a method adds to one. title: of the page; findings: up to three sentences that say what was
+    found, with intervals, the first the answer; figure, figure_alt, picture: what shows them, as in a `Section`; notes:
+    what must accompany the findings, such as whose words these are; meta: what was read, by which version; missing:
+    what could not be computed, by its title, with the reason; tables: by the name of their CSV file; files: others of
+    the folder, by name.
     """
 
     title: str = ""
@@ -235,13 +197,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ToldResult:
-    """What an action found, as its report tells it.
-
-    Parameters
-    ----------
-    told
-        The report, or the part of it that holds whatever else is made of the result.
-    """
+    """What an action found. told: the report, or what of it holds all else that is made of the result."""
 
     told: Report
 
@@ -291,3 +247,94 @@ def _data(table: pl.DataFrame) -> dict[str, Any]:
     floats = [name for name, kind in table.schema.items() if kind.is_float()]
     defined = table.with_columns(pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) for name in floats)
     return {"columns": table.columns, "rows": [list(row) for row in defined.rows()]}
+
+
+WIDTH = 79  # columns of a terminal
+SHORT = 60  # rows of a table that Markdown shows
+
+
+def markdown(report: Report) -> str:
+    """The report as Markdown: its main sections, with the notes that must accompany them."""
+    blocks = [
+        f"# {escaped(report.title)}",
+        *map(escaped, report.findings),
+        _picture(report.figure_alt, report.picture),
+        *(f"> {escaped(note)}" for note in report.notes),
+        escaped(report.meta),
+    ]
+    chapter = ""
+    for section in report.shown_sections:
+        if not section.main:
+            continue
+        if section.chapter and section.chapter != chapter:
+            blocks.append(f"## {escaped(section.chapter)}")
+        chapter = section.chapter
+        blocks += _section(section)
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"{'###' if section.chapter else '##'} {escaped(section.title)}"
+    yield from map(escaped, section.paragraphs)
+    yield escaped(section.caption)
+    yield f"({escaped(section.source)}.)" if section.source else ""
+    yield _picture(section.figure_alt or section.title, section.picture)
+    if section.table is not None and section.table.rows():
+        yield markdown_table(section.table)
+        if (more := len(section.table.rows()) - SHORT) > 0:
+            yield f"{more} more rows are in the file."
+    if section.file:
+        yield f"[{section.file}]({section.file})"
+
+
+def _picture(words: str, file: str) -> str:
+    return f"![{escaped(words)}]({file})" if file else ""
+
+
+def markdown_table(table: Tabular, most: int = SHORT) -> str:
+    """The first rows of a table as Markdown, as the page shows them; numbers stand to the right."""
+    columns, rows = headings(table), table.rows()[:most]
+    numbers = [
+        all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values)
+        for values in (zip(*rows, strict=True) if rows else [()] * len(columns))
+    ]
+    lines = [
+        [escaped(column.heading) for column in columns],
+        ["---:" if number else "---" for number in numbers],
+        *([escaped(column.text(value)) for column, value in zip(columns, row, strict=True)] for row in rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def wrapped(text: str, width: int = WIDTH) -> str:
+    """Outside text in lines that fit a terminal; long words such as paths are not split."""
+    return textwrap.fill(plain(text), width, break_long_words=False, break_on_hyphens=False)
+
+
+def terminal(report: Report, width: int = WIDTH) -> Iterator[str]:
+    """The report in lines of at most `width` columns: findings, notes, and the sections that are to be printed."""
+    yield from (wrapped(sentence, width) for sentence in (*report.findings, *report.notes))
+    printed = [section for section in report.sections if section.printed]
+    several = len({section.chapter for section in printed} - {""}) > 1
+    for chapter, sections in groupby(printed, lambda section: section.chapter):
+        yield from ("", wrapped(chapter, width)) if chapter and several else ()
+        for section in sections:
+            yield ""
+            yield wrapped(section.title, width)
+            yield from (wrapped(words, width) for words in section.paragraphs)
+            if section.table is not None:
+                yield from terminal_table(section.table, width)
+
+
+def terminal_table(table: Tabular, width: int = WIDTH) -> Iterator[str]:
+    """A table in lines of at most `width` columns."""
+    columns = headings(table)
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        grid.add_column(plain(column.heading), overflow="fold")
+    for row in table.rows():
+        grid.add_row(*(column.text(value).replace("[", r"\[") for column, value in zip(columns, row, strict=True)))
+    console = Console(width=width, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(grid)
+    yield from (line.rstrip() for line in captured.get().splitlines())

@@ -28,8 +28,7 @@ from liescope.common.figures import svg
 from liescope.common.folders import replacing
 from liescope.common.leaks import disguised, looks, secrets_of
 from liescope.common.model_names import PEOPLE
-from liescope.common.report.contents import Content, Report, Section, Tabular, headings, shown
-from liescope.common.report.plain_text import markdown
+from liescope.common.report.contents import Content, Report, Section, Tabular, headings, markdown, shown
 from liescope.common.text import cell
 
 _OURS = re.compile(r'<meta name="liescope-report" content="([^"]*)">')
@@ -38,19 +37,8 @@ _DPI = 150
 
 
 def check_report_folder(out: Path, overwrite: bool = True) -> None:
-    """A check of the folder for a report, before long work.
-
-    Parameters
-    ----------
-    out
-        The folder; it need not exist.
-    overwrite
-        Whether a report that it holds may be replaced.
-
-    Raises
-    ------
-    UsageError
-        If it is a file, holds anything but a report, or holds a report that is not to be replaced.
+    """Raises UsageError, before long work, for a folder that is a file, holds anything but a report, or one that is to
+    stay.
     """
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
@@ -79,26 +67,10 @@ def page_of_report(folder: Path) -> Path | None:
 def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True) -> list[Path]:
     """Write a report to a folder, which appears when it is complete and takes the place of an earlier report.
 
-    Parameters
-    ----------
-    report
-        Its page becomes report.html, its tables CSV files, its files what their names say.
-    out
-        The folder.
-    tables_in
-        The folder inside it for the CSV files; none if empty.
-    short
-        Also write report.md.
+    tables_in: the folder in it for the CSV files; short: also write report.md. Returns the paths.
 
-    Returns
-    -------
-    The paths of what was written.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds anything but a report or cannot be written, or if a text would contain a secret of this
-        machine; an earlier report then stays as it was.
+    Raises UsageError if the folder holds anything but a report or cannot be written, or if a text would contain a
+    secret of this machine; an earlier report then stays as it was.
     """
     contents = rendered(report, tables_in=tables_in, short=short)
     refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})

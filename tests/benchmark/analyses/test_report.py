@@ -16,9 +16,8 @@ from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.analysis_registry import ANALYSES
 from liescope.benchmark.analyses.findings import headline_sentences, notes, page, run_analyses
 from liescope.benchmark.analyses.frames import Frames, GameSet, Run, settings
-from liescope.common.report.contents import Report
+from liescope.common.report.contents import Report, markdown
 from liescope.common.report.files import page_html
-from liescope.common.report.plain_text import markdown
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.analyses.made import column_wise, load_frames, made
 from tests.benchmark.random_play import judged, mini_mafia, werewolf

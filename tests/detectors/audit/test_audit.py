@@ -13,7 +13,7 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.common.errors import UnknownName, UsageError
-from liescope.common.report.plain_text import terminal
+from liescope.common.report.contents import terminal
 from liescope.detectors.study.audit_checks import SHORTCUTS
 from liescope.detectors.study.audit_result import AuditResult
 from liescope.detectors.study.controls import K_OF_N, LENGTH
