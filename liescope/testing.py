@@ -177,9 +177,9 @@ def check_detector(kind: str, folder: Path, texts: Iterable[tuple[str, bool]], *
 
 GameCheck = Callable[[PlayableGame], None]
 GAME_CHECKS: tuple[GameCheck, ...] = (check_options, check_replay, check_audiences, check_fallbacks)
-"""Of the rules."""
+"""The checks of rules."""
 PART_CHECKS: tuple[GameCheck, ...] = (check_words, check_prompts, check_script, check_records, check_pages)
-"""Of what a game brings besides."""
+"""The checks of what a game brings besides."""
 
 
 def _table(game: PlayableGame) -> GameSpec:

@@ -114,7 +114,7 @@ _STYLED = re.compile(r' style="([^"]*)"')
 
 
 def _short_svg(text: str) -> str:
-    """The same drawing in less than half the bytes: most are names of letters, repeated styles, and digits that nobody
+    """A drawing in less than half its bytes: most are names of letters, repeated styles, and digits that nobody
     can see.
     """
     text = _NOTHING.sub("", text).replace("xlink:href", "href")

@@ -201,7 +201,7 @@ def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str], advice: s
 
 
 def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str, done: str = "published") -> None:
-    """The same for one text. done: what was not done because of it."""
+    """As `check_no_secret`, for one text. done: what was not done because of it."""
     if what := find_secret(text, secrets):
         raise UsageError(f"{where} holds {what}, so nothing was {done}; revoke that secret, {advice}")
 

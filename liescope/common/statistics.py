@@ -277,7 +277,7 @@ def _jackknifed(left: Floats) -> float:
 
 
 def _correlation(one: Rows, two: Rows) -> float:
-    """Of two means of the same groups; towards zero by what chance alone gives so many groups."""
+    """The correlation of two means of the same groups, shrunk by what chance alone gives so many groups."""
     moved = []
     for side in (one, two):
         left = side.without_each()

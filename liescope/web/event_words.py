@@ -59,7 +59,7 @@ def check_told(record: GameRecord) -> None:
 
 
 def check_told_to_players(game: str, events: Iterable[Event]) -> None:
-    """The same for all events of a game, the private ones, too: players see nothing but their page."""
+    """As `check_told`, for the private events of a game, too: players see nothing but their page."""
     _check(game, events, _options(game))
 
 

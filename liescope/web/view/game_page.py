@@ -34,7 +34,7 @@ Shown = dict[str, Any]
 LONG = 400  # statements of a game; the phases of a longer one are folded but the first
 
 # What the seats tell: who sits there, and what each knew before the game.
-_AT_TABLE = frozenset({EventKind.SETUP, EventKind.ROLE})
+_SEATED = frozenset({EventKind.SETUP, EventKind.ROLE})
 _KNOWN = frozenset({EventKind.PARTNERS, EventKind.LESSONS})
 _SECRET = frozenset(
     {EventKind.ROLES_NAMED, EventKind.BELIEFS, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION}
@@ -49,15 +49,15 @@ def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
     record = game.record
     check_told(record)
     page = _Page(game, scores)
-    table = page.unit == GAME
+    played = page.unit == GAME
     return {
         "game_id": record.game_id,
-        "title": (record.game if table else page.unit).capitalize(),
+        "title": (record.game if played else page.unit).capitalize(),
         "unit": page.unit,
-        "status": _status(record) if table else "",
-        "stated": "" if table else _stated(game.labels.statements),
+        "status": _status(record) if played else "",
+        "stated": "" if played else _stated(game.labels.statements),
         "failed": bool(record.failure),
-        "facts": [*(_facts(record) if table else _conversation_facts(record))],
+        "facts": [*(_facts(record) if played else _conversation_facts(record))],
         "settings": [(name.replace("_", " "), value) for name, value in settings_of(record).items()],
         "fork": record.meta.get("fork"),
         "judge": record.meta.get("judge", ""),
@@ -66,7 +66,7 @@ def shown(game: ViewedGame, scores: ScoreTable | None = None) -> Shown:
         "sections": page.sections(),
         "long": len(page.spoken) > LONG,
         "statements": len(page.spoken),
-        "suspicion": page.suspicion() if table else [],
+        "suspicion": page.suspicion() if played else [],
         "strips": page.strips(),
         "fallbacks": sum(bool(event.fallback) for event in record.events),
         "calls": len(game.calls),
@@ -194,7 +194,7 @@ class _Page:
             elif event.kind is EventKind.VOTE:
                 if event is votes[-1]:
                     yield self._choices("ballot", votes)
-            elif event.phase is Phase.SETUP and (event.kind in _AT_TABLE or (event.kind in _KNOWN and event.audience)):
+            elif event.phase is Phase.SETUP and (event.kind in _SEATED or (event.kind in _KNOWN and event.audience)):
                 continue
             elif words := words_of(event):
                 yield self._deed(event) | {
