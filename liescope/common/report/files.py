@@ -71,9 +71,6 @@ def write(report: Report, out: Path, *, tables_in: str = "", short: bool = True)
 
     Raises UsageError if the folder holds anything but a report or cannot be written, or if a text would contain a
     secret of this machine; an earlier report then stays as it was.
-
-    Raises UsageError if the folder holds anything but a report or cannot be written, or if a text would contain a
-    secret of this machine; an earlier report then stays as it was.
     """
     contents = rendered(report, tables_in=tables_in, short=short)
     refuse_secrets({name: text for name, text in contents.items() if isinstance(text, str)})
