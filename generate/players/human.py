@@ -1,4 +1,4 @@
-"""A person as a player: the ask lies on a desk until the person answers it, or for as long as the table waits.
+"""A person as a player: the ask lies on a desk until the person answers it, or for as long as the game waits.
 
 `human:PSEUDONYM` needs a desk, and somebody who carries what lies there to the person and back: `liescope serve`.
 """
@@ -25,7 +25,7 @@ from liescope.games.withdrawal import NAME as WITHDRAWN
 from liescope.generate.players.player_protocol import Attempt, Halt, Player, PlayerContext
 
 LONGEST_NAME = 32
-LEFT = "left the table"
+LEFT = "left the game"
 AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person counts as away
 _NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
 _NO_NAMES = frozenset({"human", PEOPLE})
@@ -35,8 +35,8 @@ _BEASTS = ["Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt"
 
 
 @dataclass(frozen=True, slots=True)
-class TablePatience:
-    """How long a table waits for a person, in seconds: for words, for anything else, and for a person who is away."""
+class SeatPatience:
+    """How long a game waits for a person, in seconds: for words, for anything else, and for a person who is away."""
 
     words: float = 180.0
     choices: float = 90.0
@@ -50,9 +50,7 @@ class TablePatience:
 
 @dataclass(slots=True)
 class Waiting:
-    """An ask that a person has not answered yet. ends: when the table goes on without, in seconds of
-    `time.monotonic`.
-    """
+    """An ask that a person has not answered yet. ends: when the game goes on without, by `time.monotonic`."""
 
     ask: Ask
     ends: float
@@ -63,7 +61,7 @@ class Waiting:
 class AskDesk:
     """What people are asked now, one ask for each."""
 
-    def __init__(self, patience: TablePatience) -> None:
+    def __init__(self, patience: SeatPatience) -> None:
         self.patience = patience
         self._waiting: dict[str, Waiting] = {}
         self._missed: dict[str, int] = {}
@@ -79,7 +77,7 @@ class AskDesk:
         return self._missed.get(person, 0) >= AWAY_AFTER
 
     def back(self, person: str) -> None:
-        """The person is there again, so that the table waits as long as for everybody."""
+        """The person is there again, so that the game waits as long as for everybody."""
         if self._missed.pop(person, 0) >= AWAY_AFTER and (open_now := self._waiting.get(person)):
             open_now.ends = open_now.since + self.patience.of(open_now.ask, away=False)
 
@@ -177,7 +175,7 @@ def suggested(taken: Collection[str]) -> str:
 
 
 def _no_desk() -> AskDesk:
-    raise UsageError("people play in a browser: make a table with `liescope serve`")
+    raise UsageError("people play in a browser: open a game with `liescope serve`")
 
 
 _SPREAD = 0.38  # of typing speeds: the standard deviation of their logarithm
@@ -222,7 +220,7 @@ def _unread(ask: Ask, view: Sequence[Event]) -> list[str]:
 
 
 class Paced:
-    """A player whose answers come at the pace of people, so that at a table with people nobody is known for a program
+    """A player whose answers come at the pace of people, so that among people nobody is known for a program
     by its speed: it takes the time to read what was said since it last acted, to think, and to type its words. What it
     took itself counts.
     """

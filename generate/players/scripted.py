@@ -15,7 +15,7 @@ from liescope.labeling.beliefs import believed
 from liescope.labeling.claims import find_claims
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
-_SLIP = 0.12  # how often a judge misses or adds a tag, or mistakes the order
+_SLIP = 0.12  # how often a rater misses or adds a tag, or mistakes the order
 _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 
@@ -65,7 +65,7 @@ def open_scripted(argument: str, context: PlayerContext) -> ScriptedPlayer:
 
 
 def tag_lesson(text: str, random: Random) -> dict[str, tuple[str, ...]]:
-    """The tags that the rules give, with some errors: an independent judge that mostly agrees."""
+    """The tags that the rules give, with some errors: an independent rater that mostly agrees."""
     tags = tag(text)
     categories = [name for name in tags.categories if random.random() >= _SLIP]
     if random.random() < _SLIP:

@@ -22,7 +22,7 @@ from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.pace import Pace, RequestTurn
 from liescope.generate.players.openai.spec import Key, Secrets, host_of
-from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, judge
+from liescope.generate.players.openai.verdict import Refusal, Response, Scope, Trouble, Verdict, verdict_of
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, PlayerContext
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
@@ -297,7 +297,7 @@ class Endpoint:
 
     def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
         """What came of a request, counted and logged, safe to keep. latency: milliseconds."""
-        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, request.body)
+        verdict: Verdict = response if isinstance(response, Trouble) else verdict_of(response, request.body)
         raw, cost = "" if isinstance(response, Trouble) else response.text[:_KEPT], None
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)

@@ -138,7 +138,7 @@ class Refusal:
 Verdict = Completion | Trouble | Refusal
 
 
-def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
+def verdict_of(response: Response, body: Mapping[str, Any]) -> Verdict:
     """What came of a request. body: of the request."""
     status = response.status
     if 300 <= status < 400:

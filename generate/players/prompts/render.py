@@ -37,7 +37,7 @@ _LESSON = "Stay vague."
 
 
 def sample_asks(game: str, seeds: Sequence[int] = (1, 2)) -> Iterator[tuple[Ask, Sequence[Event]]]:
-    """Every ask of some games played at random, and of a judge afterwards, each with its seat's view."""
+    """Every ask of some games played at random, and of a rater afterwards, each with its seat's view."""
     played = find_game(game)
     for seed in seeds:
         rng, found = Random(seed), list[tuple[Ask, Sequence[Event]]]()
@@ -227,7 +227,7 @@ def template_folder(where: str | Path, game: str) -> Path:
 
 
 def read_templates(where: str | Path, game: str) -> Templates:
-    """A set (see `template_folder`) as it is now, with the game's own questions to a judge where the set has none.
+    """A set (see `template_folder`) as it is now, with the game's own questions to a rater where the set has none.
 
     Raises UsageError for a missing folder or unreadable templates.
     """
@@ -276,7 +276,7 @@ def _template_files(folder: Path) -> list[str]:
 
 def load_prompts(where: str | Path | Templates, game: str) -> Prompts:
     """The set of that name for a game (see `template_folder`), or the templates in that folder; if a folder lacks a
-    judge's questions, the game's are used. A custom folder is first tried on whole games.
+    rater's questions, the game's are used. A custom folder is first tried on whole games.
 
     Raises UsageError for a missing folder or template file, a syntax error, an unknown variable in a template, and a
     template that fails on one of the game's questions.

@@ -27,7 +27,7 @@ from liescope.common.errors import BadData, PlayerFailed, UnknownName, UsageErro
 from liescope.games.game_registry import PAGES, find_game
 from liescope.games.record import GameRecord, Status
 from liescope.games.withdrawal import NAME
-from liescope.generate.players.human import Pacing, TablePatience
+from liescope.generate.players.human import Pacing, SeatPatience
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
@@ -79,7 +79,7 @@ PERSON = "person"  # who holds a seat until somebody takes it
 class Setup(BaseModel):
     """One game. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
     filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
-    seconds, as in `TablePatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
+    seconds, as in `SeatPatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
     answers of programs, None for as fast as they can; mortal: whether a scripted first night may kill people as well
     as programs.
     """
@@ -115,8 +115,8 @@ class Setup(BaseModel):
         return tuple(name for name, held in self.seats.items() if held == PERSON)
 
     @property
-    def patience(self) -> TablePatience:
-        return TablePatience(self.words, self.choices, self.away)
+    def patience(self) -> SeatPatience:
+        return SeatPatience(self.words, self.choices, self.away)
 
 
 def make_setup(

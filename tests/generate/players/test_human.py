@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from liescope.games.core import Ask, AskKind, Phase, Reply
-from liescope.generate.players.human import AWAY_AFTER, AskDesk, TablePatience
+from liescope.generate.players.human import AWAY_AFTER, AskDesk, SeatPatience
 
 WHO = "Blue Otter"
 ASK = Ask("g", 0, "Alice", AskKind.VOTE, 1, Phase.VOTING, options=("Bob", "Diana"))
-SHORT = TablePatience(words=0.02, choices=0.02, away=0.01)
+SHORT = SeatPatience(words=0.02, choices=0.02, away=0.01)
 
 
 def asked(answers: Sequence[bool]) -> list[bool]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Assessment, Reply
-from liescope.generate.players.human import AskDesk, TablePatience
+from liescope.generate.players.human import AskDesk, SeatPatience
 from liescope.generate.players.player_protocol import Halt, Shared
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.plan_games import seats_plan
@@ -38,7 +38,7 @@ class _Desk(AskDesk):
     """People who answer at once, and get up after so many answers."""
 
     def __init__(self, random: Random, answers: int, halt: Halt) -> None:
-        super().__init__(TablePatience())
+        super().__init__(SeatPatience())
         self._draw, self._more, self._halt = random, answers, halt
 
     async def ask(self, person: str, ask: Ask) -> Reply:

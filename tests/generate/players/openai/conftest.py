@@ -102,20 +102,20 @@ def _said(ask: Ask) -> Reply:
 
 
 class Desk:
-    """A player on a table, with what it logged."""
+    """A player with what it logged."""
 
     def __init__(self, argument: str, **options: Any) -> None:
         self.attempts: list[Attempt] = []
         self.learned: list[EndpointFacts] = []
         limits = {name: options.pop(name) for name in Limits.model_fields if name in options}
-        self.table = PlayerContext(
+        self.context = PlayerContext(
             log=self.attempts.append,
             game=options.pop("game", "mafia"),
             limits=Limits(**limits),
             learn=self.learned.append,
             **options,
         )
-        self.player: OpenAIPlayer = open_openai(argument, self.table)
+        self.player: OpenAIPlayer = open_openai(argument, self.context)
 
     def ask(self, *asks: tuple[Ask, Sequence[Event]], together: bool = False) -> list[Reply]:
         """Ask one after the other, or all together, on a loop of its own; then close."""

@@ -33,7 +33,7 @@ def test_a_spent_budget_stops_before_the_next_request(serve, stubs, desk, asked,
 
 
 def test_a_retry_is_not_made_when_the_budget_went_meanwhile(serve, stubs, desk, asked) -> None:
-    stub = serve(lambda request, number: setattr(one.table.budget, "tokens", 100) or stubs.fails(500))
+    stub = serve(lambda request, number: setattr(one.context.budget, "tokens", 100) or stubs.fails(500))
     one = desk(f"m@{stub.url}", max_tokens=100)
     with pytest.raises(BudgetSpent):
         one.ask(asked[AskKind.SPEAK])

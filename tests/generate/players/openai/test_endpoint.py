@@ -36,7 +36,7 @@ def test_an_answer_becomes_a_reply_and_is_accounted_for(serve, stubs, desk, aske
     assert (attempt.game, attempt.step, attempt.seat, attempt.attempt) == (ask.game, ask.step, ask.seat, 1)
     assert (attempt.prompt_tokens, attempt.cached_tokens, attempt.completion_tokens) == (1000, 800, 50)
     assert attempt.cost == pytest.approx((200 * 1.0 + 800 * 0.1 + 50 * 4.0) / 1e6)
-    (host,) = one.table.activity.hosts.values()
+    (host,) = one.context.activity.hosts.values()
     assert host.saved == pytest.approx(800 * 0.9 / 1e6)
     assert attempt.latency_ms is not None
     assert attempt.latency_ms > 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from liescope.generate.players.openai.verdict import Response, Scope, judge
+from liescope.generate.players.openai.verdict import Response, Scope, verdict_of
 
 BODY = {"model": "m", "messages": []}
 RPM = (
@@ -63,7 +63,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
     ],
 )
 def test_a_limit_is_waited_out_for_as_long_as_it_says(got: Response, asked: float | None) -> None:
-    verdict = judge(got, BODY)
+    verdict = verdict_of(got, BODY)
     assert (verdict.limited, verdict.asked) == (True, asked)
 
 
@@ -85,7 +85,7 @@ def test_a_limit_is_waited_out_for_as_long_as_it_says(got: Response, asked: floa
     ],
 )
 def test_an_outage_is_waited_out(got: Response) -> None:
-    verdict = judge(got, BODY)
+    verdict = verdict_of(got, BODY)
     assert not verdict.limited
 
 
@@ -109,19 +109,19 @@ def test_an_outage_is_waited_out(got: Response) -> None:
     ],
 )
 def test_a_refusal_says_whom_it_concerns(got: Response, scope: Scope) -> None:
-    verdict = judge(got, BODY)
+    verdict = verdict_of(got, BODY)
     assert verdict.scope is scope
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
 def test_a_refusal_of_a_formatted_request_may_be_for_its_format(status: int) -> None:
-    verdict = judge(response(status, error("no")), BODY | {"response_format": {}})
+    verdict = verdict_of(response(status, error("no")), BODY | {"response_format": {}})
     assert verdict.scope is Scope.FORMAT
 
 
 def test_an_answer_names_itself_and_the_model_behind_it() -> None:
     data = {"id": "chatcmpl-1", "model": "m-2026-01-01", "choices": [{"message": {"content": "Hi."}}]}
-    verdict = judge(response(200, data), BODY)
+    verdict = verdict_of(response(200, data), BODY)
     assert (verdict.response_id, verdict.served_model) == ("chatcmpl-1", "m-2026-01-01")
-    odd = judge(response(200, data | {"id": 7, "model": ["m"]}), BODY)
+    odd = verdict_of(response(200, data | {"id": 7, "model": ["m"]}), BODY)
     assert (odd.response_id, odd.served_model) == (None, None)
