@@ -21,7 +21,7 @@ from liescope.generate.players.openai.spec import Key
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.run_limits import Limits
 
-REQUESTS, ROUNDS, LATENCY, KEY = 1500, 3, 0.05, "sk-a-key-of-the-benchmark"
+REQUESTS, ROUNDS, LATENCY, KEY = 1200, 3, 0.5, "sk-a-key-of-the-benchmark"
 BODY = {
     "model": "m",
     "messages": [{"role": "user", "content": "You are Alice, a player of Mafia. Alice trusts nobody. " * 60}],
@@ -114,7 +114,7 @@ if __name__ == "__main__":
     with subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True) as server:
         try:
             url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-            for at_once in (32, 256):
+            for at_once in (64, 256):
                 asyncio.run(bench_endpoint(url, at_once))
         finally:
             server.kill()
