@@ -226,7 +226,7 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     Read as a field of a JSON object, after the name of such a field, or as the only number: 0.8, 80%, 8/10, or a word
     (high: 0.8, medium: 0.5, low: 0.2). A confidence beside an answer of honest is the confidence in that answer.
     """
-    answer = clean(text).text
+    answer = clean(text).answer
     if _CUT.search(answer):
         return None
     if (data := find_object(answer, [], _fields)) is not None:
@@ -259,7 +259,7 @@ def player_probabilities(text: str, players: Sequence[str]) -> dict[str, float]:
                 return one
         return found or None
 
-    answer = clean(text).text
+    answer = clean(text).answer
     given = find_object(answer, [], named)
     if given is None and ("{" in answer or _CUT.search(answer)):
         return {}

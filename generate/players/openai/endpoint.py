@@ -204,9 +204,7 @@ class Endpoint:
             request = replace(request, number=request.number + 1)
 
     def _check_words(self, answer: Completion, model: Trials) -> None:
-        """Raises EndpointRefused if the answer is one of many in a row without a word: they are paid for, and the rules
-        would have to replace every one.
-        """
+        """Raises EndpointRefused for the last of many answers in a row without a word, each of which is paid for."""
         model.succeed()
         model.wordless = model.wordless + 1 if answer.wordless else 0
         model.spoke = model.spoke or not answer.wordless

@@ -248,9 +248,7 @@ def _silent(endpoint: Endpoint, trouble: Trouble) -> EndpointSilent:
 
 
 def _dead(verdict: Verdict, listing: Listing) -> bool:
-    """Whether nobody is there, neither for the question nor for the list of models. Who is only slow may be loading a
-    model.
-    """
+    """Whether nobody is there, for question and list alike; who is only slow may be loading a model."""
     return all(isinstance(one, Trouble) and not (one.heard or one.overloaded) for one in (verdict, listing))
 
 

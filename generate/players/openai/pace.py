@@ -44,7 +44,7 @@ _SHORTEST, _LOOK_AGAIN = 0.001, 1.0  # seconds of a wait; what is waited for may
 BELIEVED = 60.0  # seconds for which a report is believed without another
 SPARE = 1.25  # times the estimated tokens must be left, since estimates are not exact
 _HEADER = re.compile(r"(?:x-|anthropic-)?(rate|token)limit-(?:([a-z_-]+)-)?(limit|remaining|reset)(?:-([a-z_-]+))?")
-_LARGEST = 1e12
+_LARGEST, _MOST_LIMITS = 1e12, 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -185,6 +185,8 @@ class Quotas:
         """What the response to a request says. sent: as returned when it was sent."""
         for limit in limits:
             known = self._limits.get(limit.name)
+            if known is None and len(self._limits) >= _MOST_LIMITS:
+                continue  # a server may make up names without end
             if known is None or known.as_of <= sent[0]:
                 later = self._sent[limit.tokens] - sent[limit.tokens]
                 limit.left, limit.at, limit.as_of = limit.remaining - later, now, sent[0]

@@ -17,10 +17,10 @@ def read_reply(ask: Ask, raw: str, thinking: str = "") -> Reply:
     answer goes to `private["reasoning"]`, which no seat sees.
     """
     cleaned = clean(raw)
-    if cleaned.problem or not cleaned.text:
+    if cleaned.problem or not cleaned.answer:
         answer = Answer(Reply(problem=cleaned.problem or "empty message"))
     else:
-        answer = _read(ask, cleaned.text)
+        answer = _read(ask, cleaned.answer)
     reasons = "\n\n".join(part for part in (visible(thinking)[0], cleaned.reasoning, answer.rest) if part)
     private = {"reasoning": reasons} if reasons else {}
     return replace(answer.reply, raw=storable(raw), notes=cleaned.notes + answer.reply.notes, private=private)

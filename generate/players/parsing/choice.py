@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from liescope.games.core import Reply
@@ -166,16 +166,6 @@ class Answer:
     rest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """text: what to read; reasoning: what was removed; notes: what was done; problem: "", or why there is no text."""
-
-    text: str
-    reasoning: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-
-
 def storable(text: str) -> str:
     """The text in a form that UTF-8 can encode: lone surrogates, which JSON can introduce, become "?"."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -193,11 +183,11 @@ def visible(raw: str) -> tuple[str, tuple[str, ...]]:
     return text.strip(), tuple(notes)
 
 
-def clean(raw: str) -> Cleaned:
-    """Remove invisible characters and the model's reasoning (`reasoning.split_reasoning`)."""
+def clean(raw: str) -> Split:
+    """The text without invisible characters, apart from the model's reasoning."""
     text, notes = visible(raw)
     split = split_reasoning(text)
-    return Cleaned(split.answer, split.reasoning, notes + split.notes, split.problem)
+    return replace(split, notes=notes + split.notes)
 
 
 def unfence(text: str) -> str | None:

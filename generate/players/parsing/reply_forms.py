@@ -208,9 +208,7 @@ _NUMBERED = re.compile(
 
 
 def _beliefs(text: str, claims: Sequence[str], notes: list[str]) -> dict[str, tuple[str, ...]]:
-    """By claim, what is believed of it: from an object by numbers, else from numbered lines, else, of a single claim,
-    from the first word that says so.
-    """
+    """What is believed of each claim: by an object's numbers, numbered lines, or the first word about a single one."""
     data = _unwrapped(find_object(text, notes))
     if data is not None:
         pairs = [(re.sub(r"\D", "", str(name)), _said(value)) for name, value in data.items()]
@@ -408,10 +406,9 @@ def _type(value: Any, notes: list[str]) -> DeceptionType | None:
 
 
 def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | None]:
-    """The numbers of one reply, by name. If one is above 1, the reply uses another scale, and a bare 1 next to it may
-    mean a tenth as well as the maximum.
-    """
+    """The numbers of one reply, by name."""
     shares = {name: _share(value, name, notes) for name, value in values.items()}
+    # A number above 1 is of another scale, and a bare 1 beside it may mean a tenth as well as the maximum.
     if any((_bare(value) or 0) > 1 for value in values.values()):
         for name, value in values.items():
             if _bare(value) == 1:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -63,9 +62,7 @@ def _message(text: str | None, rest: str, *notes: str) -> Answer:
 
 @lru_cache(maxsize=1024)
 def _label(seat: str) -> re.Pattern[str]:
-    """A label before the quote: a few words that announce a message, or the speaker's own name ("Message: …",
-    "**Alice:** …"). Another player's name does not count: that would be someone else's line.
-    """
+    """A label before the quote ("Message: …"), or the speaker's own name; another's would be someone else's line."""
     words = rf"(?:(?:{_LABEL_WORDS}|{re.escape(seat)})\b[!,.\]]?\s*){{1,10}}"
     return re.compile(rf"[\s*_>#`~\[-]*{words}(?:\([^()\n]{{1,40}}\))?[*_]*[:：][\s*_>`]*(?=\")", re.I)
 
@@ -219,16 +216,9 @@ _VOTE_WORDS = frozenset(
 _VOTING_WORDS = 8  # "I vote for Bob." is one; a longer line is a sentence with other thoughts
 
 
-@dataclass(frozen=True, slots=True)
-class Unquoted:
-    """reason: "" if none was given, None if the words were held back; rest: what stays private."""
-
-    reason: str | None
-    rest: str = ""
-
-
-def read_unquoted(text: str, option: str | None) -> Unquoted:
-    """The reason in a cleaned text without quoted words. option: the name that was read, None if there is none.
+def read_unquoted(text: str, option: str | None) -> tuple[str | None, str]:
+    """The reason in a cleaned text without quoted words ("" if none was given, None if the words were held back), and
+    what stays private. option: the name that was read, None if there is none.
 
     The question asks for the name on the first line and the reason, addressed to all, on the next. So the text in that
     place is the reason even if its quotation marks are missing: the words on the name's line after a separator ("Bob -
@@ -245,7 +235,7 @@ def read_unquoted(text: str, option: str | None) -> Unquoted:
     line, _, below = text.partition("\n")
     same = _behind_name(line, option)
     if same is None:
-        return Unquoted(None, text.strip())
+        return None, text.strip()
     if same:
         same += "\n" + below if below.strip() and not below.startswith("\n") else "\n\n" + below
         return _paragraph(same, option)
@@ -269,16 +259,16 @@ def _behind_name(line: str, option: str | None) -> str | None:
     return after[behind.end() :].rstrip(")") if announced and behind else None
 
 
-def _paragraph(text: str, option: str | None) -> Unquoted:
+def _paragraph(text: str, option: str | None) -> tuple[str | None, str]:
     """The first paragraph as the reason, unless it must be held back."""
     first, _, rest = text.strip().partition("\n\n")
     reason = " ".join(_BULLET.sub("", first).split()).strip(_MARKS)
     if not reason:
-        return Unquoted("", rest.strip())
+        return "", rest.strip()
     bracketed = first.strip(_MARKS)[0] in "([（"
     if bracketed or _PRIVATE_LABEL.match(first) or _ASIDE.match(first) or gives_away(reason, option):
-        return Unquoted(None, text.strip())
-    return Unquoted(reason, rest.strip())
+        return None, text.strip()
+    return reason, rest.strip()
 
 
 def gives_away(reason: str, option: str | None) -> bool:
@@ -315,10 +305,9 @@ def read_explained_vote(text: str, options: Sequence[str], seat: str) -> Answer:
     message = read_message(after[begin:] if begin is not None else "", seat)
     if message.reply.text is not None:
         return _vote(choice, message.reply.text, message.rest, choice.notes + message.reply.notes)
-    said = read_unquoted(text, choice.choice)
-    if said.reason is None:
-        return _vote(choice, None, said.rest, (*choice.notes, KEPT_BACK))
-    return _vote(choice, said.reason, said.rest, (*choice.notes, UNQUOTED) if said.reason else choice.notes)
+    reason, rest = read_unquoted(text, choice.choice)
+    note = [KEPT_BACK] if reason is None else [UNQUOTED] if reason else []
+    return _vote(choice, reason, rest, (*choice.notes, *note))
 
 
 def _vote(choice: Reply, reason: str | None, rest: str, notes: tuple[str, ...]) -> Answer:
