@@ -305,9 +305,9 @@ def read_explained_vote(text: str, options: Sequence[str], seat: str) -> Answer:
     message = read_message(after[begin:] if begin is not None else "", seat)
     if message.reply.text is not None:
         return _vote(choice, message.reply.text, message.rest, choice.notes + message.reply.notes)
-    reason, rest = read_unquoted(text, choice.choice)
-    note = [KEPT_BACK] if reason is None else [UNQUOTED] if reason else []
-    return _vote(choice, reason, rest, (*choice.notes, *note))
+    bare, rest = read_unquoted(text, choice.choice)
+    note = [KEPT_BACK] if bare is None else [UNQUOTED] if bare else []
+    return _vote(choice, bare, rest, (*choice.notes, *note))
 
 
 def _vote(choice: Reply, reason: str | None, rest: str, notes: tuple[str, ...]) -> Answer:
