@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from liescope.generate.importers import import_games
     from liescope.generate.runs.forecast import forecast, forecast_label
     from liescope.generate.runs.fork import fork
-    from liescope.generate.runs.play import label, play
+    from liescope.generate.runs.play import play
+    from liescope.generate.runs.rating import label
     from liescope.generate.runs.run_progress import status
     from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
@@ -78,7 +79,8 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "liescope.generate.runs.play": ("label", "play"),
+    "liescope.generate.runs.play": ("play",),
+    "liescope.generate.runs.rating": ("label",),
     "liescope.generate.runs.forecast": ("forecast", "forecast_label"),
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.run_progress": ("status",),

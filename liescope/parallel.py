@@ -28,6 +28,7 @@ from liescope.detectors.scoring import ScoredFile, score_file, score_writer
 from liescope.generate.corpus.build import BuildSettings, CorpusResult, CorpusWanted, corpus_wanted, pack
 from liescope.generate.corpus.write import copy_games
 from liescope.generate.runs import play as runs
+from liescope.generate.runs import rating
 from liescope.generate.runs.journal import Journal, read_runs
 
 
@@ -41,7 +42,7 @@ def play(game: str, *, out: str, parts: int, retries: int = 3, **settings: Any) 
 
 def label(run: str, judge: str | None = None, *, out: str, parts: int, retries: int = 3, **settings: Any) -> list[Path]:
     """`liescope.label` in so many parts, as OUT-1, OUT-2 …; as `play`."""
-    return _in_parts(runs.label, (run, judge), out, parts, retries, settings)
+    return _in_parts(rating.label, (run, judge), out, parts, retries, settings)
 
 
 def build(sources: Sequence[str | Path], *, out: str, retries: int = 3, **settings: Any) -> CorpusResult:

@@ -23,7 +23,7 @@ from liescope.generate.players.openai.spec import BASE_URL, default_url, host_of
 from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, Halt, PlayerContext
 from liescope.generate.players.reply_cache import ReplyCache, request_key
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.open_run import finish
+from liescope.generate.runs.play import finish
 
 KIND = "openai:"
 TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives

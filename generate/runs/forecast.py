@@ -19,10 +19,10 @@ from liescope.generate.players.player_registry import NamedText
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Limits, TokenUsage, price_of
 from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.generate.runs.job import RatingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import plan_games, templates_for
-from liescope.generate.runs.play import LabelSettings, PlaySettings, rating_of
+from liescope.generate.runs.play import PlaySettings
+from liescope.generate.runs.rating import LabelSettings, RatingJob, rating_of
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 
 

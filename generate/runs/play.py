@@ -1,47 +1,38 @@
-"""`liescope.play` and `liescope.label`: a job done from beginning to end, with a live display.
+"""`liescope.play`, and how any job is done from beginning to end, with a live display.
 
 Ctrl-C, SIGTERM or SIGHUP: requests under way may finish; a Ctrl-C after that ends the run at once.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import re
+import signal
 import sys
+import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import Field
-
-from liescope.common.console import end_by
-from liescope.common.errors import Interrupted, UsageError
-from liescope.common.settings import Option, OptionsModel, takes
-from liescope.data_cards.tables import ClaimRow
-from liescope.games.core import EventKind
+from liescope.common.console import end_by, heeded, let_go_of_terminal
+from liescope.common.errors import Interrupted
+from liescope.common.settings import takes
 from liescope.games.game_registry import find_game
-from liescope.games.rated_game import RatingSpec
 from liescope.generate.players.player_protocol import Halt
 from liescope.generate.players.run_limits import Limits
-from liescope.generate.runs.job import Job, Playing, RatingJob
+from liescope.generate.runs.job import Job, Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import finish
-from liescope.generate.runs.plan_games import PlanSettings, Prompts, plan_games, templates_for
+from liescope.generate.runs.plan_games import PlanSettings, plan_games, templates_for
 from liescope.generate.runs.run_folder import RunConfig
 from liescope.generate.runs.run_progress import RunProgress, live_display
 from liescope.generate.runs.runner import run
-from liescope.labeling.label import label_game
-from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
-from liescope.labeling.model_claims import ClaimAgreement, claim_agreement, model_claims
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from liescope.common.report.contents import Report
 
 
 @dataclass(frozen=True, repr=False)
@@ -225,207 +216,58 @@ def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}
 
 
-class RatingSettings(OptionsModel):
-    """What is rated, with which questions."""
+# Ending early
 
-    share: float = Field(default=1.0, ge=0, le=1, description="Share of the statements to rate, 0 for none.")
-    roles: bool = Field(default=False, description="Name everybody's role, from each seat that lived to the end.")
-    lessons: bool = Field(default=False, description="Tag the lessons that jesters drew.")
-    beliefs: bool = Field(
-        default=False,
-        description="Ask the speakers themselves, afresh, whether they believe the claims that they made.",
-    )
-    prompts: Prompts = "full"
-    part: Annotated[str | None, Option(metavar="K/N")] = Field(
-        default=None, description="Ask only about the K-th of N shares of the games."
-    )
+DRAIN = 10.0  # seconds that requests under way have to finish after Ctrl-C
+SHORT_DRAIN = 8.0  # and after another signal: docker stop kills 10 s after SIGTERM
+
+T = TypeVar("T")
 
 
-class LabelSettings(RatingSettings, Limits):
-    """What `label` takes."""
+def finish(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    """Run the coroutine from `make` to its end; it stops early when its Halt is set. say: inform the user on standard
+    error.
 
-
-@takes(LabelSettings)
-def label(
-    run: str | os.PathLike[str],
-    judge: str | None = None,
-    *,
-    claims_by: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    progress: bool = False,
-    **settings: Any,
-) -> RunResult:
-    """Rate a run's finished games: a rater takes each seat in turn and sees what the seat saw at that moment. Or have a
-    model list the claims in their statements, seeing nothing but the statement and the names. Or ask the players
-    themselves (`beliefs`), from what each knew before a statement, whether they believe the claims that they made.
-
-    The rated games become a separate run; the run they come from is only read.
-
-    Parameters
-    ----------
-    run : str or path
-        The folder of the run.
-    judge : str, optional
-        Who rates: a player's spec string.
-    claims_by : str, optional
-        Instead of a rater, the model that lists claims, "openai:MODEL".
-    out : str or path, optional
-        The folder of the rated games, by default RUN-by-JUDGE, RUN-claims-by-MODEL or RUN-beliefs.
-    progress : bool
-        Show a live display on standard error.
-    **settings
-
-    Returns
-    -------
-    RunResult
-        The run of the rated games; of claims, `claims_report` says how far they agree with the rules.
-
-    Raises
-    ------
-    UsageError
-        For a run without finished games, and if the rater is asked for nothing.
-    PlanChanged
-        If the folder holds a different run.
+    Also works inside a running event loop, as in a notebook. Raises what `end_by` gives if it was cut off:
+    KeyboardInterrupt, or SystemExit.
     """
-    source, own = Path(run), LabelSettings.of(settings)
-    folder, asked, spec = rating_of(source, judge, claims_by, out, own)
-    job = RatingJob.of(source, asked, spec, own.prompts, folder, own.part)
-    options = {"run": source, "judge": judge, "claims_by": claims_by, **own.model_dump()}
-    about = {"run": str(folder), "game": job.plan.game, "judged": str(source), "judge": asked}
-    return run_job(job, folder, own, about, RunConfig("label", options), progress)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(make, say)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_run, make, say).result()
 
 
-def rating_of(
-    source: Path,
-    judge: str | None,
-    claims_by: str | None,
-    out: str | os.PathLike[str] | None,
-    settings: RatingSettings,
-) -> tuple[Path, str, RatingSpec]:
-    """The folder of the rated games, who is asked, and for what. Raises UsageError for options that do not fit."""
-    if [judge is not None, claims_by is not None, settings.beliefs].count(True) != 1:
-        raise UsageError(
-            "give exactly one of --judge (rate the games), --claims-by (have a model list their claims) and --beliefs "
-            "(ask the speakers what they believe)"
-        )
-    if claims_by is not None and not claims_by.startswith("openai:"):
-        raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
-    rated = RatingSpec(settings.share, settings.roles, settings.lessons)
-    spec = rated if judge else RatingSpec(0.0, claims=claims_by is not None, beliefs=settings.beliefs)
-    asked = judge or claims_by or ""
-    folder = Path(out) if out is not None else default_folder(source, asked, _LINKS[spec.beliefs, spec.claims])
-    if folder.resolve() == source.resolve():
-        raise UsageError("the rated games need a folder of their own; choose another --out")
-    return folder, asked, spec
+def _run(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
+    halt = Halt()
+    try:
+        return asyncio.run(_interruptible(make, halt, say))
+    except asyncio.CancelledError:
+        raise end_by(halt.error.number if isinstance(halt.error, Interrupted) else signal.SIGINT) from None
 
 
-_LINKS = {(False, False): "by", (False, True): "claims-by", (True, False): "beliefs"}
+async def _interruptible(make: Callable[[Halt], Coroutine[Any, Any, T]], halt: Halt, say: bool) -> T:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
 
+    def asked(number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            let_go_of_terminal()
+        if halt.error is not None:
+            if number == signal.SIGINT:  # the others often come twice, from a shell and from what ended it
+                task.cancel()
+            return
+        stop = Interrupted("interrupted")
+        stop.number = int(number)
+        halt.set(stop)
+        loop.call_later(DRAIN if number == signal.SIGINT else SHORT_DRAIN, task.cancel)
+        if say:
+            why, again = ("", " again") if number == signal.SIGINT else (f" ({number.name})", "")
+            sys.stderr.write(f"\nstopping{why}: waiting for the requests under way; Ctrl-C{again} to stop at once\n")
+            sys.stderr.flush()
 
-def default_folder(run: Path, rater: str, link: str = "by") -> Path:
-    """The folder next to the run, named after the rater, if there is one, without the address of an endpoint."""
-    slug = re.sub(r"[^A-Za-z0-9.]+", "-", rater.partition("@")[0]).strip("-")
-    return run.with_name("-".join(filter(None, (run.resolve().name, link, slug))))
-
-
-# What `liescope label` prints of a run
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """One model. statements: asked about, with a readable reply; unread: replies that could not be read; dropped:
-    claims left out, by reason; agreement: with the rules, whose claims are the first origin.
-    """
-
-    model: str
-    statements: int
-    unread: int
-    dropped: Mapping[str, int]
-    agreement: tuple[ClaimAgreement, ...]
-
-    @property
-    def report(self) -> Report:
-        """How far the model and the rules agree, as it is printed."""
-        from liescope.common.report.contents import Column, Report, Section, Table
-
-        shares = (Column(name, format=".3f") for name in ("precision", "recall", "kappa"))
-        columns = (Column("kind", "against the rules"), Column("rules"), Column("model"), Column("both"), *shares)
-        rows = [
-            (row.kind or "all", row.first, row.second, row.both, row.precision, row.recall, row.kappa)
-            for row in self.agreement
-        ]
-        read = f"Claims found by {self.model} in {self.statements} statements ({self.unread} replies unreadable)."
-        lost = [f"Left out: {count} ({reason})." for reason, count in self.dropped.items()]
-        table = Table(columns, rows)
-        section = Section("claims", "Claims of the model against those of the rules", table=table, printed=True)
-        return Report(findings=(read,), notes=tuple(lost), sections=(section,))
-
-
-def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
-    """The report of each model that found claims in a run (`liescope label RUN --claims-by MODEL`)."""
-    read, unread = defaultdict[str, list[str]](list), Counter[str]()
-    dropped, claims = defaultdict[str, Counter[str]](Counter), list[ClaimRow]()
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            for event in game.events:
-                if event.kind is EventKind.CLAIMS_FOUND:
-                    model = event.data.get("judge", "")
-                    unread[model] += bool(event.fallback)
-                    read[model] += [] if event.fallback else [statement_id(game.game_id, event.about or 0)]
-            for model, lost in model_claims(game).dropped.items():
-                dropped[model].update(lost)
-            claims += claim_rows(game)
-    return tuple(
-        ClaimsReport(
-            model,
-            len(statements),
-            unread[model],
-            dict(dropped[model].most_common()),
-            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
-        )
-        for model, statements in read.items()
-    )
-
-
-_BELIEVES = {True: "believes false", False: "believes true", None: "cannot know"}
-_UNREAD, _BOTH, _ALIKE = "unread", "with label_claim", "and alike"
-
-
-@dataclass(frozen=True, slots=True)
-class BeliefsReport:
-    """models: for each, how many of its statements it was asked about (asked), what it believes of their claims, how
-    many replies could not be read, how many have a `label_claim` too, and in how many of these both labels are alike.
-    """
-
-    models: Mapping[str, Mapping[str, int]]
-
-    @property
-    def report(self) -> Report:
-        """What the speakers believe, beside the log, as it is printed."""
-        from liescope.common.report.contents import Column, Report, Section, Table
-
-        if not self.models:
-            return Report(findings=("Nobody was asked: no statement has a claim that could be read.",), sections=())
-        names = ("asked", *_BELIEVES.values(), _UNREAD, _BOTH, _ALIKE)
-        rows = [(model, *(counts.get(name, 0) for name in names)) for model, counts in self.models.items()]
-        both, alike = (sum(counts.get(name, 0) for counts in self.models.values()) for name in (_BOTH, _ALIKE))
-        said = f"Of {both:,} statements with both labels, label_belief and label_claim are the same in {alike:,}."
-        table = Table([Column(name) for name in ("model", *names)], rows)
-        section = Section("beliefs", "What speakers believe of their own claims", table=table, printed=True)
-        return Report(findings=(said,), sections=(section,))
-
-
-def beliefs_report(run: str | os.PathLike[str]) -> BeliefsReport:
-    """How far what speakers believe agrees with the log, in a run of `liescope label RUN --beliefs`."""
-    found = defaultdict[str, Counter[str]](Counter)
-    with Journal.open(Path(run)) as journal:
-        for game in journal.records():
-            asked = {statement_id(game.game_id, e.about or 0): e for e in game.events if e.kind is EventKind.BELIEFS}
-            for row in label_game(game).statements if asked else ():
-                if (event := asked.get(row.statement_id)) is None:
-                    continue
-                counts = found[row.speaker_model]
-                counts.update(("asked", _UNREAD if event.fallback else _BELIEVES[row.label_belief]))
-                if row.label_belief is not None and row.label_claim is not None:
-                    counts.update((_BOTH, *([_ALIKE] if row.label_belief == row.label_claim else [])))
-    return BeliefsReport(dict(sorted(found.items())))
+    if threading.current_thread() is threading.main_thread():
+        for number in heeded():
+            loop.add_signal_handler(number, asked, number)
+    return await make(halt)

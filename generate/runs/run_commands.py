@@ -25,9 +25,10 @@ from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.game_text import transcript
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan_games import PlanSettings
-from liescope.generate.runs.play import RatingSettings, RunResult, beliefs_report, claims_report
-from liescope.generate.runs.play import label as label_games
+from liescope.generate.runs.play import RunResult
 from liescope.generate.runs.play import play as play_games
+from liescope.generate.runs.rating import RatingSettings, beliefs_report, claims_report
+from liescope.generate.runs.rating import label as label_games
 from liescope.generate.runs.run_folder import PLAN_FILE
 
 if TYPE_CHECKING:

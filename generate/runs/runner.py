@@ -10,15 +10,26 @@ measurement that cannot be obtained does not make a game fail: the rating become
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
+from liescope.common.errors import (
+    BadData,
+    BudgetSpent,
+    EndpointSilent,
+    LiescopeError,
+    PlayerFailed,
+    RunPaused,
+    UsageError,
+)
 from liescope.common.leaks import hide_secrets, secrets_of
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
@@ -35,11 +46,11 @@ from liescope.generate.players.player_protocol import (
     Shared,
     waits_for,
 )
+from liescope.generate.players.player_registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.run_limits import Limits
 from liescope.generate.runs.job import Job, Scheduler
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import LOGGED, Tell, open_log, open_players, prepare
 from liescope.generate.runs.run_folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.run_plan import PlannedGame, RatingPlan
 from liescope.generate.runs.run_progress import RunProgress
@@ -371,3 +382,67 @@ def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]
     for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
         raise error
     return [result for result in results if isinstance(result, Reply)]
+
+
+# The log and the players
+
+LOGGED = (
+    *("host", "served_model", "game", "step", "seat", "attempt", "problem", "latency_ms"),
+    *("prompt_tokens", "cached_tokens", "completion_tokens", "cost", "via"),
+)
+"""What the log has of a request; prompts and replies are in the journal."""
+Tell = Callable[..., None]
+"""Takes what happened, and its facts: plain JSON data, no secret."""
+
+
+@contextmanager
+def open_log(path: Path | None) -> Iterator[Tell]:
+    """Appends a line to a file when something happens, with its time (UTC); without a file it does nothing.
+
+    Raises UsageError if the file cannot be written.
+    """
+    if path is None:
+        yield lambda *_, **__: None
+        return
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("ab", buffering=0)
+
+    def tell(event: str, **facts: Any) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with _writing(path):
+            file.write((json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n").encode())
+
+    with file:
+        yield tell
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log") from None
+
+
+def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
+    players: dict[str, Player] = {}
+    for spec in specs:
+        player = open_player(spec, context)
+        stack.push_async_callback(player.close)
+        for other, known in players.items():
+            if known.model == player.model:
+                raise UsageError(
+                    f"the players {other} and {spec} would both be called {player.model!r}, so games could not be "
+                    "distinguished; leave one out"
+                )
+        players[spec] = player
+    return players
+
+
+async def prepare(players: Sequence[Player]) -> None:
+    """Prepare all players at once. Raises the first error, unless the budget is spent, which ends the run later."""
+    errors = await asyncio.gather(*(player.prepare() for player in players), return_exceptions=True)
+    for error in errors:
+        if error is not None and not isinstance(error, BudgetSpent):
+            raise error

@@ -10,7 +10,8 @@ from liescope.benchmark.analyses.frames import load_games, settings
 from liescope.benchmark.capability.count_sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus.build import build
-from liescope.generate.runs.play import label, play
+from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 from tests.benchmark.analyses.made import SCHEMAS
 
 

@@ -22,10 +22,10 @@ from liescope.games.rated_game import RatingSpec
 from liescope.generate.corpus.build import build
 from liescope.generate.players.player_protocol import Attempt
 from liescope.generate.runs.game_text import transcript
-from liescope.generate.runs.job import RatingJob
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_tables import NAMES, checksum
 from liescope.generate.runs.plan_games import make_plan
+from liescope.generate.runs.rating import RatingJob
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.show_commands import list_calls, list_games, prompt_of_call
 from liescope.labeling.label import label_game

@@ -12,7 +12,8 @@ import pytest
 from liescope.games.mafia import MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import open_games
-from liescope.generate.runs.play import label, play
+from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 from liescope.labeling.record_rows import game_row
 
 

@@ -31,10 +31,10 @@ from liescope.generate.players.human import Pacing, SeatPatience
 from liescope.generate.players.player_protocol import PlayerContext
 from liescope.generate.players.player_registry import files_of
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.open_run import open_players
 from liescope.generate.runs.plan_games import seats_plan
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import Plan, Served
+from liescope.generate.runs.runner import open_players
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.seat_lines import check_words
 from liescope.web.rendering import templates

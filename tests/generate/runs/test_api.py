@@ -13,7 +13,8 @@ import pytest
 from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import label, play
+from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 
 TWO = ("scripted:bold", "scripted:novice")
 

@@ -14,7 +14,7 @@ from liescope import cli
 from liescope.generate.corpus.build import build
 from liescope.generate.corpus.corpus_facts import count_claims
 from liescope.generate.corpus.read import read
-from liescope.generate.runs.play import claims_report
+from liescope.generate.runs.rating import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 

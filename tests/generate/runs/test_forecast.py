@@ -14,7 +14,8 @@ import liescope
 from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.players.run_limits import Limits, Price, bundled_price, bundled_prices, price_of, read_prices
-from liescope.generate.runs.play import label, play
+from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 

@@ -17,7 +17,8 @@ from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import label, play
+from liescope.generate.runs.play import play
+from liescope.generate.runs.rating import label
 from liescope.generate.runs.show_commands import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 from tests.generate.runs.people import play_with_people, table

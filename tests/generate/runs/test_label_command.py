@@ -14,7 +14,7 @@ from liescope.common.errors import BudgetSpent, PlayerFailed
 from liescope.games.core import Ask, Event, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import beliefs_report
+from liescope.generate.runs.rating import beliefs_report
 from liescope.labeling.beliefs import claims_made
 from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.runs.fakes import FakeEndpoint

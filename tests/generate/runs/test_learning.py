@@ -50,7 +50,7 @@ def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **opti
 
 
 def run_job(plan: Plan, out: Path, concurrency: int = 8, **options: bool) -> list[GameRecord]:
-    asyncio.run(play(plan, out, Limits(concurrency), **options))
+    asyncio.run(play(plan, out, Limits(concurrency=concurrency), **options))
     return records(out)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.common.errors import BadData
 from liescope.games.core import Lesson, LessonKind
-from liescope.generate.runs.lesson_book import NEAR, LessonBook, open_similarity, without_names
+from liescope.generate.runs.job import NEAR, LessonBook, open_similarity, without_names
 
 
 def lesson(text: str, kind: LessonKind = LessonKind.TO_DO) -> Lesson:

@@ -13,7 +13,8 @@ from liescope.common.errors import BudgetSpent, EndpointRefused
 from liescope.generate.players.openai import pace
 from liescope.generate.players.openai.client import LARGEST
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import RunResult, label, play
+from liescope.generate.runs.play import RunResult, play
+from liescope.generate.runs.rating import label
 from tests.generate.runs.limited_server import Fault, LimitedServer, as_json, by_chance
 
 Serve = Callable[..., LimitedServer]

@@ -20,7 +20,8 @@ from liescope.generate.players.openai import openai_player, pace
 from liescope.generate.players.openai.endpoint import FIRST_WORDLESS, MOST_WORDLESS
 from liescope.generate.players.player_protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import RunResult, label, play
+from liescope.generate.runs.play import RunResult, play
+from liescope.generate.runs.rating import label
 from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
 
 Serve = Callable[[Script], Stub]

@@ -16,7 +16,8 @@ import pytest
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.play import RunResult, label, play
+from liescope.generate.runs.play import RunResult, play
+from liescope.generate.runs.rating import label
 from liescope.generate.runs.run_commands import summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
 from tests.generate.runs.limited_server import Fault, LimitedServer, by_chance
