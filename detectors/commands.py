@@ -178,7 +178,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="DETECTOR...",
-            help="Models (folders, or USER/NAME on the Hub), kinds such as tfidf, or judge:openai:NAME.",
+            help="Models (folders, or USER/NAME on the Hub), kinds (tfidf, tfidf?words=3), or judge:openai:NAME.",
         ),
     ],
     suite: Annotated[str, typer.Option(help="chat, games, all, or a TOML file of your own.")] = "chat",

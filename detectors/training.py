@@ -17,7 +17,7 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.settings import takes
+from liescope.common.settings import read_query, takes
 from liescope.common.statistics import Floats
 from liescope.common.text import OF_GAMES, Units, number_of, plain
 from liescope.detectors.calibrate import (
@@ -158,7 +158,8 @@ def train(
     Parameters
     ----------
     kind : str, optional
-        "tfidf", "embedding", "encoder" or any other in the registry; `usual_kind` if None.
+        "tfidf", "embedding", "encoder" or any other in the registry, with options as "tfidf?words=3" or by keyword;
+        `usual_kind` if None.
     corpus : str, path or data
         A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
         does. Or data: a list of texts, of conversations (lists of messages) or of mappings, or a frame of polars,
@@ -183,6 +184,9 @@ def train(
     >>> liescope.train("tfidf", texts, labels, groups=speakers, out="models/own")
     """
     own, options = TrainSettings.with_rest(settings)
+    if kind is not None:
+        kind, _, query = kind.partition("?")
+        options = {**read_query(query), **options}
     if own.target:
         target_column(own.target)
     if kind is not None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.report.files import check_report_folder
-from liescope.common.settings import takes
+from liescope.common.settings import read_query, takes
 from liescope.detectors.detector_registry import DETECTORS
 from liescope.detectors.detector_settings import BenchSettings
 from liescope.detectors.examples import WORDS, read_statements
@@ -108,13 +108,15 @@ def _contenders(
     models, kinds, judges = list[Model](), dict[str, Recipe](), list[str]()
     for one in named:
         words = str(one)
+        kind, _, query = words.partition("?")
         if isinstance(one, LoadedDetector) or (Path(words) / MODEL_FILE).is_file():
             models.append(one)
         elif words.startswith(JUDGE):
             judges.append(words.removeprefix(JUDGE))
-        elif words in DETECTORS:
+        elif kind in DETECTORS:
             for view in views:
-                recipe = Recipe(words, "", TextConfig(context=context, view=checked_view(view)), {}, 0, seed)
+                text = TextConfig(context=context, view=checked_view(view))
+                recipe = Recipe(kind, "", text, read_query(query), 0, seed)
                 recipe.untrained().prepare()
                 kinds[words if view == WORDS else f"{words} ({view})"] = recipe
         elif hub_repo(words) and not Path(words).exists():

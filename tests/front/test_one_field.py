@@ -17,6 +17,7 @@ from liescope.common.settings import settings_table
 from liescope.detectors.detector_registry import DETECTORS, declared_options, make
 from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
+from liescope.detectors.study.bench import _contenders
 from liescope.detectors.textualize import TextConfig
 
 
@@ -47,7 +48,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> TyperCommand:
     return found
 
 
-def test_one_field_is_an_option_a_keyword_toml_a_check_and_a_line_of_the_docs(
+def test_one_field_is_an_option_a_keyword_a_query_toml_a_check_and_a_line_of_the_docs(
     command: TyperCommand, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command.main(["--help"], standalone_mode=False)
@@ -68,5 +69,10 @@ def test_one_field_is_an_option_a_keyword_toml_a_check_and_a_line_of_the_docs(
     assert made.options.glances == 4
     with pytest.raises(UsageError, match=r"waiting: --glances must be 1 to 9, got 10"):
         make("waiting", TextConfig(), {"glances": 10})
+
+    kinds = _contenders(["waiting?glances=5", "waiting"], 0, ["words"], 0)[1]
+    assert [each.untrained().options.glances for each in kinds.values()] == [5, 3]  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match=r"waiting: --glances must be a whole number, got 'often'"):
+        _contenders(["waiting?glances=often"], 0, ["words"], 0)
 
     assert "| `--glances` |  | 1 to 9 | How often it looks again (3). |" in list(settings_table(declared_options()))
