@@ -23,7 +23,6 @@ DETECTORS: Registry[type[Detector]] = Registry(
         "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
         "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
         "linear": "liescope.detectors.kinds.linear:LinearDetector",
-        "table": "liescope.detectors.kinds.table:TableDetector",
         "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
         "judge": "liescope.detectors.kinds.judge:JudgeDetector",
         "observers": "liescope.detectors.kinds.observers:ObserversDetector",

@@ -15,19 +15,22 @@ from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.common.statistics import Floats
-from liescope.detectors.detector import DetectorOptions, Publication
+from liescope.detectors.detector import DetectorOptions, Progress, Publication
+from liescope.detectors.examples import Example
 from liescope.detectors.kinds.whole_game import (
     AnsweredQuestions,
     GameOptions,
-    LinearInGame,
     WhoDeceives,
+    WholeGameDetector,
+    question,
     solve,
 )
+from liescope.detectors.logistic import read_numbers, write_numbers
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.tf_idf import Features, Sparse, read_features, write_features
 from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate, Counted, Reason, ViewCounting, strongest
 
-_FEATURES = "features.json"
+_FEATURES, _WEIGHTS = "features.json", "weights.npy"
 
 
 class LinearOptions(GameOptions):
@@ -52,7 +55,7 @@ class LinearOptions(GameOptions):
         return value
 
 
-class LinearDetector(LinearInGame):
+class LinearDetector(WholeGameDetector):
     """Fields of TF-IDF with claims, and a linear model of who of the players deceives."""
 
     kind = "linear"
@@ -66,12 +69,19 @@ class LinearDetector(LinearInGame):
     options: LinearOptions
     _parts: dict[str, Features]
     _counts: Counted
-    _fixed: bool = False  # it counts its own features only, in their order
+    _weights: Floats
+    _offset: float
 
     def learn(self, lesson: AnsweredQuestions) -> None:
         self._parts, features = self._choose(lesson)
         self._weights, self._offset = solve(features, lesson, self._penalties())
         self._count_own()
+
+    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
+        return self.features(candidates) @ self._weights + self._offset
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        return [self.reasons_at(question(example), example.speaker, most) for example in examples]
 
     def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
         """Against the mean of the players, of all that is in the player's view. Raises KeyError for a stranger."""
@@ -85,20 +95,21 @@ class LinearDetector(LinearInGame):
 
     def save(self, folder: Path) -> None:
         write_features(folder / _FEATURES, self._parts)
-        super().save(folder)
+        write_numbers(folder / _WEIGHTS, np.append(self._weights, self._offset))
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         detector._parts = read_features(folder / _FEATURES, detector._names())
-        detector.read_weights(folder, sum(len(part.place) for part in detector._parts.values()))
+        learned = read_numbers(folder / _WEIGHTS, (1 + sum(len(part.place) for part in detector._parts.values()),))
+        detector._weights, detector._offset = learned[:-1], float(learned[-1])
         detector._count_own()
         return detector
 
     def _count_own(self) -> None:
         """From here on only its own features are counted, so that it can score without end."""
         known = {name: part.place for name, part in self._parts.items()}
-        self._counts, self._fixed = Counted(self._reading(), known), True
+        self._counts = Counted(self._reading(), known)
 
     def _names(self) -> list[str]:
         return self.options.fields.split(",")
@@ -127,15 +138,9 @@ class LinearDetector(LinearInGame):
         return parts, found
 
     def features(self, candidates: Sequence[Candidate]) -> Sparse:
+        """(candidates, features) of one that has learned."""
         fields = self._counts.fields(candidates)
-        values = []
-        for name, part in self._parts.items():
-            counts = fields[name]
-            if not self._fixed:
-                place = [part.place.get(feature, -1) for feature in self._counts.features[name]]
-                counts = counts.moved(np.array(place, dtype=np.int64), len(part.place))
-            values.append(_weighed(name, part, counts))
-        return Sparse.beside(values)
+        return Sparse.beside([_weighed(name, part, fields[name]) for name, part in self._parts.items()])
 
 
 def _weighed(name: str, features: Features, counts: Sparse) -> Sparse:

@@ -10,8 +10,7 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +20,12 @@ from liescope.common.errors import UsageError
 from liescope.common.statistics import Bools, Floats, expit
 from liescope.detectors.detector import ROLE, Detector, DetectorOptions, Groups, Progress, silent
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.logistic import one_thread, read_numbers, two_columns, write_numbers
+from liescope.detectors.logistic import one_thread, two_columns
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.tf_idf import Sparse
-from liescope.detectors.view.candidate import Candidate, Reason
+from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.joint_posterior import SeatedCandidates
 from liescope.detectors.view.transcript import GameMoment
-
-_WEIGHTS = "weights.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,35 +97,6 @@ class WholeGameDetector(Detector):
         candidates, seated = _seated([WhoDeceives(moment) for moment in moments])
         found = iter(seated.posterior(self.scores(candidates, progress)).tolist())
         return [{name: next(found) for name in moment.transcript.names} for moment in moments]
-
-
-class LinearInGame(WholeGameDetector):
-    """A linear model of features of candidates."""
-
-    _weights: Floats
-    _offset: float
-
-    @abstractmethod
-    def features(self, candidates: Sequence[Candidate], /) -> Floats | Sparse:
-        """(n, features) of candidates."""
-
-    @abstractmethod
-    def reasons_at(self, asked: WhoDeceives, player: str, most: int) -> list[Reason]:
-        """What weighs most for or against a player at a moment, strongest first."""
-
-    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
-        return np.asarray(self.features(candidates) @ self._weights + self._offset)
-
-    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
-        return [self.reasons_at(question(example), example.speaker, most) for example in examples]
-
-    def save(self, folder: Path) -> None:
-        write_numbers(folder / _WEIGHTS, np.append(self._weights, self._offset))
-
-    def read_weights(self, folder: Path, features: int) -> None:
-        """Read what `save` wrote. Raises BadData."""
-        learned = read_numbers(folder / _WEIGHTS, (features + 1,))
-        self._weights, self._offset = learned[:-1], float(learned[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +177,7 @@ def _spread(questions: Sequence[WhoDeceives], most: int) -> list[WhoDeceives]:
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
 
 
-def solve(features: Floats | Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
+def solve(features: Sparse, learned: AnsweredQuestions, penalties: Floats) -> tuple[Floats, float]:
     """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), in
     the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
     deceive; if no such game is learned from, it is the one that gives the candidates their prevalence. Raises
@@ -217,8 +185,8 @@ def solve(features: Floats | Sparse, learned: AnsweredQuestions, penalties: Floa
     """
     from scipy.optimize import minimize
 
-    rows: Any = features if isinstance(features, np.ndarray) else features.csr()
-    across = rows.T if isinstance(features, np.ndarray) else rows.T.tocsr()
+    rows = features.csr()
+    across = rows.T.tocsr()
     loose = bool((learned.seated.deceivers < 0).any())
 
     def loss(at: Floats) -> tuple[float, Floats]:

@@ -67,10 +67,9 @@ def test_a_habit_towards_others_is_seen_in_the_view_of_a_candidate_and_in_no_sin
     assert roc_auc_score(test.y, after_the_game(without, test.examples)) < 0.75
 
 
-@pytest.mark.parametrize(("kind", "options"), [("linear", {}), ("table", {"strength": 1.0})])
-def test_roles_that_were_dealt_at_random_are_not_found(kind: str, options: dict[str, float]) -> None:
+def test_roles_that_were_dealt_at_random_are_not_found() -> None:
     train, test = planted(1, dealt=True)
-    score = after_the_game(fitted(kind, train, **options), test.examples)
+    score = after_the_game(fitted("linear", train), test.examples)
     assert abs(roc_auc_score(test.y, score) - 0.5) < 0.1
 
 
