@@ -28,7 +28,7 @@ PLAYER_WITHIN, PLAYER_AUROC = "player_auroc_within", "player_auroc"
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something was measured. by: the kind of unit; test: the unit, "" for the mean of several; train: what was
-    learned from, "" for all the rest; family: of the corpora; part: WORST or MEAN, "" for neither; after: whether the
+    learned from, "" for all the rest; family: of the corpora; end: WORST or MEAN, "" for neither; after: whether the
     whole game was known; cells: how many places WORST and MEAN are of.
     """
 
@@ -37,7 +37,7 @@ class Place:
     test: str
     train: str = ""
     family: str = ""
-    part: str = ""
+    end: str = ""
     after: bool = False
     cells: int = 1
 
@@ -46,8 +46,8 @@ class Place:
         """As figures name it: "left out:model=A", "pair:model=A > B:worst of 6", "left out:task of games:mean of 5"."""
         unit = f"{self.by}={f'{self.train} > ' * bool(self.train)}{self.test}"
         several = f"{self.by} of {self.family}" if self.family else self.by
-        part = self.part and f"{self.part} of {self.cells}"
-        return ":".join(filter(None, (self.protocol, unit if self.test else several, part, AFTER * self.after)))
+        end = self.end and f"{self.end} of {self.cells}"
+        return ":".join(filter(None, (self.protocol, unit if self.test else several, end, AFTER * self.after)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,14 +94,14 @@ def _together(several: Place, cells: Sequence[_Cell]) -> Iterator[_Cell]:
     games than the one that has fewest.
     """
     full = [cell for cell in cells if cell.figure.value is not None]
-    mean = replace(several, part=MEAN, cells=len(full))
+    mean = replace(several, end=MEAN, cells=len(full))
     target = " and ".join(sorted({cell.figure.target for cell in cells}))
     what = replace(cells[0].figure, where=mean.where, target=target)
     if not full:
         yield _Cell(mean, what, cells[0].values, 0)
         return
     at, (value, lo, hi) = worst([(cell.values, cell.games) for cell in full])
-    place = replace(full[at].place, part=WORST, cells=len(full))
+    place = replace(full[at].place, end=WORST, cells=len(full))
     yield replace(full[at], place=place, figure=replace(full[at].figure, where=place.where, value=value, lo=lo, hi=hi))
     together = np.stack([cell.values for cell in full])
     with np.errstate(invalid="ignore"):

@@ -191,7 +191,7 @@ def reasoning(data: Audited) -> Examined:
     return Examined(figures, findings)
 
 
-UNITS = {"batch": "batches", "prompt_version": "prompt versions", "run": "runs"}
+BATCHES = {"batch": "batches", "prompt_version": "prompt versions", "run": "runs"}
 """What games can have in common beside their rules: the column, and what several are called."""
 _DIVISIONS = 5
 """Two copies that are always held out together are never found, which hardly happens in so many."""
@@ -219,17 +219,19 @@ def division(data: Audited) -> Examined:
     figures, findings = list[Figure](), list[Finding]()
     several = len(np.unique(data.groups[data.known])) < data.known.sum()
     for unit in units_of(data) + ["statement_id"] * int(several):
-        control, how = (WORDS, f"whole {UNITS[unit]} held out") if unit in UNITS else (NAME_AND_WORDS, "by statement")
+        control, how = (
+            (WORDS, f"whole {BATCHES[unit]} held out") if unit in BATCHES else (NAME_AND_WORDS, "by statement")
+        )
         scheme, where = data.held_out(data.texts[unit].to_numpy().astype(np.str_)), f"{OUT_OF_FOLD}:{how}"
         score = data.scores(control, scheme)
         if not np.isfinite(score[data.known]).all():
-            words = f"Whole {UNITS[unit]} cannot be held out: what is left then has labels of one class alone."
+            words = f"Whole {BATCHES[unit]} cannot be held out: what is left then has labels of one class alone."
             findings.append(Finding(words, (), NOTABLE))
             continue
         # Compared with as many folds by game: more folds learn from more, which would pass for a leak.
         divided, as_many = data.auroc(score), data.held_out(data.groups, len(scheme.repeats[0]))
         by_game = data.auroc(data.scores(control, as_many))
-        if unit in UNITS:
+        if unit in BATCHES:
             gain, less, higher = by_game - divided, f"{OUT_OF_FOLD} less {where}", by_game
             words = f"With {how}, words reach AUROC {divided:.3f}, {gain:.3f} less than with games held out"
             cause = f": that part belongs to the {unit.replace('_', ' ')}, with the models and prompts that it has"
@@ -249,7 +251,7 @@ def division(data: Audited) -> Examined:
 def units_of(data: Audited) -> list[str]:
     """The units that tell some games apart, each division of the games once."""
     found: dict[tuple[int, ...], str] = {}
-    for unit in UNITS:
+    for unit in BATCHES:
         values = data.labelled[unit]
         if values.n_unique() > 1 and not values.has_nulls():
             found.setdefault(tuple(values.rank("dense").to_list()), unit)

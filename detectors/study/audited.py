@@ -67,8 +67,8 @@ class Audited:
         """By where controls are scored; not on test, where it is too small."""
         train, test = (self.known & (self.texts["split"] == split).to_numpy() for split in ("train", "test"))
         both = all(len(np.unique(self.y[rows])) == 2 for rows in (train, test))
-        part = Fold(np.flatnonzero(train), np.flatnonzero(self.texts["split"] == "test"))
-        own = Scheme(self.texts["statement_id"], self.groups, self.y, [[part]])
+        fold = Fold(np.flatnonzero(train), np.flatnonzero(self.texts["split"] == "test"))
+        own = Scheme(self.texts["statement_id"], self.groups, self.y, [[fold]])
         scored = both and len(np.unique(self.groups[test])) >= TEST_GAMES
         found = {OUT_OF_FOLD: self.by_game} | ({TEST: own} if scored else {})
         return {where: scheme for where, scheme in found.items() if where in SCHEMES[self.split]}

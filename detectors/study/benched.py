@@ -31,9 +31,9 @@ from liescope.detectors.study.controls import CONTROLS, WORDS
 from liescope.detectors.study.findings import ranked_of, surely_behind
 from liescope.detectors.study.metrics import Thresholds, choose_thresholds
 from liescope.detectors.study.schemes import FOLDS, Fold, Scheme
-from liescope.detectors.study.scores import ALL, OUT_OF_FOLD, UNITS, ScoringPlan, score_table, with_script
+from liescope.detectors.study.scores import ALL, BROKEN_DOWN, OUT_OF_FOLD, ScoringPlan, score_table, with_script
 from liescope.detectors.study.study import Study, check_unseen, refitted, scheme_of, split_for, without_reasoning
-from liescope.detectors.study.units import JUDGED
+from liescope.detectors.study.units import CAME_ALONG
 from liescope.detectors.suite import NotHad, SuiteCorpus, SuiteData
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
@@ -129,7 +129,7 @@ def _without_units(study: Study, units: Sequence[str]) -> dict[str, Scheme]:
     found, whole, statements = dict[str, Scheme](), study.scheme, study.statements
     known = statements[target_column(study.target)].is_not_null().to_numpy()
     for unit in units:
-        names = statements[UNITS[unit]].fill_null("")
+        names = statements[BROKEN_DOWN[unit]].fill_null("")
         if unit == "model":
             of = one_name({name for name in names.unique() if is_named(name)})
             names = names.replace_strict(of, default="", return_dtype=pl.String)
@@ -196,10 +196,10 @@ def _came_with(study: Study) -> None:
     ratings = collected(read(study.corpus, "ratings"), study.corpus).drop_nulls("suspicion")
     judged = ratings.filter(pl.col("observer_role") == "")
     judges = sorted(judged["observer"].unique())
-    of = {JUDGED + name: judged.filter(pl.col("observer") == name) for name in judges}
+    of = {CAME_ALONG + name: judged.filter(pl.col("observer") == name) for name in judges}
     if len(judges) > 1:
         every = pl.col("observer").n_unique().over("statement_id") == len(judges)
-        of[f"{JUDGED}the mean of these"] = judged.filter(every)
+        of[f"{CAME_ALONG}the mean of these"] = judged.filter(every)
     of[f"{OBSERVERS}suspicion"] = ratings.filter(pl.col("observer_role") != "")
     for name, rated in of.items():
         mean = rated.group_by("statement_id", maintain_order=True).agg(pl.col("suspicion").cast(pl.Float64).mean())

@@ -132,13 +132,13 @@ def shuffles(table: pl.DataFrame, scheme: Scheme, target: str, plan: ScoringPlan
         return None
     probe = CONTROLS[WORDS].made(table, plan.seed)
     first, half = scheme.repeats[0], len(scheme.repeats[0]) // 2  # one division is enough, many times over
-    score = np.concatenate([part.score for part in first[: half or 1]])
+    score = np.concatenate([fold.score for fold in first[: half or 1]])
     learn = np.setdiff1d(first[0].learn, score) if half else first[0].learn
-    parts = [Fold(learn[drawn[learn]], score[drawn[score] & known[score]])]
+    once = [Fold(learn[drawn[learn]], score[drawn[score] & known[score]])]
     values = []
     for number in range(_TIMES):
         progress("shuffled labels", number, _TIMES)
-        values.append(reached(dealt(replace(scheme, repeats=[parts]), known, plan.seed + number), known, probe))
+        values.append(reached(dealt(replace(scheme, repeats=[once]), known, plan.seed + number), known, probe))
     progress("shuffled labels", _TIMES, _TIMES)
     if not np.isfinite(values).all():
         return None

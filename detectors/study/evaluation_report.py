@@ -33,7 +33,7 @@ from liescope.detectors.study.controls import ROLE_ORACLE, scorer_words, short_n
 from liescope.detectors.study.figures import Figure, figure_table
 from liescope.detectors.study.findings import UNKNOWN, EvaluationResult
 from liescope.detectors.study.metrics import DIFFERENCE, HEADLINE, LEVELS, POOLED, WITHIN, words_of
-from liescope.detectors.study.scores import CONTROL, OUT_OF_FOLD, SPEAKER, UNITS, is_whole, scripted_warning
+from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, OUT_OF_FOLD, SPEAKER, is_whole, scripted_warning
 from liescope.detectors.study.verdicts import ANSWERED, DEFAULT, PLAYERS, PROMISED
 
 _SHORT = (
@@ -111,7 +111,7 @@ def _ranked(evaluation: EvaluationResult) -> Iterator[Section]:
 
 def _parts(evaluation: EvaluationResult) -> Iterator[Section]:
     within = evaluation.within
-    parts = [row for row in evaluation.rows if row.where.partition(":")[2].partition("=")[0] in UNITS]
+    parts = [row for row in evaluation.rows if row.where.partition(":")[2].partition("=")[0] in BROKEN_DOWN]
     if not parts:
         return
     metric = WITHIN if within not in ("tasks", "") else POOLED
@@ -224,7 +224,7 @@ def place_words(split: str) -> str:
 
 def _part_words(part: str) -> str:
     unit, named, name = part.partition("=")
-    if named and unit in UNITS:  # what follows is a name, which may have colons of its own
+    if named and unit in BROKEN_DOWN:  # what follows is a name, which may have colons of its own
         name = UNNAMED if name == UNKNOWN else name
         return f"said by {name}" if f"{unit}=" == SPEAKER else f"{unit} {name}"
     first, apart, rest = part.partition(":")

@@ -27,10 +27,10 @@ from liescope.detectors.study.metrics import DIFFERENCE, POOLED, WITHIN, Thresho
 from liescope.detectors.study.result import StudyResult
 from liescope.detectors.study.scorers import NO_RIVALS
 from liescope.detectors.study.scores import (
+    BROKEN_DOWN,
     CONTROL,
     OUT_OF_FOLD,
     SPEAKER,
-    UNITS,
     WITHIN_TASK,
     ScoringPlan,
     is_whole,
@@ -326,7 +326,7 @@ class _Case:
         certainly above chance and certainly better than others that are not.
         """
         said, rests, answer = list[str](), list[Figure](), YES
-        for unit in UNITS:
+        for unit in BROKEN_DOWN:
             start, scorer = f"{self.best.where}:{unit}=", self.best.scorer
             own = [r for r in self.rows if r.scorer == scorer and r.where.startswith(start) and r.lo is not None]
             ranked = [row for row in own if row.metric == self.best.metric]

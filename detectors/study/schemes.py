@@ -54,17 +54,17 @@ class Scheme:
             found = place[rows]
             return np.sort(found[found >= 0])
 
-        parts = [[Fold(moved(one.learn), moved(one.score), one.number) for one in parts] for parts in self.repeats]
+        repeats = [[Fold(moved(one.learn), moved(one.score), one.number) for one in folds] for folds in self.repeats]
         unit = None if self.unit is None else self.unit[at]
-        return Scheme(pl.Series(ids), self.groups[at], self.y[at], parts, unit, self.name)
+        return Scheme(pl.Series(ids), self.groups[at], self.y[at], repeats, unit, self.name)
 
     @property
     def folds(self) -> NDArray[np.int64]:
         """(divisions, n): the fold that each row is scored in."""
         found = np.full((len(self.repeats), len(self.y)), FINISHED, dtype=np.int64)
-        for fold, parts in zip(found, self.repeats, strict=True):
-            for part in parts:
-                fold[part.score] = part.number
+        for number, folds in zip(found, self.repeats, strict=True):
+            for fold in folds:
+                number[fold.score] = fold.number
         return found
 
     @property
@@ -82,13 +82,13 @@ class Scheme:
         from has one class.
         """
         total, times = np.zeros(len(self.y)), np.zeros(len(self.y))
-        for parts in self.repeats:
-            for part in parts:
-                if self.y[part.learn].any() and not self.y[part.learn].all() and len(part.score):
+        for folds in self.repeats:
+            for fold in folds:
+                if self.y[fold.learn].any() and not self.y[fold.learn].all() and len(fold.score):
                     # Log-odds are averaged: probabilities of several divisions would pull each other to the middle.
-                    found = np.clip(probe(part.learn, part.score, self.y), _EDGE, 1 - _EDGE)
-                    total[part.score] += logit(found)
-                    times[part.score] += 1
+                    found = np.clip(probe(fold.learn, fold.score, self.y), _EDGE, 1 - _EDGE)
+                    total[fold.score] += logit(found)
+                    times[fold.score] += 1
                 step()
         with np.errstate(invalid="ignore"):
             return np.asarray(expit(total / np.where(times > 0, times, np.nan)))

@@ -31,7 +31,7 @@ from liescope.detectors.study.metrics import (
     measure,
     words_of,
 )
-from liescope.detectors.study.scores import CONTROL, CUT, UNITS, ScoringPlan, in_pairs, per_detector, scored
+from liescope.detectors.study.scores import BROKEN_DOWN, CONTROL, CUT, ScoringPlan, in_pairs, per_detector, scored
 
 NO_RIVALS = (SHUFFLED, ROLE_ORACLE)
 """The controls that a detector is not compared with: chance needs no comparison, and one knows what is to be found."""
@@ -183,7 +183,7 @@ def _undefined(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> dict[st
 
 def _by_unit(scorer: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> Iterator[Figure]:
     """For each of several tasks, speaking models and scripts, the ranking within it."""
-    for unit, column in UNITS.items():
+    for unit, column in BROKEN_DOWN.items():
         names = sorted(table[column].drop_nulls().unique()) if column in table.columns else []
         for name in names if len(names) > 1 else ():
             part = table.filter(pl.col(column) == name)

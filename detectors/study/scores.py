@@ -157,7 +157,7 @@ def scripted_warning(sources: Collection[str]) -> str:
 
 
 SPEAKER = "model="
-UNITS = {"task": "task", "model": "speaker_model", "script": "script"}
+BROKEN_DOWN = {"task": "task", "model": "speaker_model", "script": "script"}
 """What figures are broken down by: the column of each unit."""
 SCRIPTS = ("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Han", "Hiragana", "Hangul", "Thai")
 _FEW = 20  # statements of a script below which it is no unit

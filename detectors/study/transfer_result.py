@@ -60,17 +60,17 @@ class TransferResult(StudyResult):
         """The AUROC by what was trained on and tested: within games, or pooled where no game has both classes."""
         rows = [(at, row) for at, row in self.of(scorer, by, PAIR) if row.value is not None and not at.after]
         metric = WITHIN if any(row.metric == WITHIN for _, row in rows) else POOLED
-        return {(at.train, at.test): row for at, row in rows if row.metric == metric and not at.part}
+        return {(at.train, at.test): row for at, row in rows if row.metric == metric and not at.end}
 
     @property
-    def parts(self) -> list[tuple[str, str]]:
+    def cases(self) -> list[tuple[str, str]]:
         """Kinds of unit and detectors, in the order they were given."""
         return [(by, kind) for by in self.settings["by"] for kind in self.settings["detectors"]]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Across, left out, and at home, for every kind of unit and detector."""
-        return tuple(found for part in self.parts for found in findings(self, *part))
+        return tuple(found for case in self.cases for found in findings(self, *case))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -84,12 +84,12 @@ def scores_of(table: UnitTable, scores: Sequence[TrialScores]) -> pl.DataFrame:
     every = pl.concat([table.frame, players], how="diagonal").select("statement_id", "target", *WHOSE)
     found = []
     for one in scores:
-        fold = np.full(len(one.score), FINISHED)
-        for part in one.trial.parts:
-            fold[part.score] = part.number
+        number = np.full(len(one.score), FINISHED)
+        for fold in one.trial.folds:
+            number[fold.score] = fold.number
         scheme, _, unit = one.trial.name.partition("=")
         named = {"scorer": pl.lit(one.scorer), "scheme": pl.lit(scheme), "unit": pl.lit(unit)}
-        scored = every.with_columns(**named, fold=pl.Series(fold, dtype=SCORES["fold"]), score=pl.Series(one.score))
+        scored = every.with_columns(**named, fold=pl.Series(number, dtype=SCORES["fold"]), score=pl.Series(one.score))
         found.append(scored.select(*SCORES, *WHOSE).filter(pl.col("score").is_not_nan()))
     return pl.concat(found)
 
@@ -115,8 +115,8 @@ def findings(result: TransferResult, by: str, detector: str) -> Iterator[Finding
     for protocol in PROTOCOLS:
         for place, row in result.of(detector, by, protocol):
             ends = cases.setdefault((protocol, place.family), {})
-            if place.part in (WORST, MEAN) and row.value is not None and place.after == (row.metric == PLAYER_WITHIN):
-                ends[row.metric, place.part] = row
+            if place.end in (WORST, MEAN) and row.value is not None and place.after == (row.metric == PLAYER_WITHIN):
+                ends[row.metric, place.end] = row
     for key, ends in cases.items():
         yield _answer(result, by, detector, *key, WITHIN if (WITHIN, MEAN) in ends else POOLED, ends)
     for key, ends in cases.items():
@@ -187,7 +187,7 @@ _EVERY = "After the game: players, by the probability that each deceives; who wa
 def report(result: TransferResult) -> Report:
     """The report: the answer and the matrix of pairs, each unit left out, what else was found, and every figure."""
     words, say = [found.words for found in result.findings], result.called.say
-    matrices = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.parts}
+    matrices = {f"matrix_{by}_{kind}": _matrix(result, by, kind) for by, kind in result.cases}
     drawn = {name: figure for name, figure in matrices.items() if figure is not None}
     pictures = [
         Section(name, f"Pairs: {name}", figure=svg(figure, name), figure_alt=_ALT, picture=f"{name}.svg")
@@ -242,8 +242,8 @@ def _left_out(result: TransferResult, by: str) -> Iterator[Section]:
         there = {row.metric for _, row in here}
         during = WITHIN if WITHIN in there else POOLED
         lines = [("", PLAYER_WITHIN), (", while it is played", during)] if PLAYER_WITHIN in there else [("", during)]
-        cells = {(row.scorer, row.metric, at.part or at.test): row for at, row in here}
-        units = list(dict.fromkeys(at.test for at, _ in here if not at.part))
+        cells = {(row.scorer, row.metric, at.end or at.test): row for at, row in here}
+        units = list(dict.fromkeys(at.test for at, _ in here if not at.end))
         rows = list[list[Any]]()
         for scorer, (when, metric) in product(dict.fromkeys(row.scorer for _, row in here), lines):
             own = [cells.get((scorer, metric, column)) for column in (MEAN, WORST, *units)]
@@ -269,7 +269,7 @@ def _empty(result: TransferResult) -> Iterator[str]:
     why: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for row in result.rows:
         place = result.places[row.where]
-        if row.why and row.metric in (WITHIN, POOLED) and not place.part:
+        if row.why and row.metric in (WITHIN, POOLED) and not place.end:
             why.setdefault((place.by, row.why), set()).add((row.scorer, row.where))
     for (by, reason), places in why.items():
         yield f"by {by}: {reason} ({len(places)} {'cell' if len(places) == 1 else 'cells'})"

@@ -22,7 +22,7 @@ from liescope.detectors.folds import Rows
 from liescope.detectors.study.controls import BEST_WORD, CONTROLS, K_OF_N, LENGTH, ROLE_ORACLE
 from liescope.detectors.study.schemes import Fold, by_group
 from liescope.detectors.study.scores import CONTROL
-from liescope.detectors.study.units import JUDGED, UnitTable
+from liescope.detectors.study.units import CAME_ALONG, UnitTable
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import GameMoment
@@ -34,14 +34,14 @@ _ONLY_TESTED = "the suite says that detectors are only tested on it"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What is learned from one unit (`pair`), or where one is left out. by: the kind of unit; parts: rows of the table;
+    """What is learned from one unit (`pair`), or where one is left out. by: the kind of unit; folds: rows of the table;
     those that learn from nothing are only scored by what need not learn; why: why they learn from nothing, else empty.
     """
 
     by: str
     protocol: str
     unit: str
-    parts: Sequence[Fold]
+    folds: Sequence[Fold]
     why: str = ""
 
     @property
@@ -78,11 +78,11 @@ def _from_one(table: UnitTable, by: str, unit: str, own: Bools, seed: int) -> Tr
     if across.why:
         return across
     # A statement of a game that the unit learned from is scored by a fold that did not learn that game.
-    folds = by_group(table.frame["statement_id"], table.games, table.y, known, seed, 1).repeats
-    at_home = [Fold(one.learn, one.score[inside[one.score]], one.number) for fold in folds for one in fold]
+    by_game = by_group(table.frame["statement_id"], table.games, table.y, known, seed, 1).repeats
+    at_home = [Fold(one.learn, one.score[inside[one.score]], one.number) for folds in by_game for one in folds]
     few = f"{unit}: too few games with deceptive and with honest statements for cross-validation by game"
-    parts = [part for part in (*across.parts, *at_home) if len(part.score)]
-    return replace(across, parts=parts, why="" if folds else few)
+    folds = [fold for fold in (*across.folds, *at_home) if len(fold.score)]
+    return replace(across, folds=folds, why="" if by_game else few)
 
 
 def _trial(table: UnitTable, by: str, protocol: str, unit: str, learn: Bools, score: Bools, why: str = "") -> Trial:
@@ -128,28 +128,28 @@ def learned_in(
 ) -> Iterator[TrialScores]:
     """The scores of each detector in each trial."""
     for recipe in recipes:
-        done, work = 0, sum(len(part.learn) for trial in trials for part in trial.parts)
+        done, work = 0, sum(len(fold.learn) for trial in trials for fold in trial.folds)
         for trial in trials:
             every, why = table.nothing(), dict.fromkeys([trial.why])
-            for part in (one for one in trial.parts if len(one.learn)):
+            for fold in (one for one in trial.folds if len(one.learn)):
                 try:
-                    every[table.judged(part.score)] = _fitted(table, recipe, part)
+                    every[table.judged(fold.score)] = _fitted(table, recipe, fold)
                 except UsageError as error:
                     why[str(error)] = None
-                done += len(part.learn)
+                done += len(fold.learn)
                 progress(f"{recipe.kind}: statements learned from", done, work)
             yield TrialScores(trial, recipe.kind, every, "; ".join(filter(None, why)))
 
 
-def _fitted(table: UnitTable, recipe: Recipe, part: Fold) -> Floats:
+def _fitted(table: UnitTable, recipe: Recipe, fold: Fold) -> Floats:
     """What a fresh detector gives to the scored statements, then to their players. Raises UsageError where it cannot
     learn.
     """
     examples, detector = table.examples(recipe.text.context), recipe.untrained()
-    shown, others = ([examples[row] for row in rows] for rows in (part.learn, part.score))
-    detector.fit(shown, table.y[part.learn], table.games[part.learn])
+    shown, others = ([examples[row] for row in rows] for rows in (fold.learn, fold.score))
+    detector.fit(shown, table.y[fold.learn], table.games[fold.learn])
     said = detector.predict_proba(others)[:, 1]
-    return np.asarray(np.r_[said, players_of(table, part.score, said, detector)], dtype=np.float64)
+    return np.asarray(np.r_[said, players_of(table, fold.score, said, detector)], dtype=np.float64)
 
 
 def players_of(table: UnitTable, rows: Rows, scores: Floats, detector: Detector | None = None) -> Floats:
@@ -176,25 +176,25 @@ FLOORS = (LENGTH, "position", BEST_WORD, "others", K_OF_N, ROLE_ORACLE)
 
 def beside(table: UnitTable, trials: Sequence[Trial], seed: int, progress: Progress) -> Iterator[TrialScores]:
     """The scores of controls, which learn what a detector learns from, and of judges, of each unit that is left out."""
-    out = [(trial, trial.parts[0]) for trial in trials if trial.protocol == LEFT_OUT]
+    out = [(trial, trial.folds[0]) for trial in trials if trial.protocol == LEFT_OUT]
     controls = [name for name in FLOORS if name != ROLE_ORACLE or ROLE not in table.targets.values()]
     for done, name in enumerate(controls, 1):
         if CONTROLS[name].knows(table.frame):
             probe = CONTROLS[name].made(table.frame, seed)
-            for trial, part in out:
+            for trial, fold in out:
                 if not trial.why:
-                    yield _beside(table, CONTROL + name, trial, part, probe(part.learn, part.score, table.y))
+                    yield _beside(table, CONTROL + name, trial, fold, probe(fold.learn, fold.score, table.y))
         progress("controls", done, len(controls))
-    for name in sorted(column for column in table.frame.columns if column.startswith(JUDGED)):
+    for name in sorted(column for column in table.frame.columns if column.startswith(CAME_ALONG)):
         rated = table.frame[name].to_numpy()
-        for trial, part in out:
-            if np.isfinite(rated[part.score]).any():
-                yield _beside(table, name, trial, part, rated[part.score])
+        for trial, fold in out:
+            if np.isfinite(rated[fold.score]).any():
+                yield _beside(table, name, trial, fold, rated[fold.score])
 
 
-def _beside(table: UnitTable, scorer: str, trial: Trial, part: Fold, said: Floats) -> TrialScores:
+def _beside(table: UnitTable, scorer: str, trial: Trial, fold: Fold, said: Floats) -> TrialScores:
     every = table.nothing()
-    every[part.score] = said
+    every[fold.score] = said
     if np.isfinite(said).all():
-        every[table.judged(part.score)] = np.r_[said, players_of(table, part.score, said)]
+        every[table.judged(fold.score)] = np.r_[said, players_of(table, fold.score, said)]
     return TrialScores(trial, scorer, every)

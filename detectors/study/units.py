@@ -37,7 +37,7 @@ from liescope.generate.corpus.read import Corpus, check, collected, read
 TASK = "task"
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source", TASK: "task"}
 """The units that can be left out, by the column that names them; the corpus is the task where it names none."""
-JUDGED = "judge: "
+CAME_ALONG = "judge: "
 """The prefix of the names of judges that came with the corpora."""
 
 
@@ -80,7 +80,7 @@ class UnitTable:
     model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
     label_role, target, y (null where the target is), canary (whether its publishers ask that nobody trains on it),
     task, family and learn (of its corpus), position (in its game), k_of_n, and for each language model whose ratings
-    came with the corpora, which sat in no game, `JUDGED` and its name.
+    came with the corpora, which sat in no game, `CAME_ALONG` and its name.
     players: those of the games whose target is the role, game after game: corpus, game_id, siblings, the units;
     player, deceives (null where it is not known) and killed (at night; whom the players vote out is not).
     transcripts: by game_id; targets: of each corpus; notes: what was left out. games: (n,), `siblings`, which are never
@@ -214,7 +214,7 @@ def _frame(statements: pl.DataFrame, corpus: Corpus, one: TableCorpus, target: s
     rated = with_k_of_n(statements, target).join(_judged(corpus), on="statement_id", how="left", maintain_order="left")
     return rated.select(
         *("statement_id", "game", "speaker", "speaker_model", "text", "names", "audience", "label_role", "position"),
-        *(K_OF_N, f"^{JUDGED}.*$"),
+        *(K_OF_N, f"^{CAME_ALONG}.*$"),
         **{key: pl.concat_str(name, pl.lit("/"), key) for key in ("game_id", "siblings")},
         corpus=name,
         source=pl.col("source").replace("imported", "model"),
@@ -231,7 +231,7 @@ def _judged(corpus: Corpus) -> pl.DataFrame:
     """statement_id, and a column for each language model that rated statements and sat in no game."""
     ratings = read(corpus, "ratings").filter(pl.col("observer_role") == "").drop_nulls("suspicion")
     rated = ratings.select(
-        "statement_id", pl.col("suspicion").cast(pl.Float64), judge=pl.concat_str(pl.lit(JUDGED), "observer")
+        "statement_id", pl.col("suspicion").cast(pl.Float64), judge=pl.concat_str(pl.lit(CAME_ALONG), "observer")
     )
     found = collected(rated.sort("judge", "statement_id"), corpus)
     return found.pivot("judge", index="statement_id", values="suspicion", aggregate_function="mean")

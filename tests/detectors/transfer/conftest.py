@@ -28,7 +28,7 @@ def rows_of(
     found: TransferResult, protocol: str, metric: str, scorer: str = "", **place: Any
 ) -> list[tuple[Place, Figure]]:
     """The figures of one metric with their places; of a detector, unless a scorer is named. place: what else holds."""
-    wanted = {"part": "", "after": False, **place}
+    wanted = {"end": "", "after": False, **place}
     own = [scorer] if scorer else found.settings["detectors"]
     rows = [(found.places[row.where], row) for row in found.rows if row.metric == metric and row.against is None]
     return [
@@ -38,10 +38,10 @@ def rows_of(
     ]
 
 
-def each_part(table: UnitTable, by: str) -> Iterator[tuple[Trial, Fold]]:
-    """Every part of every trial, in a trial of its own."""
+def each_fold(table: UnitTable, by: str) -> Iterator[tuple[Trial, Fold]]:
+    """Every fold of every trial, in a trial of its own."""
     for trial in plan(table, by, seed=0):
-        yield from ((replace(trial, parts=[part]), part) for part in trial.parts)
+        yield from ((replace(trial, folds=[fold]), fold) for fold in trial.folds)
 
 
 def self_play(rows: Rows, models: Sequence[str]) -> None:

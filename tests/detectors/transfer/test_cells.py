@@ -37,7 +37,7 @@ def test_the_worst_place_is_the_reversed_signal_and_a_shared_signal_transfers(fo
     assert len(auroc) == 9
     assert min(auroc["north", "south"], auroc["south", "north"], *(auroc[n, n] for n in ("north", "east"))) > 0.65
     assert max(auroc["north", "east"], auroc["east", "south"]) < 0.3
-    ((at, worst),), ((_, mean),) = (rows_of(found, PAIR, WITHIN, part=part) for part in (WORST, MEAN))
+    ((at, worst),), ((_, mean),) = (rows_of(found, PAIR, WITHIN, end=end) for end in (WORST, MEAN))
     off = {cell: value for cell, value in auroc.items() if cell[0] != cell[1]}
     assert (at.train, at.test) == min(off, key=lambda cell: off[cell])
     assert worst.where == f"pair:corpus={at.train} > {at.test}:worst of 6"
@@ -142,8 +142,8 @@ def test_the_answer_claims_no_more_than_its_intervals_and_names_the_unit(
     at = Place("model", PAIR, "b", "a", cells=cells)
     places = [
         at,
-        Place("model", PAIR, "b", "a", part=WORST, cells=cells),
-        Place("model", PAIR, "", part=MEAN, cells=cells),
+        Place("model", PAIR, "b", "a", end=WORST, cells=cells),
+        Place("model", PAIR, "", end=MEAN, cells=cells),
     ]
     rows = [
         Figure("d", "gold", place.where, POOLED, *value, 99, 9)

@@ -19,7 +19,7 @@ from liescope.detectors.study.units import UNITS, UnitTable, read_table
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from tests.detectors.conftest import Corpus, Rows
-from tests.detectors.transfer.conftest import Planted, each_part, mixed, rows_of
+from tests.detectors.transfer.conftest import Planted, each_fold, mixed, rows_of
 from tests.detectors.transfer.recording import RecordingDetector
 
 
@@ -35,7 +35,7 @@ def test_no_fit_ever_sees_a_game_that_is_scored(by: str, table: UnitTable, recor
     frame = table.frame.with_columns(unit=UNITS[by])
     facts = {key: (game, unit) for key, game, unit in frame.select("statement_id", "game_id", "unit").iter_rows()}
     ids = table.frame["statement_id"].to_numpy()
-    for trial, fit in each_part(table, by):
+    for trial, fit in each_fold(table, by):
         recording.seen.clear()
         list(learned_in(table, [trial], [recipe], silent))
         (first, learned), (last, scored) = recording.seen
@@ -50,8 +50,8 @@ def test_no_fit_ever_sees_a_game_that_is_scored(by: str, table: UnitTable, recor
 def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: UnitTable) -> None:
     for by in ("model", "corpus"):
         for unit in set(table.units(by)):
-            of_unit = [part for trial, part in each_part(table, by) if (trial.protocol, trial.unit) == (PAIR, unit)]
-            scored = [row for part in of_unit for row in part.score]
+            of_unit = [fold for trial, fold in each_fold(table, by) if (trial.protocol, trial.unit) == (PAIR, unit)]
+            scored = [row for fold in of_unit for row in fold.score]
             assert sorted(scored) == list(range(table.frame.height))
 
 
@@ -67,7 +67,7 @@ def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing
         own = who == model
         tables = np.isin(game, game[own])
         assert len(set(who[tables])) == 3  # others speak at its tables, to it and about it
-        ((fit,),) = (one.parts for one in plan(table, "model", 0) if (one.protocol, one.unit) == (LEFT_OUT, model))
+        ((fit,),) = (one.folds for one in plan(table, "model", 0) if (one.protocol, one.unit) == (LEFT_OUT, model))
         assert not tables[fit.learn].any()
         assert sorted(ids[fit.score]) == sorted(ids[tables])
         ((_, pooled),) = rows_of(found, LEFT_OUT, "auroc", test=model)
@@ -149,7 +149,7 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
     assert why["lies", "unasked"] == "unasked: no statement has a label"
     assert why["honest", "lies"] == "honest: all 144 statements are honest"
     assert why["unasked", "lies"] == "unasked: no statement has a label"
-    ((mean, row),) = rows_of(found, PAIR, "auroc_within", part="mean")
+    ((mean, row),) = rows_of(found, PAIR, "auroc_within", end="mean")
     assert (mean.cells, row.value) == (0, None)
     assert "unasked: 144 of 144 statements have no self label; labels there are: role 144, claim 70" in found.notes
 

@@ -20,7 +20,7 @@ from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe
 from liescope.detectors.view.transcript import GameMoment
 from tests.detectors.conftest import Rows
-from tests.detectors.transfer.conftest import Planted, each_part, rows_of
+from tests.detectors.transfer.conftest import Planted, each_fold, rows_of
 from tests.detectors.transfer.recording import RecordingDetector, RecordingTables
 
 
@@ -60,7 +60,7 @@ def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_s
 ) -> None:
     recipe = Recipe(whole_games.kind, "", TextConfig(), {}, 0)
     games = table.frame["game_id"].to_numpy()
-    for trial, fit in each_part(table, by):
+    for trial, fit in each_fold(table, by):
         whole_games.seen.clear()
         list(learned_in(table, [trial], [recipe], silent))
         (last, learned), (online, said), (after, whole) = whole_games.seen
@@ -74,7 +74,7 @@ def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_de
     table: UnitTable, recording: type[RecordingDetector]
 ) -> None:
     (trial,) = [one for one in plan(table, "corpus", 0) if (one.protocol, one.unit) == (LEFT_OUT, "south")]
-    (fit,) = trial.parts
+    (fit,) = trial.folds
     recipe = Recipe(recording.kind, "", TextConfig(), {"smoothing": 1.0}, 0)
     (scores,) = learned_in(table, [trial], [recipe], silent)
     players = scores.score[table.frame.height :]
@@ -99,7 +99,7 @@ def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult,
     seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
     assert seats.height == 3 * 24
     every = found.of("tfidf", "corpus", LEFT_OUT)
-    rows = {row.metric: row for at, row in every if (at.test, at.part, at.after) == ("south", "", True)}
+    rows = {row.metric: row for at, row in every if (at.test, at.end, at.after) == ("south", "", True)}
     values = {metric: row.value for metric, row in rows.items()}
     assert values["player_auroc"] == pytest.approx(roc_auc_score(seats["deceives"], seats["score"]))
 
@@ -108,8 +108,8 @@ def test_after_the_whole_game_figures_have_places_of_their_own_and_the_pairs_can
     found: TransferResult,
 ) -> None:
     assert {place.protocol for place in found.places.values()} == {LEFT_OUT}
-    ((_, online),) = rows_of(found, LEFT_OUT, "auroc_within", part="worst")
-    ((_, afterwards),) = rows_of(found, LEFT_OUT, "player_auroc_within", part="worst", after=True)
+    ((_, online),) = rows_of(found, LEFT_OUT, "auroc_within", end="worst")
+    ((_, afterwards),) = rows_of(found, LEFT_OUT, "player_auroc_within", end="worst", after=True)
     assert afterwards.where == f"{online.where}:after the game"
     assert (afterwards.value or 0) > (online.value or 1)
     words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def test_the_means_of_a_family_leave_out_what_is_only_tested(found: TransferResu
         (place.family, place.after): (place.cells, row.value)
         for after in (False, True)
         for metric in ("player_auroc_within", "auroc_within", "auroc")
-        for place, row in rows_of(found, LEFT_OUT, metric, part=MEAN, after=after)
+        for place, row in rows_of(found, LEFT_OUT, metric, end=MEAN, after=after)
         if row.value is not None and (metric == "auroc") == (place.family == "chats")
     }
     assert {key: cells for key, (cells, _) in means.items()} == {
