@@ -59,7 +59,7 @@ _GROUPS = {
         "analyse": (_BENCHMARK, "Analyse games: who won, who deceived, who noticed, and why."),
         "report": (_BENCHMARK, "Put everything that games say about their players on one page."),
     },
-    "Play and judge with people": {
+    "Play with people": {
         "serve": (_WEB, "Let people play in a browser, with each other and with models."),
         "withdraw": (_SHOW, "Take the words of a person out of a run, for good."),
     },

@@ -40,7 +40,7 @@ _SEEDS = range(4)
 def check_game(name: str) -> None:
     """All checks of a registered game."""
     game = find_game(name)
-    for check in (*GAME_CHECKS, *PART_CHECKS):
+    for check in (*GAME_CHECKS, *PIECE_CHECKS):
         check(game)
 
 
@@ -113,7 +113,7 @@ def check_words(game: PlayableGame) -> None:
 
 
 def check_prompts(game: PlayableGame) -> None:
-    """Every ask of the game and of a judge is rendered by every set, with its options."""
+    """Every ask of the game and of a rater is rendered by every set, with its options."""
     from liescope.generate.players.prompts.render import load_prompts
 
     sets = {name: load_prompts(name, game.name) for name in PROMPTS[game.name].sets}
@@ -124,7 +124,7 @@ def check_prompts(game: PlayableGame) -> None:
             rendered = prompts.render(ask, view)
             assert ask.seat in rendered.text
             assert all(option in rendered.question for option in ask.options if ask.kind is not AskKind.BID)
-    judging = start(lambda: RatedGame(played, RatingSpec(share=0.1, roles=True), "a judge"))
+    judging = start(lambda: RatedGame(played, RatingSpec(share=0.1, roles=True), "a rater"))
     drive(judging, lambda ask, view: Reply(text=sets["full"].render(ask, view).text))
 
 
@@ -178,7 +178,7 @@ def check_detector(kind: str, folder: Path, texts: Iterable[tuple[str, bool]], *
 GameCheck = Callable[[PlayableGame], None]
 GAME_CHECKS: tuple[GameCheck, ...] = (check_options, check_replay, check_audiences, check_fallbacks)
 """The checks of rules."""
-PART_CHECKS: tuple[GameCheck, ...] = (check_words, check_prompts, check_script, check_records, check_pages)
+PIECE_CHECKS: tuple[GameCheck, ...] = (check_words, check_prompts, check_script, check_records, check_pages)
 """The checks of what a game brings besides."""
 
 

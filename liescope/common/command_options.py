@@ -23,9 +23,9 @@ _Command = Callable[..., None]
 
 
 def with_settings(*declared: type | Sequence[Setting], run_file: str = "") -> Callable[[_Command], _Command]:
-    """Give a Typer command an option for each setting, under the heading of its group. declared: settings classes, and
-    settings of parts, which have no default of their own; run_file: the file that marks a folder with which the command
-    goes on.
+    """Give a Typer command an option for each setting, under the heading of its group. declared: options models, and
+    settings of plug-ins, which have no default of their own; run_file: the file that marks a folder with which the
+    command goes on.
 
     The function takes a parameter `given`, a mapping from names to values without those that are None; on the command
     line the options stand in its place. Register the result with `app.command()`.

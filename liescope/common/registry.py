@@ -1,6 +1,6 @@
-"""Parts by name: games, players, detectors, importers, exporters, analyses; our own, and those of installed packages.
+"""Plug-ins by name: games, players, detectors, importers, exporters, analyses; ours, and those of installed packages.
 
-A package of others declares its parts as entry points, and nothing of Liescope has to change:
+A package of others declares its plug-ins as entry points, and nothing of Liescope has to change:
 
     [project.entry-points."liescope.games"]
     two-truths = "two_truths:GAME"
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class Registry(MutableMapping[str, T]):
-    """The parts of one kind. kind: in words; group: of the entry points; own: Liescope's, each itself or, to be
-    imported when it is asked for, as "module:name". A package cannot replace a part of ours.
+    """The plug-ins of one kind. kind: in words; group: of the entry points; own: Liescope's, each itself or, to be
+    imported when it is asked for, as "module:name". A package cannot replace a plug-in of ours.
     """
 
     def __init__(self, kind: str, group: str, own: Mapping[str, T | str]) -> None:
@@ -32,16 +32,16 @@ class Registry(MutableMapping[str, T]):
         self._own: dict[str, T | str] = dict(own)
 
     def __getitem__(self, name: str) -> T:
-        """The part. Raises UnknownName, and UsageError for a part of a package that does not work."""
+        """The plug-in. Raises UnknownName, and UsageError for one of a package that does not work."""
         if name in self._own:
-            part = self._own[name]
-            return cast(T, _imported(part)) if isinstance(part, str) else part
+            plugin = self._own[name]
+            return cast(T, _imported(plugin)) if isinstance(plugin, str) else plugin
         if name in self._others:
             return cast(T, _loaded(self._others[name], self.kind))
         raise UnknownName(self.kind, name, self)
 
-    def __setitem__(self, name: str, part: T | str) -> None:
-        self._own[name] = part
+    def __setitem__(self, name: str, plugin: T | str) -> None:
+        self._own[name] = plugin
 
     def __delitem__(self, name: str) -> None:
         del self._own[name]
@@ -56,13 +56,13 @@ class Registry(MutableMapping[str, T]):
         return name in self._own or name in self._others
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The part, or the default for a name that there is not."""
+        """The plug-in, or the default for a name that there is not."""
         if name not in self:
             return default
         return self[name]
 
     def package_of(self, name: str) -> str:
-        """The package that a part comes with, "" for our own and for what a program has added itself."""
+        """The package that a plug-in comes with, "" for our own and for what a program has added itself."""
         found = None if name in self._own else self._others.get(name)
         return found.dist.name if found is not None and found.dist is not None else ""
 

@@ -135,7 +135,7 @@ def shares(values: Mapping[str, float]) -> str:
 
 
 def who_saw(event: Event, record: GameRecord) -> tuple[int, ...] | None:
-    """The places of the seats that saw an event, None for everyone; nobody saw what a judge said afterwards."""
+    """The places of the seats that saw an event, None for everyone; nobody saw what a rater said afterwards."""
     if "judge" in event.data:
         return ()
     if event.audience is None:

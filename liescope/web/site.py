@@ -22,7 +22,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from liescope.web.rendering import STATIC, templates
+from liescope.web import STATIC, templates
 
 MOST_FIELDS = 64
 SLOWEST_S = 20.0  # for a whole form to arrive

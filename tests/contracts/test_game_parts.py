@@ -11,12 +11,12 @@ from liescope.games.game_registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, 
 from liescope.games.mafia import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
 from liescope.generate.runs.plan_games import make_plan
-from liescope.testing import GAME_CHECKS, PART_CHECKS, GameCheck
+from liescope.testing import GAME_CHECKS, PIECE_CHECKS, GameCheck
 
 PARTS: tuple[Part[object], ...] = (WORDS, PROMPTS, SCRIPTS, PAGES, CARDS, SIDES)
 
 
-@pytest.mark.parametrize("check", [*GAME_CHECKS, *PART_CHECKS], ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", [*GAME_CHECKS, *PIECE_CHECKS], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def test_a_registered_game_keeps_its_promises_to_every_room(game: PlayableGame, check: GameCheck) -> None:
     check(game)
@@ -38,7 +38,7 @@ class Poker(MiniMafia):
 POKER = PlayableGame("poker", "Poker", MafiaSpec(mafiosos=1, detectives=1, villagers=2, days=1), Poker)
 
 
-@pytest.mark.parametrize("check", PART_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", PIECE_CHECKS, ids=lambda check: check.__name__)
 def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
     check: GameCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,7 +51,7 @@ def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
 def test_one_missing_part_is_enough_to_fail(part: Part[object], monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = replace(GAMES["mini-mafia"], name=POKER.name, make=Poker, **{part.field: None})
     monkeypatch.setitem(GAMES, POKER.name, lacking)
-    complaints = [words for words in (complaint(check, lacking) for check in PART_CHECKS) if words]
+    complaints = [words for words in (complaint(check, lacking) for check in PIECE_CHECKS) if words]
     assert complaints
     assert all(part.what in words for words in complaints)
 

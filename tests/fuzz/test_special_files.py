@@ -21,7 +21,7 @@ from liescope.generate.importers import Rejected, read_games
 from liescope.generate.players.prompts.render import read_template
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.run_progress import STATE_FILE, read_state
-from liescope.web.view.score_table import read_scores
+from liescope.web.view.sources import read_scores
 from tests.fuzz.mutations import said
 
 pytestmark = pytest.mark.timeout(120)

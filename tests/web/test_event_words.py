@@ -17,7 +17,7 @@ from liescope.games.playable import PlayableGame
 from liescope.web.play.game_setup import make_setup
 from liescope.web.play.seat_lines import lines
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_source import ViewedGame, open_games
+from liescope.web.view.sources import ViewedGame, open_games
 
 ROOT = Path(__file__).parents[2]
 

@@ -36,8 +36,8 @@ from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.generate.runs.run_plan import Plan, Served
 from liescope.generate.runs.runner import open_players
 from liescope.generate.runs.withdraw import withdraw
+from liescope.web import templates
 from liescope.web.play.seat_lines import check_words
-from liescope.web.rendering import templates
 
 LONGEST = 8000  # characters of a host's text
 

@@ -34,10 +34,9 @@ from liescope.generate.corpus.publish import notices
 from liescope.generate.importers.statement_rows import UNKNOWN_MODEL
 from liescope.generate.runs.run_progress import count
 from liescope.labeling.conditions import origin_of
-from liescope.web.rendering import STATIC, templates
+from liescope.web import STATIC, templates
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_source import Games, ViewedGame, open_games
-from liescope.web.view.score_table import ScoreTable, games_of_report, is_report, read_scores
+from liescope.web.view.sources import Games, ScoreTable, ViewedGame, games_of_report, is_report, open_games, read_scores
 from liescope.web.web_settings import ViewSettings
 
 MOST = 1000  # games in one file

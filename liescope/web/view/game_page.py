@@ -26,8 +26,7 @@ from liescope.labeling.label import CONTEXT, NO_ROLE, NOT_ASKED, NOT_IN_SOURCE, 
 from liescope.labeling.ledger import statement_id
 from liescope.web.event_words import check_told, known_at_the_start, who_saw, words_of
 from liescope.web.view.drawing import arrows, panels
-from liescope.web.view.game_source import ViewedGame, calls_of
-from liescope.web.view.score_table import ScoreTable, ShownDetector
+from liescope.web.view.sources import ScoreTable, ShownDetector, ViewedGame, calls_of
 
 Shown = dict[str, Any]
 """Something that is shown: values for a template, by name."""
@@ -246,7 +245,7 @@ class _Page:
         }
 
     def _opinions(self, event: Event, row: StatementRow | None) -> Iterator[Shown]:
-        """What the speaker, or the judge in its seat, reports of a statement, and what others say of it."""
+        """What the speaker, or the rater in its seat, reports of a statement, and what others say of it."""
         key, alone = statement_id(self.record.game_id, event.index), self.reports.get(event.index, -1)
         if row and (row.self_reason or {row.label_self, row.self_type, row.self_confidence} != {None}):
             said = (row.label_self, row.self_type, row.self_confidence, None, row.self_reason, row.label_self_null)

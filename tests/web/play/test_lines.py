@@ -14,10 +14,10 @@ from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Phase, Reply
 from liescope.games.game_registry import GAMES
 from liescope.games.session import Session
+from liescope.web import templates
 from liescope.web.play.game_setup import PERSON, rules_of, same_setup
 from liescope.web.play.host_page import blank
 from liescope.web.play.seat_lines import HEAD, Chair, chairs, check_words, form_of, lines, read_form, role_of, stage_of
-from liescope.web.rendering import templates
 
 
 def moments(game: str, seed: int = 5, **options: Any) -> Iterator[Session]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import liescope
-from liescope.web.view.game_source import Games, ViewedGame, open_games
+from liescope.web.view.sources import Games, ViewedGame, open_games
 
 CHAT = [
     {"role": "system", "content": "You sell used cars. Never mention the accident. " * 3},

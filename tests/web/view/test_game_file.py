@@ -19,7 +19,7 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.labeling.ledger import LIE
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_source import open_games
+from liescope.web.view.sources import open_games
 from tests.web.view.conftest import CHAT, Played, viewed
 
 Context = Callable[..., Any]

@@ -22,8 +22,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.game_page import shown
-from liescope.web.view.game_source import ViewedGame, open_games
-from liescope.web.view.score_table import games_of_report, read_scores
+from liescope.web.view.sources import ViewedGame, games_of_report, open_games, read_scores
 from tests.web.view.conftest import CHAT, Played, viewed
 
 Shown = dict[str, Any]
