@@ -189,7 +189,7 @@ def make_examples(
 
 
 def keeps_reasoning() -> pl.Expr:
-    """Of statements, whether what their speaker thought is known."""
+    """Whether it is known what the speaker of a statement thought."""
     return pl.col("reasoning").fill_null("").str.strip_chars() != ""
 
 

@@ -62,7 +62,7 @@ def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Ro
 
 
 def by_game(games: NDArray[np.str_], y: Bools, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-    """The same with a third of the games left out; none if a class is in one game alone."""
+    """`by_unit` with games as units; none if a class is in one game alone."""
     most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
     if most < 2:
         return []

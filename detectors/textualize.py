@@ -67,7 +67,7 @@ class TextConfig(Strict):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Of settings, others among them. Raises UnknownName for a view that there is not."""
+        """The part of some settings that is about the text. Raises UnknownName for a view that there is not."""
         checked_view(given["view"])
         return cls(**{name: given[name] for name in cls.model_fields})
 

@@ -41,8 +41,8 @@ class PlattScaling(Strict):
 
     @classmethod
     def fitted(cls, probability: Floats, y: Bools) -> Self:
-        """Of probabilities and labels, each (n,). With few answers it stays near slope 1 and intercept 0: either is a
-        normal prior's mean, of variance 1.
+        """The scaling under which probabilities, (n,), fit labels, (n,), best. With few answers it stays near slope 1
+        and intercept 0: either is a normal prior's mean, of variance 1.
         """
         from scipy.optimize import minimize
 

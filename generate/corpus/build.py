@@ -33,7 +33,6 @@ from liescope.common.parts import Part
 from liescope.common.settings import Option, OptionsModel, Several, Switch, takes
 from liescope.data_cards.cards import render_dataset_card
 from liescope.data_cards.croissant import croissant
-from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import TABLES
 from liescope.games.game_registry import CARDS, GAMES
 from liescope.generate.corpus.corpus_facts import CorpusFacts, Origin, RunFacts, count_facts
@@ -65,6 +64,7 @@ def write_papers(folder: Path, facts: Mapping[str, Any]) -> None:
 
 Write = Callable[[CorpusWriter], Written]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
+_NO_HEAD: Head = ({}, {})
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 
 
@@ -269,7 +269,8 @@ def _pack(write: Write, out: Path, hold_out: Sequence[str], transcript: bool, he
             if not written.seen:
                 raise UsageError("the runs hold no finished game; play some first, then build again")
             origin = _origin(written, heads, hold_out, transcript)
-            facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
+            terms = {name: plan_terms(heads.get(name, _NO_HEAD)[0]) for name in written.runs}
+            facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin, terms)
             write_papers(folder, facts.to_json())
             _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
     except OSError as error:
@@ -290,25 +291,19 @@ def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
 
 
 def _origin(written: Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
-    runs = []
-    variables: set[str] = set()
-    texts: dict[str, str] = {}
-    terms: dict[str, dict[str, Terms]] = {}
-    for name in written.runs:
-        plan, versions = heads.get(name, ({}, {}))
+    variables, texts = set[str](), dict[str, str]()
+    plans = {name: heads.get(name, _NO_HEAD) for name in written.runs}
+    for plan, _ in plans.values():
         variables |= key_variables(plan)
         texts |= plan_texts(plan)
-        terms[name] = plan_terms(plan)
-        runs.append(RunFacts(name, all_without_addresses(dict(plan)), dict(versions)))
     return Origin(
-        tuple(runs),
-        tuple(sorted(variables)),
-        tuple(sorted(set(hold_out))),
-        transcript,
-        written.official,
-        {name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
-        terms,
-        written.withdrawn,
+        runs=tuple(RunFacts(name, all_without_addresses(dict(plan)), dict(own)) for name, (plan, own) in plans.items()),
+        key_variables=tuple(sorted(variables)),
+        hold_out=tuple(sorted(set(hold_out))),
+        transcript=transcript,
+        official_splits=written.official,
+        game_texts={name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
+        withdrawn=written.withdrawn,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -127,12 +127,12 @@ class RunFacts:
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
     whose games all go to the test split; transcript: statements include what was said before them; official_splits:
     games that keep the split of their publishers; game_texts: what the card says about games from elsewhere, by name;
-    terms: of imported games, by run and origin; withdrawn: statements left out, because their speakers withdrew them.
+    withdrawn: statements left out, because their speakers withdrew them.
     """
 
     runs: tuple[RunFacts, ...]
@@ -141,33 +141,25 @@ class Origin:
     transcript: bool = False
     official_splits: int = 0
     game_texts: Mapping[str, str] = field(default_factory=dict)
-    terms: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
     withdrawn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusFacts:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusFacts(Origin):
     """Facts of one corpus.
 
-    liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript,
-    official_splits, game_texts, withdrawn: see `Origin`; licences: the terms of the words, by origin; rows: config to
-    split to count; games, failed: finished and failed games (failures: reason to count); kinds: game to count; judges:
-    judges that gave the assessments, to count of games; sources: source to statements; seat_sources: the sources of
-    all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose speaker's role is
-    known, and deceives; silences, fallbacks, truncated: how often, over all games; repeated: statements whose text
-    occurs more than once, word for word; test_in_train: statements of the test split whose text also occurs in the
-    train split; lost: statements of which only a backslash is left.
+    liescope: the version that built it; built: the day, in UTC; licences: the terms of the words, by origin; rows:
+    config to split to count; games, failed: finished and failed games (failures: reason to count); kinds: game to
+    count; judges: judges that gave the assessments, to count of games; sources: source to statements; seat_sources: the
+    sources of all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose
+    speaker's role is known, and deceives; silences, fallbacks, truncated: how often, over all games; repeated:
+    statements whose text occurs more than once, word for word; test_in_train: statements of the test split whose text
+    also occurs in the train split; lost: statements of which only a backslash is left.
     """
 
     name: str
     liescope: str
     built: str
-    runs: tuple[RunFacts, ...]
-    key_variables: tuple[str, ...]
-    hold_out: tuple[str, ...]
-    transcript: bool
-    official_splits: int
-    game_texts: Mapping[str, str]
     licences: tuple[Licensed, ...]
     rows: Mapping[str, Mapping[str, int]]
     games: int
@@ -188,7 +180,6 @@ class CorpusFacts:
     repeated: int
     test_in_train: int
     lost: int
-    withdrawn: int
     files: tuple[DataFile, ...]
 
     @property
@@ -200,8 +191,10 @@ class CorpusFacts:
         return {"format": FORMAT, **asdict(self)}
 
 
-def count_facts(folder: Path, name: str, version: str, built: str, origin: Origin) -> CorpusFacts:
-    """Count the facts of the Parquet files in a folder."""
+def count_facts(
+    folder: Path, name: str, version: str, built: str, origin: Origin, terms: Mapping[str, Mapping[str, Terms]]
+) -> CorpusFacts:
+    """Count the facts of the Parquet files in a folder. terms: of imported games, by run and origin."""
     files = tuple(_file(folder, config, split) for config in TABLES for split in SPLITS)
     rows = {config: {file.split: file.rows for file in files if file.config == config} for config in TABLES}
     games = _scan(folder, "games")
@@ -213,13 +206,8 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         name=name,
         liescope=version,
         built=built,
-        runs=origin.runs,
-        key_variables=origin.key_variables,
-        hold_out=origin.hold_out,
-        transcript=origin.transcript,
-        official_splits=origin.official_splits,
-        game_texts=origin.game_texts,
-        licences=licences_of(games, origin.terms),
+        **{part.name: getattr(origin, part.name) for part in fields(origin)},
+        licences=licences_of(games, terms),
         rows=rows,
         games=status.get("done", 0),
         failed=status.get("failed", 0),
@@ -239,7 +227,6 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         repeated=repeated,
         test_in_train=test_in_train,
         lost=_sum(statements.select(lost=pl.col("read_notes").list.contains(LOST_TEXT)), "lost"),
-        withdrawn=origin.withdrawn,
         files=files,
     )
 

@@ -15,8 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors.detector import Detector
 from liescope.detectors.detector_registry import make
 from liescope.detectors.examples import Labelled, examples_of
-from liescope.detectors.kinds.linear import LinearDetector
-from liescope.detectors.kinds.whole_game import WhoDeceives
+from liescope.detectors.kinds.linear import LinearDetector, WhoDeceives
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, GameMoment, Transcript, TranscriptTurn
