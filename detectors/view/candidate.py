@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -46,13 +46,6 @@ class Candidate:
     focus: int | None = None
 
 
-class Piece(NamedTuple):
-    """Words in one field of a candidate's view."""
-
-    field: str
-    text: str
-
-
 def turns_read(candidate: Candidate, window: int) -> list[int]:
     """The statements in view. window: for a question about one statement, how many earlier ones are read, of those that
     all who heard it had heard; otherwise everything so far is.
@@ -64,22 +57,22 @@ def turns_read(candidate: Candidate, window: int) -> list[int]:
     return [*known_before(heard, game.turns[focus].audience, window), focus]
 
 
-def pieces(candidate: Candidate, place: int) -> Iterator[Piece]:
-    """One statement as it bears on a candidate. A sentence of somebody else is about the candidate if it names it."""
+def pieces(candidate: Candidate, place: int) -> Iterator[tuple[str, str]]:
+    """(field, text) of one statement as it bears on a candidate. Somebody else's sentence is about it if it names it."""
     game, player = candidate.moment.transcript, candidate.player
     turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:
         own = OWN if candidate.focus in (None, place) else BEFORE
-        yield Piece(own, masked(turn.text, game.names, player, player, victims))
+        yield own, masked(turn.text, game.names, player, player, victims)
         return
     of_it, besides = list[str](), list[str]()
     for sentence in _SENTENCE.split(turn.text):
         words = masked(sentence, game.names, player, turn.player, victims)
         (of_it if _NAMED.search(words) else besides).append(words)
     if of_it:
-        yield Piece(ABOUT, " ".join(of_it))
+        yield ABOUT, " ".join(of_it)
     if besides:
-        yield Piece(REST, " ".join(besides))
+        yield REST, " ".join(besides)
 
 
 @lru_cache(maxsize=2**14)

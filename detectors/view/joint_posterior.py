@@ -17,8 +17,8 @@ from liescope.common.statistics import Bools, Floats, expit, logit
 
 @dataclass(frozen=True, slots=True)
 class SeatedCandidates:
-    """Tables of players, several at once. place: (tables, most players) the row of each player, -1 beyond the table;
-    deceivers: (tables,) how many deceive, -1 where that is not known.
+    """The players of several games. place: (games, most players) the row of each player, -1 where there is none;
+    deceivers: (games,) how many deceive, -1 where that is not known.
     """
 
     place: NDArray[np.int64]
@@ -26,7 +26,7 @@ class SeatedCandidates:
 
     @classmethod
     def of(cls, sizes: Sequence[int], deceivers: Sequence[int | None]) -> SeatedCandidates:
-        """Tables whose players are consecutive rows."""
+        """Games whose players are consecutive rows."""
         place = np.full((len(sizes), max(sizes, default=0)), -1, dtype=np.int64)
         start = 0
         for row, size in zip(place, sizes, strict=True):
@@ -62,8 +62,8 @@ class SeatedCandidates:
         return float((all_sets - its_sets).sum() + apart), gradient
 
     def _marginals(self, logits: Floats, which: Bools, true: Bools, false: Bools) -> tuple[Floats, Floats]:
-        """(tables, most players) marginals, and (tables,) log partitions, over the sets that agree with true and false;
-        tables that no set agrees with are left free.
+        """(games, most players) marginals, and (games,) log partitions, over the sets that agree with true and false;
+        games that no set agrees with are left free.
         """
         place, k = self.place[which], self.deceivers[which]
         if not len(place):
@@ -90,14 +90,14 @@ class SeatedCandidates:
 
 
 def posterior(logits: Floats, deceivers: int | None) -> Floats:
-    """(n,): the probability of each player of one table. logits: (n,); deceivers: how many, None if not known."""
+    """(n,): the probability of each player of one game. logits: (n,); deceivers: how many, None if not known."""
     return SeatedCandidates.of([len(logits)], [deceivers]).posterior(logits)
 
 
 def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
-    """(tables, n + 1, most + 1): log sums over sets of the first i players, by their size."""
-    tables, n = ins.shape
-    sums = np.full((tables, n + 1, most + 1), -np.inf)
+    """(games, n + 1, most + 1): log sums over sets of the first i players, by their size."""
+    games, n = ins.shape
+    sums = np.full((games, n + 1, most + 1), -np.inf)
     sums[:, 0, 0] = 0.0
     for i in range(n):
         stay = sums[:, i] + outs[:, i, None]
@@ -111,27 +111,27 @@ _EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
 
 
 def seated(games: Sequence[Mapping[str, float]], deceivers: Sequence[int | None]) -> tuple[SeatedCandidates, Floats]:
-    """The tables of some games, and (rows,) the scores of their players whose posterior is what the games say, up to a
-    constant of each table that changes nothing; probabilities of 0 and 1 are moved in by a millionth. Found as Chen,
-    Dempster and Liu (1994, "Weighted finite population sampling to maximize entropy", section 4) do, by raising the
-    odds of whoever comes out too improbable; here by half the log-odds missing.
+    """The players of some games, and (rows,) their scores, whose posterior is what the games say, up to a constant of
+    each game that changes nothing; probabilities of 0 and 1 are moved in by a millionth. Found as Chen, Dempster and
+    Liu (1994, "Weighted finite population sampling to maximize entropy", section 4) do, by raising the odds of whoever
+    comes out too improbable; here by half the log-odds missing.
     """
-    tables = SeatedCandidates.of([len(players) for players in games], deceivers)
+    seats = SeatedCandidates.of([len(players) for players in games], deceivers)
     inside = np.clip([chance for players in games for chance in players.values()], _EDGE, 1 - _EDGE)
     wanted: Floats = np.asarray(logit(inside), dtype=np.float64)
-    alone, several = _rows(tables, tables.deceivers == 1), _rows(tables, tables.deceivers > 1)
+    alone, several = _rows(seats, seats.deceivers == 1), _rows(seats, seats.deceivers > 1)
     logits = wanted.copy()
     logits[alone] = np.log(inside[alone])
     for _ in range(_ROUNDS if len(several) else 0):
-        gap = (wanted - logit(np.clip(tables.posterior(logits), _EDGE, 1 - _EDGE)))[several]
+        gap = (wanted - logit(np.clip(seats.posterior(logits), _EDGE, 1 - _EDGE)))[several]
         logits[several] += gap / 2
         if np.abs(gap).max() < _NEAR:
             break
-    return tables, logits
+    return seats, logits
 
 
-def _rows(tables: SeatedCandidates, which: Bools) -> NDArray[np.int64]:
-    """The rows of the players of some tables, without those at which everybody deceives."""
-    size = (tables.place >= 0).sum(axis=1)
-    place = tables.place[which & (tables.deceivers < size)]
+def _rows(seats: SeatedCandidates, which: Bools) -> NDArray[np.int64]:
+    """The rows of the players of some games, without those in which everybody deceives."""
+    size = (seats.place >= 0).sum(axis=1)
+    place = seats.place[which & (seats.deceivers < size)]
     return np.asarray(place[place >= 0], dtype=np.int64)

@@ -1,15 +1,14 @@
 """A game as somebody who hears everything could write it down: what was said, who was silent, who voted, who left.
 
-It is made of the events of a corpus. No role is read, only how many deceive, where the table knows it.
+It is made of the events of a corpus. No role is read, only how many deceive, where the players know it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -22,15 +21,14 @@ from liescope.labeling.label import text_is_lost
 from liescope.labeling.ledger import statement_id
 
 SAID, SILENT, VOTED, KILLED, EXILED = "said", "silent", "voted", "killed", "exiled"
-KINDS = (SAID, SILENT, VOTED, KILLED, EXILED)
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptTurn:
-    """Something that happened. kind: one of `KINDS`; player: who spoke, was silent, voted, or left the game; text: the
-    words, "" if they were lost; target: whom a vote is for; audience: who heard the words, empty for everyone; key: the
-    statement's id; day: from 1; reasoning: what the speaker thought, as far as that was kept. Nobody at the table saw
-    it, and only detectors whose view says so read it.
+    """Something that happened. kind: SAID, SILENT, VOTED, KILLED or EXILED; player: who spoke, was silent, voted, or left
+    the game; text: the words, "" if they were lost; target: whom a vote is for; audience: who heard the words, empty for
+    everyone; key: the statement's id; day: from 1; reasoning: what the speaker thought, as far as that was kept. No
+    player saw it, and only detectors whose view says so read it.
     """
 
     kind: str
@@ -47,7 +45,7 @@ class TranscriptTurn:
 class Transcript:
     """A game without roles or anything that was not said or seen, but for the reasoning beside a turn; words that only
     some heard are in it, with their audience. names: every player; rules: the name of the game; deceivers: how many
-    players deceive, where the table knows it, else None.
+    players deceive, where the players know it, else None.
     """
 
     game_id: str
@@ -55,11 +53,10 @@ class Transcript:
     turns: tuple[TranscriptTurn, ...]
     rules: str = ""
     deceivers: int | None = None
-    _places: Mapping[str, int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        places = {turn.key: at for at, turn in enumerate(self.turns) if turn.key}
-        object.__setattr__(self, "_places", MappingProxyType(places))
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {turn.key: at for at, turn in enumerate(self.turns) if turn.key}
 
     @cached_property
     def _deaths(self) -> tuple[tuple[int, str], ...]:
@@ -166,7 +163,7 @@ def read_deceivers(corpus: Corpus, splits: Sequence[str] = SPLITS) -> dict[str, 
 
 
 def _known_deceivers(rules: str, seats: Sequence[Mapping[str, Any]]) -> int | None:
-    """How many seats deceive, where the rules announce it; None where nobody at the table knows it: cards may lie face
+    """How many seats deceive, where the rules announce it; None where no player knows it: cards may lie face
     down, and of rules that are not known here nothing is known but the labels, which no detector may see.
     """
     deceives, game = [seat["deceives"] for seat in seats], GAMES.get(rules)
