@@ -58,7 +58,7 @@ def turns_read(candidate: Candidate, window: int) -> list[int]:
 
 
 def pieces(candidate: Candidate, place: int) -> Iterator[tuple[str, str]]:
-    """(field, text) of one statement as it bears on a candidate. Somebody else's sentence is about it if it names it."""
+    """(field, text) of one statement as it bears on a candidate. Another's sentence is about it if it names it."""
     game, player = candidate.moment.transcript, candidate.player
     turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:

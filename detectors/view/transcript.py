@@ -25,10 +25,10 @@ SAID, SILENT, VOTED, KILLED, EXILED = "said", "silent", "voted", "killed", "exil
 
 @dataclass(frozen=True, slots=True)
 class TranscriptTurn:
-    """Something that happened. kind: SAID, SILENT, VOTED, KILLED or EXILED; player: who spoke, was silent, voted, or left
-    the game; text: the words, "" if they were lost; target: whom a vote is for; audience: who heard the words, empty for
-    everyone; key: the statement's id; day: from 1; reasoning: what the speaker thought, as far as that was kept. No
-    player saw it, and only detectors whose view says so read it.
+    """Something that happened. kind: SAID, SILENT, VOTED, KILLED or EXILED; player: who spoke, was silent, voted, or
+    left the game; text: the words, "" if they were lost; target: whom a vote is for; audience: who heard the words,
+    empty for everyone; key: the statement's id; day: from 1; reasoning: what the speaker thought, as far as that was
+    kept. No player saw it, and only detectors whose view says so read it.
     """
 
     kind: str
