@@ -103,9 +103,13 @@ async def bench_endpoint(url: str, at_once: int) -> None:
     await endpoint.close()
     for client in clients.values():
         await client.close()
-    for name, rounds in found.items():
-        rate, cpu = (median(figures) for figures in zip(*rounds, strict=True))
-        print(f"{name}, {at_once} at once: {rate:,.0f} requests a second, {cpu:.2f} ms of processor time each")
+    medians = {name: [median(figures) for figures in zip(*rounds, strict=True)] for name, rounds in found.items()}
+    bare_rate, bare_cpu = medians["bare SDK"]
+    for name, (rate, cpu) in medians.items():
+        print(
+            f"{name}, {at_once} at once: {rate:,.0f} requests a second ({rate / bare_rate:.2f} of the bare SDK's), "
+            f"{cpu:.2f} ms of processor time each ({cpu / bare_cpu:.2f})"
+        )
 
 
 if __name__ == "__main__":

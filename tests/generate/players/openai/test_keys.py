@@ -140,9 +140,8 @@ def test_a_password_file_for_other_uses_is_not_read(serve, stubs, desk, asked, m
     assert "authorization" not in stub.requests[0].headers
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*is deprecated and will be removed:DeprecationWarning"
-)  # the SDK and the newest aiohttp
+# What the SDK's transport calls for a proxy with a password is deprecated in the newest aiohttp.
+@pytest.mark.filterwarnings("ignore:.*is deprecated and will be removed:DeprecationWarning")
 def test_a_proxy_of_the_environment_is_used(serve, stubs, desk, asked, monkeypatch) -> None:
     proxy = serve(stubs.says('"Hi."'))
     monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1").replace("http://", "http://me:pw@"))
