@@ -72,6 +72,16 @@ def test_a_response_that_is_too_large_is_dropped_counted_and_asked_for_again(
     assert one.attempts[0].raw == ""
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_response_without_end_is_left_at_the_bound_whatever_its_status(
+    serve, stubs, desk, asked, status: int
+) -> None:
+    head = f"HTTP/1.1 {status} Stub\r\nContent-Length: {10**12}\r\n\r\n".encode()
+    one = desk(f"tiny@{serve(stubs.Answer(raw=head + b'a' * 2 * LARGEST), stubs.says(MESSAGE)).url}")
+    one.ask(asked[AskKind.SPEAK])
+    assert [attempt.problem for attempt in one.attempts] == ["the response is larger than 4 MiB", ""]
+
+
 @pytest.mark.parametrize("headers", [{"X-Long": "a" * 100_000}, {f"X-{n}": "b" * 1000 for n in range(300)}])
 def test_headers_without_end_are_a_counted_problem(serve, stubs, desk, asked, headers) -> None:
     stub = serve(stubs.Answer(stubs.says(MESSAGE).body, headers=headers), stubs.says(MESSAGE))
