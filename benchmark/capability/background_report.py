@@ -81,7 +81,7 @@ def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) ->
     of CORRELATIONS (`liescope.benchmark.capability.background_report.correlations`), where `one` is m, v, d
     or b and `other` is z.
 
-    background: `liescope.benchmark.capability.z_scores.background_scores`; capability: a frame with the columns model,
+    background: scores (`liescope.benchmark.capability.z_scores.score`); capability: a frame with the columns model,
     m, m_sd and the same of d, v and, where the fitted model has it, b (`liescope.benchmark.capability.results.scores`).
     """
     rows = []
@@ -123,7 +123,7 @@ def between_conditions(scores: pl.DataFrame) -> pl.DataFrame:
     """The correlation of exponential scores between every two conditions, over the models that both have: a frame of
     CORRELATIONS, where `one` and `other` are conditions of different games.
 
-    scores: as of `liescope.benchmark.capability.z_scores.background_scores`, with the column condition.
+    scores: those of `liescope.benchmark.capability.z_scores.score`, with the column condition.
     """
     rows = []
     for capability in DESIGN:

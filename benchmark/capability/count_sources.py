@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from io import StringIO
 from itertools import combinations
 from pathlib import Path
@@ -48,7 +47,7 @@ TABLE_GAMES = 100  # games in each cell of the paper's tables
 def read_counts(path: Path) -> Counts:
     """Counts of a CSV file with the columns of PLAYERS, mafia_wins and games, in any order; rows of the
     same cell are added up, further columns are ignored. A file with the columns capability and model is read as the
-    paper's tables (`read_tables`).
+    paper's tables.
 
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
@@ -81,19 +80,6 @@ def parse_counts(text: str, name: str) -> pl.DataFrame:
             raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
         cells.append((*names, wins, games))
     return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
-
-
-def published_counts() -> pl.DataFrame:
-    """The 140 cells of the Mini-Mafia paper (Tables 2 to 4): cells as in `Counts`."""
-    name = "mini_mafia_win_counts.csv"
-    return parse_counts((files("liescope.benchmark") / "data" / name).read_text(encoding="utf-8"), name)
-
-
-def published_scores() -> pl.DataFrame:
-    """The paper's scores (Figure 2): model, m, m_sd, d, d_sd, v, v_sd; mean of v is 1, mean of m is 0."""
-    return pl.read_csv(
-        StringIO((files("liescope.benchmark") / "data" / "mini_mafia_published.csv").read_text(encoding="utf-8"))
-    )
 
 
 def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
@@ -168,8 +154,8 @@ _LARGEST = 10**8  # games of a combination; more can be no count of games, and n
 
 
 def too_alike(sources: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Of each pair of sources that agree too well to be independent a sentence, without a full stop. sources: counts by
-    their names.
+    """A sentence, without a full stop, for each pair of sources that agree too well to be independent. sources: counts
+    by their names.
     """
     said = []
     for one, other in combinations(sources, 2):

@@ -188,7 +188,7 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
 
     def predict_tasks(self, examples: Sequence[Example], progress: Progress = silent) -> dict[str, Floats]:
         """By task learned beside the target, (n, classes): the probability of each class, in the order of
-        `liescope.detectors.fine_tuning.TASKS`.
+        `liescope.detectors.kinds.encoder.TASKS`.
         """
         return dict(zip(named(self.options.tasks), self._heads(examples, progress)[1:], strict=True))
 

@@ -11,7 +11,6 @@ import pytest
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Settings
-from liescope.benchmark.capability.count_sources import published_counts
 from liescope.benchmark.capability.counts import SCHEMA, TABLES, Counts, add, count_by_settings, tally
 from liescope.benchmark.capability.model import DEFAULT
 from liescope.benchmark.capability.posterior import Posterior, fit
@@ -19,6 +18,7 @@ from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record
 from liescope.games.mafia import MINI_MAFIA
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.open import tables_of
+from tests.benchmark.published import published_counts
 
 ROLES = ("mafioso", "detective", "villager", "villager")
 Skills = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -17,12 +17,12 @@ from scipy.special import expit
 
 import liescope
 from liescope.benchmark.capability.backend import Settings, choose_sampler
-from liescope.benchmark.capability.count_sources import published_scores
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.model import check_identified, leave_out, logits
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
 from liescope.common.errors import MissingExtra, UnknownName, UsageError
+from tests.benchmark.published import bundled
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ def test_the_mafia_wins_half_the_time_when_skills_are_equal_or_nobody_listens() 
 
 def test_published_scores_come_back_within_two_published_deviations(published_fit: Posterior) -> None:
     ours = scores(published_fit).sort("model")
-    theirs = published_scores().sort("model")
+    theirs = bundled("published").sort("model")
     for name in ("m", "d", "v"):
         off = (ours[name] - theirs[name]) / theirs[f"{name}_sd"]
         assert off.abs().max() < 0.5, name

@@ -16,8 +16,6 @@ from liescope.benchmark.capability import count_sources
 from liescope.benchmark.capability.count_sources import (
     load_conditions,
     parse_counts,
-    published_counts,
-    published_scores,
     read_counts,
     too_alike,
 )
@@ -27,6 +25,7 @@ from liescope.games import Source
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from tests.benchmark.conftest import count_games
+from tests.benchmark.published import bundled, published_counts
 
 Play = Callable[..., GameRecord]
 
@@ -178,7 +177,7 @@ def test_tables_that_disagree_on_a_model_against_itself_are_refused_with_the_lin
 def test_the_bundled_figures_equal_the_published_files(shared_data: Path) -> None:
     assert read_counts(shared_data / "mini_mafia" / "win_counts.csv").cells.equals(published_counts())
     reference = json.loads((shared_data / "mini_mafia" / "reference.json").read_text(encoding="utf-8"))
-    for row in published_scores().to_dicts():
+    for row in bundled("published").to_dicts():
         theirs = reference["capability"]["scores"][row["model"]]
         for name, capability in (("m", "Deceive"), ("d", "Disclose"), ("v", "Detect")):
             assert row[name] == pytest.approx(theirs[capability], abs=1e-6)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liescope.benchmark.capability.count_sources import published_scores
 from liescope.common import figures
 from liescope.common.colours import MODELS, model_colours, text_on
 from liescope.common.figures import Dot, MatrixCell, dots_with_intervals, lines, matrices, svg
+from tests.benchmark.published import bundled
 from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -134,7 +134,7 @@ def test_models_of_one_page_differ_as_long_as_there_are_colours(names: list[str]
 
 
 def test_the_models_of_the_paper_keep_their_colours_whichever_of_them_are_on_a_page() -> None:
-    models = published_scores()["model"].to_list()
+    models = bundled("published")["model"].to_list()
     everywhere = model_colours(models)
     assert all(model_colours([name]) == {name: everywhere[name]} for name in models)
     assert len(set(everywhere.values())) == len(models) == 10

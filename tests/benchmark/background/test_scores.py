@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,6 @@ from liescope.benchmark.capability.background_report import (
     part_of_conditions,
     with_capability_model,
 )
-from liescope.benchmark.capability.count_sources import published_counts, published_scores
 from liescope.benchmark.capability.counts import PLAYERS, SCHEMA
 from liescope.benchmark.capability.posterior import Diagnostics, Posterior
 from liescope.benchmark.capability.z_scores import (
@@ -32,13 +30,9 @@ from liescope.benchmark.capability.z_scores import (
 )
 from liescope.common.report.contents import Report
 from liescope.common.report.files import page_html
+from tests.benchmark.published import bundled, published_counts
 
 PUBLISHED = ("z", "z_sd", "score", "score_sd")
-
-
-def published(name: str) -> pl.DataFrame:
-    """Scores that the paper prints: capability, model, and PUBLISHED; of Appendix B, or by condition (Figure 10)."""
-    return pl.read_csv(str(files("liescope.benchmark") / "data" / f"mini_mafia_{name}.csv"))
 
 
 def made(rates: np.ndarray, games: int, seed: int) -> WinTable:
@@ -60,7 +54,7 @@ def counts(found: WinTable) -> pl.DataFrame:
 
 
 def test_all_thirty_published_z_scores_come_back_to_rounding() -> None:
-    ours = score(published_counts()).scores.join(published("background"), on=["capability", "model"], suffix="_theirs")
+    ours = score(published_counts()).scores.join(bundled("background"), on=["capability", "model"], suffix="_theirs")
     assert ours.height == 30
     for name in PUBLISHED:
         assert np.allclose(ours[name], ours[f"{name}_theirs"], atol=3e-4, rtol=2e-3), name
@@ -170,7 +164,7 @@ def test_unequal_games_weigh_in_the_uncertainty_and_not_in_the_score() -> None:
 
 def test_the_papers_correlations_between_ablations_come_back_with_their_uncertainty() -> None:
     # Appendix C: 0.5 ± 0.2 between the default and either ablation, 0.6 ± 0.2 between the ablations.
-    found = between_conditions(published("ablations")).filter(measure="Pearson")
+    found = between_conditions(bundled("ablations")).filter(measure="Pearson")
     assert found.select("one", "other").rows() == [
         ("default", "short prompt"),
         ("default", "short prompt, 8 rounds"),
@@ -182,7 +176,7 @@ def test_the_papers_correlations_between_ablations_come_back_with_their_uncertai
 
 
 def test_both_methods_agree_on_the_published_games() -> None:
-    found = with_capability_model(score(published_counts()).scores, published_scores())
+    found = with_capability_model(score(published_counts()).scores, bundled("published"))
     assert found.select("capability", "one").unique(maintain_order=True).rows() == [
         ("deceive", "m"),
         ("detect", "v"),
@@ -196,7 +190,7 @@ def test_both_methods_agree_on_the_published_games() -> None:
 
 def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() -> None:
     ours = score(published_counts()).scores
-    few = published_scores().head(6)
+    few = bundled("published").head(6)
     assert with_capability_model(ours, few)["models"].to_list() == [6] * 6
     unheard = few.with_columns(v=pl.when(pl.col("model") == few["model"][0]).then(None).otherwise("v"))
     assert with_capability_model(ours, unheard).filter(one="v")["models"].to_list() == [5, 5]
@@ -204,7 +198,7 @@ def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() 
 
 
 def test_a_villagers_offset_is_compared_where_the_fitted_model_has_one() -> None:
-    offset = published_scores().with_columns(
+    offset = bundled("published").with_columns(
         b=-pl.col("v"), b_sd="v_sd", v=pl.lit(None, pl.Float64), v_sd=pl.lit(None, pl.Float64)
     )
     found = with_capability_model(score(published_counts()).scores, offset).filter(measure="Pearson")
@@ -232,7 +226,7 @@ def fitted(cells: pl.DataFrame) -> Posterior:
     random = np.random.default_rng(0)
     names, draws = {}, {}
     for name, role in zip("mdv", PLAYERS, strict=True):
-        known = published_scores().filter(pl.col("model").is_in(cells[role].implode())).sort("model")
+        known = bundled("published").filter(pl.col("model").is_in(cells[role].implode())).sort("model")
         names[name] = tuple(known["model"])
         draws[name] = random.normal(known[name], known[f"{name}_sd"], size=(2, 200, known.height))
     return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings(), "nutpie")
