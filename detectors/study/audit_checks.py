@@ -80,7 +80,9 @@ def known(data: Audited) -> list[str]:
 def scorers(data: Audited) -> Examined:
     """What every control reaches wherever it is scored, and what follows; the sentences are about the first place."""
     places, names = list(data.schemes), known(data)
-    reached = {where: {name: data.reached(name, where) for name in names} for where in places}
+    reached = {
+        where: {name: data.auroc(data.scores(name, scheme)) for name in names} for where, scheme in data.schemes.items()
+    }
     figures = {
         (name, at): reached[at][name].figure(CONTROL + name, data.target, at, POOLED) for name in names for at in places
     }

@@ -55,7 +55,6 @@ class Audited:
         self.y: Bools = label.fill_null(False).to_numpy().astype(bool)
         self.groups = self.texts["siblings"].to_numpy().astype(np.str_)
         self.probe = cache(lambda control: CONTROLS[control].made(self.texts, self.seed))
-        self._reached = dict[tuple[str, str], Jackknifed]()
 
     @cached_property
     def by_game(self) -> Scheme:
@@ -85,13 +84,6 @@ class Audited:
     def scores(self, control: str, scheme: Scheme) -> Floats:
         """(n,): of a control, NaN where the scheme scores nothing."""
         return scheme.scores(self.probe(control), self.step)
-
-    def reached(self, control: str, where: str = OUT_OF_FOLD) -> Jackknifed:
-        """The AUROC of a control out of fold or on test; computed once."""
-        if (control, where) not in self._reached:
-            scheme = self.by_game if where == OUT_OF_FOLD else self.schemes[where]
-            self._reached[control, where] = self.auroc(self.scores(control, scheme))
-        return self._reached[control, where]
 
     def auroc(self, score: Floats) -> Jackknifed:
         """The AUROC of the labelled texts that have a score, with all labelled games left out in turn."""
