@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -188,10 +189,16 @@ def word_grams(words: Sequence[str], most: int) -> list[str]:
 
 
 def _counted(grams: Sequence[Counter[str]], place: Mapping[str, int]) -> Sparse:
-    rows = [{place[gram]: count for gram, count in own.items() if gram in place} for own in grams]
-    return Sparse.of(
-        ([(np.array(list(row), np.int32), np.array(list(row.values()), np.float32))] for row in rows), len(place)
-    )
+    columns, counts, ends = array("i"), array("i"), [0]
+    for own in grams:
+        known = own.keys() & place.keys()
+        columns.extend(map(place.__getitem__, known))
+        counts.extend(map(own.__getitem__, known))
+        ends.append(len(columns))
+    column, count = np.array(columns, dtype=np.int32), np.array(counts, dtype=np.int32)
+    row = np.repeat(np.arange(len(grams)), np.diff(ends))
+    order = np.argsort(row * len(place) + column)  # a set has no order, and sums depend on it in their last bit
+    return Sparse(count[order], column[order], np.array(ends), len(place))
 
 
 def hashed(texts: Sequence[Sequence[str]], width: int) -> Floats:
