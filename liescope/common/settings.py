@@ -63,9 +63,8 @@ Switch = Annotated[bool, Option(one_way=True)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(Option):
-    """What a field declares, for whoever shows or checks it. type: of a value that is typed; optional: None is a value;
-    at_least, above, at_most: the limits of a number; group: the heading that it stands under; saved: whether run.toml
-    keeps it; annotation: of the field, with what checks it.
+    """What a field declares, for whoever shows or checks it. type: of a value that is typed; at_least, above, at_most:
+    the limits of a number; group: the heading that it stands under; annotation: of the field, with what checks it.
     """
 
     name: str
@@ -76,7 +75,6 @@ class Setting(Option):
     above: float | None = None
     at_most: float | None = None
     group: str = ""
-    saved: bool = True
     annotation: Any = Any
 
     @property
@@ -130,7 +128,13 @@ class OptionsModel(BaseModel):
     written to files. The types are forgiving (`"3"` is 3), for what comes from a spec string is text.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        populate_by_name=True,
+        defer_build=True,  # a page of help asks for fields and builds no validator
+    )
     heading: ClassVar[str] = ""
     """What the options of this class, not those of its bases, stand under in the help of a command."""
     general: ClassVar[frozenset[str]] = frozenset()
@@ -218,8 +222,7 @@ def _read(field: FieldInfo, name: str, home: type, dashed: bool) -> Setting:
         at_least=limits["ge"],
         above=limits["gt"],
         at_most=limits["le"],
-        group=str(home.__dict__.get("heading", "")),
-        saved=not field.exclude,
+        group=str(home.__dict__.get("heading", "")),  # its own: an inherited one is of other fields
         annotation=Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation,
     )
 
