@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -373,6 +374,13 @@ def test_votes_that_the_rules_drew_are_left_out_people_are_shown_apart_and_diffe
     assert all_models.games == usable.height - people.height
     by_model = [r for r in voted if "villager=" in r.where]
     assert sum(r.games for r in by_model) == all_models.games
+    seats = read(corpus, "games").collect().select("game_id", "seats").explode("seats").unnest("seats")
+    deceiver = dict(seats.filter("deceives").select("game_id", "model").iter_rows())
+    by_mafioso = defaultdict[str, list[bool]](list)
+    for game, role in usable.filter(pl.col("voter_source") != "human").select("game_id", "target_role").iter_rows():
+        by_mafioso[deceiver[game]].append(role == "mafioso")
+    seated = {r.where.partition("mafioso=")[2]: r.value for r in voted if "mafioso=" in r.where}
+    assert seated == pytest.approx({model: np.mean(right) for model, right in by_mafioso.items()})
     found = {(r.scorer, r.metric): r for r in rows if r.where == "all"}
     difference = found["d", "names_mafioso_difference"]
     assert difference.against == "observers:villager_vote"
