@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -374,19 +373,28 @@ def test_votes_that_the_rules_drew_are_left_out_people_are_shown_apart_and_diffe
     assert all_models.games == usable.height - people.height
     by_model = [r for r in voted if "villager=" in r.where]
     assert sum(r.games for r in by_model) == all_models.games
-    seats = read(corpus, "games").collect().select("game_id", "seats").explode("seats").unnest("seats")
-    deceiver = dict(seats.filter("deceives").select("game_id", "model").iter_rows())
-    by_mafioso = defaultdict[str, list[bool]](list)
-    for game, role in usable.filter(pl.col("voter_source") != "human").select("game_id", "target_role").iter_rows():
-        by_mafioso[deceiver[game]].append(role == "mafioso")
-    seated = {r.where.partition("mafioso=")[2]: r.value for r in voted if "mafioso=" in r.where}
-    assert seated == pytest.approx({model: np.mean(right) for model, right in by_mafioso.items()})
     found = {(r.scorer, r.metric): r for r in rows if r.where == "all"}
     difference = found["d", "names_mafioso_difference"]
     assert difference.against == "observers:villager_vote"
     assert difference.value == pytest.approx(found["d", "names_mafioso"].value - all_models.value)
     # The detector is always right, so all the width comes from the villagers' votes.
     assert difference.hi - difference.lo == pytest.approx(all_models.hi - all_models.lo, rel=0.05)
+
+
+def test_figures_by_the_model_of_the_mafioso_are_of_its_games_whoever_votes(make_corpus: Corpus) -> None:
+    def one_voter(rows: Rows) -> None:
+        for vote in rows["votes"]:
+            vote["voter_model"] = "somebody"
+
+    corpus = make_corpus(games=20, change=one_voter)
+    rows, _, votes = _seat(corpus, lambda statements: statements["label_role"])
+    seats = read(corpus, "games").collect().select("game_id", "seats").explode("seats").unnest("seats")
+    deceiver = dict(seats.filter("deceives").select("game_id", "model").iter_rows())
+    cast = votes.filter(fallback="").filter(pl.col("voter_source") != "human")["game_id"]
+    found = {row.where: row.games for row in rows if row.scorer == "d" and row.metric == "names_mafioso"}
+    assert found["all:villager=somebody"] == len(cast) == found["all"]
+    for model in set(deceiver.values()):
+        assert found[f"all:mafioso={model}"] == sum(deceiver[game] == model for game in cast) > 0
 
 
 def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Path) -> None:
