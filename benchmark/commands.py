@@ -68,7 +68,7 @@ def analyse(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...", help="Runs (played, imported or judged) or corpora (folders, or USER/NAME on the Hub)."
+            metavar="SOURCE...", help="Runs (played, imported or rated) or corpora (folders, or USER/NAME on the Hub)."
         ),
     ],
     out: Out,
@@ -81,7 +81,7 @@ def analyse(
     report.md (its main tables) and a CSV file for every table to the folder. Analyses that the games do not allow (no
     jester, no ratings, no lessons) are listed.
 
-    Name a run and judged copies of it together to compare the judges with each other and with the players.
+    Name a run and rated copies of it together to compare the raters with each other and with the players.
 
     Example: liescope analyse runs/first --out reports/first
     """

@@ -33,7 +33,7 @@ class AskKind(StrEnum):
     REFLECTION = "reflection"  # lessons from the game that has ended
     NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
     FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
-    TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
+    TAG_LESSON = "tag_lesson"  # a rater's tags for the lesson that the ask is about, as a form {tag: values}
     BELIEFS = "beliefs"  # whether the claims in options are true, as a form {claim: (one of BELIEVED,)}
 
 
@@ -73,15 +73,15 @@ class EventKind(StrEnum):
     EXILE = "exile"  # everyone; target was exiled; data: votes, needed
     NO_EXILE = "no_exile"  # everyone; nobody had enough votes; data: needed
     SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
-    RATING = "rating"  # the actor, if not a judge without a seat; about a statement by target; data: judge as above
+    RATING = "rating"  # the actor, if not a rater without a seat; about a statement by target; data: judge as above
     ACT = "act"  # those who saw it; in a game that Liescope cannot play: what the actor, if any, did, as words in text
     END = "end"  # everyone; data: winner
     REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)
     LESSON = "lesson"  # the actor, who learned it; data: kind
     ROLES_NAMED = (
-        "roles_named"  # the actor, who named roles or in whose seat a judge did; data: judge, roles {name: role}
+        "roles_named"  # the actor, who named roles or in whose seat a rater did; data: judge, roles {name: role}
     )
-    CLAIMS_FOUND = "claims_found"  # the actor; about its statement; data: judge, claims that the judge found in it
+    CLAIMS_FOUND = "claims_found"  # the actor; about its statement; data: judge, claims that the rater found in it
     BELIEFS = (
         "beliefs"  # the actor; about its statement; data: judge (its own model), beliefs {claim: what it believes}
     )

@@ -49,8 +49,8 @@ class EventData(TypedDict, total=False):
     all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker meant, and claims:
     those that a source found in a statement, both hidden from all seats; gold: a source's own label of a statement;
     notes: the leniencies needed to read the reply; suspicion: by name, 0 to 1; tied: who tied for most votes; votes,
-    needed: counts; judge: the name of the judge; assessment: of a report or rating; kind: of a lesson; roles: by name,
-    the role that a judge named; tags: by field, what a judge tagged; winner: a team.
+    needed: counts; judge: the name of the rater; assessment: of a report or rating; kind: of a lesson; roles: by name,
+    the role that a rater named; tags: by field, what a rater tagged; winner: a team.
     """
 
     names: list[str]
@@ -120,7 +120,7 @@ class GameMeta(TypedDict, total=False):
     """Facts about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; fork: for continuations of a recorded game; judge: who judged it afterwards; settings: the condition it was
+    learned; fork: for continuations of a recorded game; judge: who rated it afterwards; settings: the condition it was
     played under; split: the official one, train, validation or test; withdrawn: the seats whose players withdrew their
     words, with the number of statements that went; family: of texts, their group, and without one, as of conversations,
     what stands for the words and is the same for copies; domain, canary: of conversations, what they are about, and the

@@ -43,16 +43,16 @@ class PromptFamily:
     """The prompts of one or more games.
 
     folder: where its sets of templates are, one folder each; sets: their names; variables: those of each template, by
-    file name without ".jinja"; judges: templates needed only for judging; facts: the rules' variables from the SETUP
-    event and the seat; narrate: turns a seat's view into text; example: a value for each of the rules' variables, for
-    trying out templates; optional: templates that a set may lack; temperature: at which models are asked that are given
-    none, as the paper of these games did; None for the default of whoever serves the model.
+    file name without ".jinja"; rating: templates needed only for rating afterwards; facts: the rules' variables from
+    the SETUP event and the seat; narrate: turns a seat's view into text; example: a value for each of the rules'
+    variables, for trying out templates; optional: templates that a set may lack; temperature: for models that are given
+    none, as in the paper of these games; None leaves it to whoever serves the model.
     """
 
     folder: Path
     sets: tuple[str, ...]
     variables: Mapping[str, frozenset[str]]
-    judges: frozenset[str]
+    rating: frozenset[str]
     facts: Callable[[Event, str], dict[str, Any]]
     narrate: Callable[[Sequence[Event], str], Narration]
     example: Mapping[str, Any]

@@ -296,7 +296,7 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
         raise NotARecord(f"its index is {event.index}")
     if not (_is_count(event.day, names) and _is_count(event.round, names)):
         raise NotARecord(f"day {event.day}, round {event.round} is impossible")
-    acted = kind.actor and not (event.kind is EventKind.RATING and "judge" in event.data)  # a judge has no seat
+    acted = kind.actor and not (event.kind is EventKind.RATING and "judge" in event.data)  # a rater has no seat
     if (event.actor is None and acted) or (event.actor is not None and event.actor not in names):
         raise NotARecord(_unseated("actor", event.actor))
     if (event.target is None and kind.target) or (event.target is not None and event.target not in names):

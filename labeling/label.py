@@ -318,5 +318,5 @@ CUT_NOTES = (CUT_TEXT, MAYBE_CUT)
 
 
 def text_is_lost(read_notes: Iterable[str]) -> bool:
-    """Whether none of what was said is left, so that the statement, like a silence, has no words to judge."""
+    """Whether none of what was said is left, so that the statement, like a silence, has no words to rate."""
     return LOST_TEXT in read_notes

@@ -292,7 +292,7 @@ def _few(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes: 
 
 
 def _many(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes: Mapping[str, Stroke]) -> list[str]:
-    """Draw what is typical of the curves, and the lowest and the highest; returns their names."""
+    """Draw the median and quartiles of the curves, the lowest and the highest; returns the names of all three."""
     y = pl.col("y")
     typical = table.group_by("x").agg(y.median(), lo=y.quantile(0.25), hi=y.quantile(0.75)).sort("x")
     panel.fill_between(typical["x"], typical["lo"], typical["hi"], color=FAINT, linewidth=0)

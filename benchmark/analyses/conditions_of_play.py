@@ -54,14 +54,14 @@ def prepare(frames: Mapping[str, pl.DataFrame], pool: bool = False) -> dict[str,
     games = _with_lineups(frames["games"], seats)
     conditions = games.select("game_id", condition=_conditions(games, pool))
     found = {**frames, "games": games, "seats": seats}
-    at_table = seats.select("game_id", "name", "model")
+    seated = seats.select("game_id", "name", "model")
     of_game = games.select("game_id", _game="model")
     for name, seat in _SEAT_OF.items():
-        models = at_table.rename({"name": seat, "model": "_seat"})
+        models = seated.rename({"name": seat, "model": "_seat"})
         joined = found[name].join(models, on=["game_id", seat], how="left", maintain_order="left")
         joined = joined.join(of_game, on="game_id", how="left", maintain_order="left")
         found[name] = joined.with_columns(model=pl.coalesce("_seat", "_game"))
-    observers = at_table.rename({"name": "observer", "model": "_model"})
+    observers = seated.rename({"name": "observer", "model": "_model"})
     ratings = found["ratings"].join(observers, on=["game_id", "observer"], how="left", maintain_order="left")
     found["ratings"] = ratings.with_columns(observer_seat_model="_model").drop("_model")
     return {

@@ -124,8 +124,8 @@ def game_features(frames: Frames) -> pl.DataFrame:
 
 
 def association(values: list[float], won: list[bool], families: int) -> tuple[Any, ...]:
-    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome. families: of
-    games that share a beginning, for which the interval takes them.
+    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome. families:
+    how many groups of games that share a beginning there are; the interval takes each for one game.
     """
     x, yes = np.asarray(values, dtype=float), np.asarray(won, dtype=bool)
     means = [float(side.mean()) if len(side) else None for side in (x[yes], x[~yes])]

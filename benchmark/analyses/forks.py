@@ -73,10 +73,10 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
 
 
 def fork_lies(frames: Frames) -> pl.DataFrame:
-    """The effect of lying at a moment: groups in which a lie was said at a moment against groups in which
-    something honest was, over all moments.
+    """The effect of lying at a moment: groups that lied at a moment against groups that said something honest
+    there, over all moments.
 
-    Only groups in which every continuation says the same count, under the label that most of them have. label:
+    Only groups whose continuations all say the same count, under the label that most of them have. label:
     label_claim, label_self or self_type; kind: deceptive, or the type of deception. Differences are taken between
     continuations of one number at one moment, averaged over each moment, each recorded game, and then over these. unit:
     what the interval (Student's) takes for independent: recorded games; of one game, its moments, and it tells of that

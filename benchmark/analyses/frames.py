@@ -231,8 +231,8 @@ class Frames:
 
 
 def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
-    """Frames of the finished games of several sets of tables, each of which holds a game once. A game may be in
-    several of them, each time with other raters. pool: games of different settings are one condition.
+    """Frames of the finished games in several sets of tables. Each set holds a game once; several may hold it, each
+    with other raters. pool: games of different settings are one condition.
 
     Raises BadData if two of them differ in what happened in a game.
     """

@@ -87,8 +87,8 @@ def game_means(rows: pl.DataFrame, by: Sequence[str], value: str, scale: Scale =
 def game_difference(
     one: pl.DataFrame, two: pl.DataFrame, value: str, scale: Scale = PROPORTION
 ) -> tuple[float | None, float | None, float | None]:
-    """(difference, lo, hi) of the means of a column, first minus second; families may be on both sides. scale: of each
-    mean. All None without a value on either side; bounds are None where a side has one family only.
+    """(difference, lo, hi) of the means of a column, first minus second; families may be on both sides. scale: the
+    limits of the means. All None without a value on either side; bounds are None where a side has only one family.
     """
     sides = _aligned(_sums(one, (), value), _sums(two, (), value))
     if not all(side.counts.any() for side in sides):
@@ -97,10 +97,10 @@ def game_difference(
 
 
 def shares(rows: pl.DataFrame, by: Sequence[str], value: str, count: str = "wins", of: str = "games") -> pl.DataFrame:
-    """How many of how many in each group: by…, count, of, rate, lo, hi; sorted by `by`.
+    """How many rows of each group count: by…, count, of, rate, lo, hi; sorted by `by`.
 
-    value: of each row, whether it counts; count, of: the names of the columns with the two numbers. lo, hi as in
-    `game_means`: Wilson's where every row is a family of its own.
+    value: the column that says whether a row counts; count, of: names for the columns of the two numbers. lo, hi: as in
+    `game_means`, Wilson's where every row is a family of its own.
     """
     table = game_means(rows, by, value).drop("games").rename({"mean": "rate", "n": of})
     hits = rows.group_by(by).agg(pl.col(value).sum().cast(pl.Int64).alias(count))
@@ -185,7 +185,8 @@ def adjusted_difference(
 def adjusted_omnibus(
     rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str]
 ) -> tuple[float | None, int, int]:
-    """(p, values, games): of values of the fact that differ as much in the outcome, within strata, if none mattered.
+    """(p, values, games): how likely the values of the fact differ so much in the outcome, within strata, if none
+    mattered.
 
     Wald's test that all effects of a regression on the values, with an effect for every stratum, are alike; errors are
     clustered by family, and its F has as many degrees of freedom as families that weigh the same would give. values:
@@ -226,8 +227,8 @@ SMALLER = f"A p below {LEAST:g} is printed as {LEAST:g}."
 
 @dataclass(frozen=True, slots=True)
 class Zero:
-    """Every row is read against zero. figure: the column; draws: columns that count the independent draws behind a row,
-    of which the least counts; rest: of the bounds' names after the figure's, where they are not lo and hi.
+    """Every row is read against zero. figure: the column; draws: columns that count the independent draws behind a row;
+    the least counts; rest: what follows the figure's name in the bounds' names, where they are not lo and hi.
     """
 
     figure: str = "difference"

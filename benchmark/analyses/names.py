@@ -43,9 +43,11 @@ def name_effect(frames: Frames) -> pl.DataFrame:
     """The effect of a name: the win rate of its side, minus that of other names in the same role, with the same models
     in all roles, in the same condition (section 4.1, Eq. 8, on the scale of rates).
 
-    It is the effect of the deal: where Bob is the one deceiver nobody else is, so what Bob changes there shows, weaker,
-    where Bob holds another role. Columns: game, condition, role ("any role", or one), name, difference, lo, hi (errors
-    clustered by game), games (in which names are compared).
+    It is the effect of the deal: where Bob is the only deceiver, nobody else is, so what Bob changes there also shows,
+    weaker, where Bob holds another role.
+
+    Columns: game, condition, role ("any role", or one), name, difference, lo, hi (errors clustered by game), games (in
+    which names are compared).
     """
     return _effects(spoke(frames), "name")
 

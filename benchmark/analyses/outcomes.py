@@ -90,7 +90,7 @@ def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None
     """A row for each game and faction that it deals, and for "nobody" where nobody won a game of the same group:
     game_id, family, by…, faction, won.
 
-    by: columns of games. games: those that count, all where None. Games without a known winner never do.
+    by: columns of games. games: those that count, all if None; games without a known winner never do.
     """
     games = frames.games if games is None else games
     group = games.filter(DECIDED).select("game_id", "family", *by, "winner")
@@ -117,8 +117,7 @@ _ON_MINUS_OFF = Differences(_by_cell, "won", (*MODEL, "faction"), "learning", "o
 def learning_effect(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
 
-    Behind the columns of the difference, of the games that have the same turn and seed in both cells: pairs,
-    won_only_on, won_only_off.
+    Further columns, about the games with the same turn and seed in both cells: pairs, won_only_on, won_only_off.
     """
     keys = [*MODEL, "turn", "seed"]
     games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)

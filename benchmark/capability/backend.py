@@ -30,8 +30,8 @@ SAMPLERS = ("nutpie", "pymc")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to sample. draws and tune: of each chain. sampler: one of SAMPLERS, "" for nutpie where it is installed,
-    else pymc. target_accept: the acceptance rate that the step size is tuned to; higher means smaller steps.
+    """How to sample. draws, tune: per chain. sampler: one of SAMPLERS, "" for nutpie where it is installed, else
+    pymc. target_accept: the acceptance rate that the step size is tuned to; higher means smaller steps.
     """
 
     draws: int = 1000
@@ -54,8 +54,8 @@ class Target(Protocol):
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Points drawn from a density. points: shape (chains, draws, dimensions); heights: the log density of each, shape
-    (chains, draws); energy: of the Hamiltonian, same shape; diverging: after tuning, same shape. sampler: the one that
-    ran. seconds: it took.
+    (chains, draws); energy: the Hamiltonian's, same shape; diverging: after tuning, same shape. sampler: the one that
+    ran. seconds: how long it took.
     """
 
     points: Array
@@ -133,7 +133,7 @@ def mixing(values: Mapping[str, Array]) -> Mixing:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the libraries that a fit depends on, those that are installed."""
+    """Versions of the installed libraries that a fit depends on."""
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}
 
 

@@ -86,10 +86,10 @@ class Plan(NamedTuple):
     noise²) and spread = noise sqrt(w), as if it had been measured as hat with an error of noise. So z is nearly N(0, 1)
     whatever the sd, where other coordinates have a funnel.
 
-    at: for each vector and row the place in all parameters, shape (vectors, rows). wins, games: of the rows. sizes,
-    times: the different numbers of games, and how many rows have each. begins: where each vector begins among all
-    parameters, and the end. hat, noise: of each effect. widths: of each vector, the scale of its sd's Rayleigh prior,
-    or the sd. mean_sd: the prior's of the mean of d. offset, dispersed: as of the variant.
+    at: the place among all parameters, for each vector and row, shape (vectors, rows). wins, games: one for each row.
+    sizes, times: the different numbers of games, and how many rows have each. begins: where each vector begins among
+    all parameters, and the end. hat, noise: one for each effect. widths: for each vector the scale of its sd's Rayleigh
+    prior, or the sd itself. mean_sd: the sd of the prior of d's mean. offset, dispersed: as in the variant.
     """
 
     at: Any
@@ -258,7 +258,7 @@ def whitened(y: Array, plan: Plan, centre: Array, factor: Array, across: Array, 
 class Density:
     """The density of one model for one frame of rows.
 
-    names: by parameter, what it is a vector of. dimensions: of the coordinates.
+    names: for each parameter, what its entries stand for. dimensions: how many coordinates there are.
     """
 
     def __init__(self, rows: pl.DataFrame, variant: Variant) -> None:

@@ -79,7 +79,8 @@ RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combin
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A capability model. offset: whether each voter has an offset b. dispersed: whether counts are beta-binomial and
-    the widths of m, d, v and b learned, else counts are binomial and widths those of the publication. terms: of TERMS.
+    the widths of m, d, v and b learned; otherwise counts are binomial and the widths are the published ones. terms:
+    some of TERMS.
     """
 
     base: str

@@ -26,8 +26,8 @@ HOPELESS = 20.0  # natural logarithm of how many times likelier the region of th
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Worst over all parameters and chains, of those that are used. seconds: of sampling. left_out: chains that
-    stayed in a region of the parameters that is hopelessly less likely (`together`).
+    """The worst values over all parameters, in the chains that are used. seconds: how long sampling took. left_out: how
+    many chains stayed in a region of the parameters that is hopelessly less likely (`together`).
     """
 
     r_hat_max: float
@@ -99,8 +99,8 @@ def bfmi(energy: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Slips:
-    """Draws of rates, by (role, model), shape (draws,). slip: of readable votes that go to the voter (of deceiver and
-    discloser); drawn: of votes that the rules drew (all three).
+    """Draws of rates by (role, model), each of shape (draws,). slip: the share of a deceiver's or discloser's readable
+    votes that go to the voter; drawn: the share of anybody's votes that the rules drew.
     """
 
     slip: dict[tuple[str, str], Array]
@@ -108,7 +108,7 @@ class Slips:
 
 
 def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
-    """Draws of the posterior Beta(1 + events, 1 + others) of each rate; rows: of `rows_for` with slips."""
+    """Draws of each rate from its posterior, Beta(1 + events, 1 + others). rows: from `rows_for`, with slips."""
     random = np.random.default_rng(seed)
     slip, drawn = {}, {}
     for role in PLAYERS:

@@ -197,10 +197,10 @@ def _lead(parameter: str, fit: ConditionFit) -> str:
 
 
 def _games(posterior: Posterior, draws: Array) -> str:
-    """How many more games would settle who is first. draws: of the scores, shape (draws, models).
+    """How many more games would settle who is first. draws: the scores', shape (draws, models).
 
-    The scores are taken to be their means. Their deviations fall with the root of the games, of which those of one
-    combination count less the more there are, where counts are dispersed.
+    The scores are taken to be their means. Their deviations fall with the square root of the number of games; where
+    counts are dispersed, each further game of a combination counts less.
     """
     played, rho = posterior.cells["games"].to_numpy().astype(np.float64), float(posterior.rho().mean())
     means = draws.mean(axis=0)

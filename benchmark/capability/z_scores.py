@@ -78,8 +78,8 @@ def complete(found: WinTable) -> tuple[WinTable, str]:
     """The part of a table in which every model met every background, and a sentence that names what is left out, "" if
     nothing is.
 
-    The model or background that lacks the largest share goes first, until nothing is missing; of equals the background,
-    so that models keep a score.
+    The model or background that lacks the largest share goes first, until nothing is missing; in a tie the background
+    goes, so that models keep a score.
     """
     every = found
     while (holes := found.games == 0).any():

@@ -123,7 +123,7 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
     for clause in _CLAUSE.split(lower):
         part = (_cached if len(clause) <= _CACHED_LENGTH else _clause)(clause, names, last)
         firmness, last = firmness + part.tone, part.last
-        for name, weight in part.judged:
+        for name, weight in part.weighed:
             if weight:
                 accused[name] = max(accused.get(name, 0.0), weight)
             else:
@@ -142,40 +142,40 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """The content of one clause. judged: names with the weight of an accusation, 0 for those cleared; last: the player
+    """The content of one clause. weighed: names with the weight of an accusation, 0 for those cleared; last: the player
     that a pronoun in the next clause means.
     """
 
     tone: int
-    judged: tuple[tuple[str, float], ...]
+    weighed: tuple[tuple[str, float], ...]
     last: str
 
 
 def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
     """Read a clause. last: the player named last before it, or "" """
     find, known = _names(names)
-    judged: list[tuple[str, float]] = []
+    weighed: list[tuple[str, float]] = []
     places = [match.span() for match in find.finditer(clause)]
     if not places and last and _PRONOUN.search(clause):
-        weight = _judge("", clause)
+        weight = _weigh("", clause)
         if weight is not None:
-            judged.append((last, weight))
+            weighed.append((last, weight))
     for number, (begin, end) in enumerate(places):
         before = clause[places[number - 1][1] if number else 0 : begin]
         after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
         if number and _RETOLD.match(before):
             continue  # what someone else said about this player
         last = known[clause[begin:end]]
-        weight = _judge(before, after)
+        weight = _weigh(before, after)
         if weight is not None:
-            judged.append((last, weight))
-    return _Clause(_tone(clause), tuple(judged), last)
+            weighed.append((last, weight))
+    return _Clause(_tone(clause), tuple(weighed), last)
 
 
 _cached = lru_cache(maxsize=8192)(_clause)  # scripted players often repeat a clause
 
 
-def _judge(before: str, after: str) -> float | None:
+def _weigh(before: str, after: str) -> float | None:
     """The weight of an accusation in the words around a name, 0 if they clear it, None if they say nothing about it."""
     if against := _AGAINST.search(before):
         return 1.0 if against[0].startswith("vot") else 0.5

@@ -235,7 +235,7 @@ def read_templates(where: str | Path, game: str) -> Templates:
     own = {name: read_template(folder, name) or "" for name in _template_files(folder)}
     shared = {
         *(HERE / f"{name}.jinja" for name in SHARED),
-        *(family.folder / family.sets[0] / f"{name}.jinja" for name in family.judges),
+        *(family.folder / family.sets[0] / f"{name}.jinja" for name in family.rating),
     }
     standard = {
         f"{STANDARD}{file.name}": read_template(file.parent, file.name) or "" for file in shared if file.name not in own
@@ -301,7 +301,7 @@ def compiled(found: Templates, game: str) -> Prompts:
         elif f"{STANDARD}{file}" in found.sources:
             templates[name] = standard.get_template(file)
         elif name not in family.optional:
-            lacking = family.judges | family.optional
+            lacking = family.rating | family.optional
             needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
             raise UsageError(f"the prompt template {found.where / name}.jinja is missing; a set needs {needed}")
     return Prompts(family, templates)

@@ -87,7 +87,7 @@ def test_a_folder_replaces_the_prompts(folder: Path) -> None:
     assert question == f"Whom, {ask.seat}? {', '.join(ask.options)}"
 
 
-@pytest.mark.parametrize("name", [name for name in MAFIA.variables if name not in MAFIA.judges])
+@pytest.mark.parametrize("name", [name for name in MAFIA.variables if name not in MAFIA.rating])
 def test_a_missing_template_is_named(folder: Path, name: str) -> None:
     (folder / f"{name}.jinja").unlink()
     with pytest.raises(UsageError, match=f"{name}.jinja is missing"):
