@@ -148,10 +148,13 @@ def polars_schema(table: str) -> pl.Schema:
     """The schema of a table's frames, `split` included; of a column of classes, booleans or texts."""
     import polars as pl
 
-    stored = pl.DataFrame(pl.from_arrow(arrow_schema(table).empty_table())).schema
-    classes = {field.name: field.type for field in TABLES[table].fields if field.classes}
-    named = {name: pl.Boolean() if kind == BOOLEAN else pl.String() for name, kind in classes.items()}
-    return pl.Schema({**stored, **named})
+    types = {TEXT: pl.String(), BOOLEAN: pl.Boolean(), INTEGER: pl.Int64(), NUMBER: pl.Float64()}
+
+    def kind(field: CorpusColumn) -> pl.DataType:
+        inner = pl.Struct({part.name: kind(part) for part in field.fields}) if field.fields else types[field.type]
+        return pl.List(inner) if field.repeated else inner
+
+    return pl.Schema({field.name: kind(field) for field in TABLES[table].fields})
 
 
 def scanned(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -111,6 +111,17 @@ def test_folds_are_dealt_as_a_stratified_group_k_fold_deals_them(folds: int, see
     assert np.array_equal(ours, theirs)
 
 
+def test_a_frame_is_learned_from_without_pandas_or_scikit_learn(tmp_path: Path) -> None:
+    train = f"""
+import sys, liescope, polars
+texts = [f"{{word}} words are said by number {{n}}" for n in range(40) for word in ("honest", "lying")]
+frame = polars.DataFrame({{"text": texts, "deceptive": [False, True] * 40}})
+liescope.train("tfidf", frame, folds=2, out={str(tmp_path / "m")!r})
+print({{"pandas", "sklearn", "skops", "aiohttp", "openai", "datasets"}} & set(sys.modules))"""
+    done = subprocess.run([sys.executable, "-c", train], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 @pytest.mark.parametrize("kind", ["tfidf", "duo"])
 def test_a_statement_is_scored_without_what_only_training_takes(kind: str, corpus: Path, tmp_path: Path) -> None:
     train = f"import liescope; liescope.train({kind!r}, {str(corpus)!r}, folds=0, out={str(tmp_path / 'm')!r})"
