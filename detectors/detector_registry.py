@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -79,15 +80,18 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
     return chosen.load(folder, text, read)
 
 
+_version = cache(version)  # which looks through every folder of packages
+
+
 def versions_of(kind: str) -> dict[str, str]:
     """The installed versions of Liescope, numpy, the package that the kind comes with and those that it needs. Raises
     MissingExtra.
     """
     chosen = detector_class(kind)
-    found = {name: version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
+    found = {name: _version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:
         try:
-            found[name] = version(name)
+            found[name] = _version(name)
         except PackageNotFoundError as error:
             raise MissingExtra(name, chosen.extra or "all") from error
     return found
