@@ -80,7 +80,7 @@ READ: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "corpus": (opened_corpus, ("corpus.json", data_file("statements", "train"), data_file("games", "test"))),
     "model": (
         opened_model,
-        ("model.json", "words.json", "words.npy", "scores.parquet", "games.txt"),
+        ("model.json", "words.json", "words.npy", "scores.parquet", "games.txt", "learned.parquet"),
     ),
 }
 
