@@ -6,7 +6,8 @@ Nothing is imported before it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from liescope.detectors.textualize import TextConfig, textualize  # at once, or the name would be the module's
+# now: a later import would rebind the name to the submodule
+from liescope.detectors.textualize import TextConfig, textualize
 
 if TYPE_CHECKING:
     from liescope.detectors.classifier import LieDetector

@@ -1,10 +1,11 @@
-"""How sure a detector is: probabilities that mean what they say, and sets of labels that keep a promise.
+"""How sure a detector is: calibrated probabilities, and label sets with guaranteed coverage.
 
 Calibration maps scores to probabilities, fitted on held-out games. temperature: log-odds divided by one number (Platt
 1999 without the offset; Guo et al. 2017, "On calibration of modern neural networks"), which keeps the ranking and the
-0.5. isotonic: the best non-decreasing map (Zadrozny and Elkan 2002). Players of a game have a temperature of their own.
+0.5. isotonic: the best non-decreasing map (Zadrozny and Elkan 2002). The players of a game have a temperature of their
+own.
 
-Sets of labels hold the true one as often as promised, for each class (Vovk 2012), whatever the detector is worth.
+Label sets hold the true label as often as promised, for each class (Vovk 2012), however good the detector is.
 Conformal prediction (Vovk, Gammerman and Shafer 2005) needs exchangeable units: games, not their statements. Each of a
 game's n statements of a class weighs 1/n, and one game of unknown score stands for the game to come (Lee, Barber and
 Willett 2023, arXiv:2306.06342). Promised: in a new game that is exchangeable with these, a statement of a class drawn
@@ -41,15 +42,15 @@ Players = Mapping[str, float]
 
 
 def level_of(coverage: float) -> int:
-    """The place in `LEVELS` of the lowest coverage that is at least the one asked for. Raises UsageError."""
+    """The index in `LEVELS` of the lowest coverage that is at least this one. Raises UsageError."""
     if not LEVELS[0] <= coverage <= LEVELS[-1]:
         raise UsageError(f"--coverage must be from {LEVELS[0]} to {LEVELS[-1]}, not {coverage}")
     return int(np.searchsorted(LEVELS, coverage - 1e-9))
 
 
 class LabelSets(Strict):
-    """What a score allows, by coverage in `LEVELS`: deceptive from its limit up, honest up to its limit; None: always.
-    games: how many games the limits of honest, and of deceptive, were chosen on.
+    """Which labels a score allows, by coverage in `LEVELS`: deceptive from its limit up, honest up to its limit; None:
+    always. games: how many games the limits of honest, and of deceptive, were chosen on.
     """
 
     honest: Limits
@@ -65,8 +66,8 @@ class LabelSets(Strict):
         return cls(honest=honest, deceptive=limits(score[y], games[y]), games=counted)
 
     def allowed(self, score: Floats, coverage: float) -> Bools:
-        """(n, 2): whether the set holds honest, and deceptive. A set that would be empty is taken at the next higher
-        coverage at which it is not: it holds the label that fits better. Raises UsageError for an odd coverage.
+        """(n, 2): whether the set holds honest, and deceptive. An empty set is replaced by the one at the next higher
+        coverage that is not: it holds the label that fits better. Raises UsageError for an odd coverage.
         """
         found = np.zeros((len(score), 2), dtype=bool)
         for level in range(level_of(coverage), len(LEVELS)):
@@ -82,7 +83,7 @@ class LabelSets(Strict):
         return [ABSTAIN if honest == lie else "deceptive" if lie else "honest" for honest, lie in allowed]
 
     def abstains_because(self, coverage: float) -> str:
-        """Why a verdict at this coverage abstains where it does. Raises UsageError for an odd coverage."""
+        """Why verdicts at this coverage abstain, where they do. Raises UsageError for an odd coverage."""
         level = level_of(coverage)
         below, above = self.honest[level], self.deceptive[level]
         if below is None or above is None:
@@ -91,8 +92,8 @@ class LabelSets(Strict):
 
 
 def limits(fit: Floats, games: NDArray[Any]) -> tuple[float | None, ...]:
-    """By coverage in `LEVELS`, the highest limit that keeps it: at least this weight of fits is as high. fit: (n,), how
-    well a statement fits the class that it is of; games: (n,). None where there are too few games to promise it.
+    """By coverage in `LEVELS`, the highest limit that keeps it: at least that share of the weight has a fit as high.
+    fit: (n,), how well a statement fits its own class; games: (n,). None where there are too few games to promise it.
     """
     _, game, said = np.unique(games, return_inverse=True, return_counts=True)
     order = np.argsort(-fit, kind="stable")
@@ -103,8 +104,9 @@ def limits(fit: Floats, games: NDArray[Any]) -> tuple[float | None, ...]:
 
 
 def suspected(least: Limits, players: Floats, deceivers: int | None, coverage: float) -> Bools:
-    """(n,): who cannot be ruled out: never fewer than deceive, or than one. least: limits chosen on the probability of
-    the least suspected deceiver of each game, so that all are left in as often as promised. Raises UsageError.
+    """(n,): who cannot be ruled out: always at least one, and as many as deceive. least: limits chosen on the
+    probability of the least suspected deceiver of each game, so that all deceivers are kept as often as promised.
+    Raises UsageError.
     """
     limit = least[level_of(coverage)]
     found = players >= (-np.inf if limit is None else limit)
@@ -140,7 +142,7 @@ class Calibration(Strict):
 
 
 def fit_calibration(method: str, score: Floats, y: Bools) -> Calibration | None:
-    """The map of a method with the least log loss on held-out scores; None for no map. Raises UnknownName."""
+    """The method's map with the least log loss on held-out scores; None for no map. Raises UnknownName."""
     if method not in METHODS:
         raise UnknownName("method of calibration", method, METHODS)
     if method == NONE or not len(y) or y.all() or not y.any():
@@ -157,7 +159,7 @@ def fit_calibration(method: str, score: Floats, y: Bools) -> Calibration | None:
 
 def cross_fitted(method: str, score: Floats, y: Bools, fold: NDArray[np.int64]) -> tuple[Floats, Calibration | None]:
     """(n,) out-of-fold scores, those of each fold calibrated on the other folds; and the map fitted on all of them. The
-    scores as they are, and None, where calibrating so does not lower the log loss.
+    scores unchanged, and None, where that does not lower the log loss.
     """
     found = score.copy()
     for number in np.unique(fold):
@@ -170,8 +172,8 @@ def cross_fitted(method: str, score: Floats, y: Bools, fold: NDArray[np.int64]) 
 
 
 def fit_players(games: Sequence[Players], counts: Sequence[int | None], lies: Bools) -> float:
-    """The temperature of players' log-odds under which the true sets of deceivers are most likely; 1 for no game.
-    counts: how many are known to deceive; lies: (players of all games,), who do.
+    """The temperature of players' log-odds that makes the true sets of deceivers most likely; 1 without games. counts:
+    how many deceive in each game; lies: (players of all games,) who does.
     """
     together, logits = seated(games, counts)
     return _best_temperature(lambda one: together.loss(logits / one, lies, ~lies)[0] / max(len(games), 1))

@@ -1,4 +1,4 @@
-"""Any kind of detector as a classifier of scikit-learn, whose verbs, searches and folds then work with texts."""
+"""Any kind of detector as a scikit-learn classifier, so that its methods, searches and folds work with texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _Classes = TypeAdapter(list[bool | int | float | str])
 
 
 class InputError(UsageError, ValueError):
-    """What a classifier of scikit-learn was given cannot be used; a ValueError, as scikit-learn expects."""
+    """Input that a scikit-learn classifier cannot use; a ValueError, as scikit-learn expects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     kind : str
         "tfidf", "embedding", "linear" or any other in the registry.
     target : str
-        What is predicted; it matters for kinds that read whole games, which judge players for the target "role".
+        What to predict; kinds that read whole games judge players for the target "role".
     context : int
         How many earlier turns stand before each text.
     mask_names, mask_role_words, speaker_tag : bool
@@ -79,7 +79,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     view : str
         "words", "reasoning" or "both", of statements that keep what their speaker thought.
     seed : int
-        Of everything that is drawn.
+        For everything random.
     **options
         Those of the kind, as `liescope train --help` lists them; `get_params` has them all, and `GridSearchCV` finds
         them.
@@ -126,8 +126,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {**super().get_params(deep), **self._usual(), **self._options}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters. Another kind has its own options; those that were given are kept for it. Raises
-        ValueError for a parameter that there is not.
+        """Change parameters. A new kind brings its own options and keeps those that were given. Raises ValueError for
+        an unknown parameter.
         """
         own = {name: value for name, value in params.items() if name in self._get_param_names()}
         usual = self._usual()
@@ -144,10 +144,10 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _usual(self) -> dict[str, Any]:
-        """The default of every option of the kind; none for a kind that there is not, of which `fit` complains."""
+        """The default of every option of the kind; none for an unknown kind, which `fit` reports."""
         try:
             fields = detector_class(self.kind).options_type.model_fields
-        except (UsageError, AttributeError, TypeError):  # no such kind; no name at all
+        except (UsageError, AttributeError, TypeError):  # an unknown kind; not even a name
             return {}
         return {name: field.get_default(call_default_factory=True) for name, field in fields.items() if name != "seed"}
 
@@ -190,7 +190,8 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             detector.fit(data.examples, data.y, data.groups)
         self.classes_, self.detector_ = classes, detector
         self._lies, self._confidence = lies, Confidence()
-        kept = replace(data, examples=tuple(replace(e, seen=None, labels={}) for e in data.examples))  # to be pickled
+        # without games, and with plain mappings for labels, so that it can be pickled
+        kept = replace(data, examples=tuple(replace(e, seen=None, labels={}) for e in data.examples))
         self._learned: _Learned | None = _Learned(kept, named, round(time.perf_counter() - began, 1))
         return self
 
@@ -224,7 +225,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write a model folder, which `LieDetector.load`, `liescope.load`, `score`, `evaluate` and `publish` read. It
         has no thresholds and gives no verdicts: no part of the data was kept aside to choose them on. Raises UsageError
-        for a folder that is taken.
+        if the folder exists already.
         """
         check_is_fitted(self, "detector_")
         out = Path(folder)
@@ -271,7 +272,7 @@ class LieDetector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """(the two classes, (n,) the place of each label among them). Raises ValueError."""
+    """(the two classes, (n,) the index of each label's class). Raises ValueError."""
     if y is None:
         raise InputError("learning requires y to be passed, but the target y is None")
     labels = column_or_1d(y, warn=True)
@@ -287,7 +288,7 @@ def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _deceptive(classes: NDArray[Any]) -> int:
-    """The place of the class that means deceptive: the one whose word says so, else the second."""
+    """The index of the class that means deceptive: the one whose word says so, else the second."""
     column = LabelColumn("deceptive")
     try:
         return 0 if [column.of(one) for one in classes.tolist()] == [True, False] else 1
@@ -297,7 +298,7 @@ def _deceptive(classes: NDArray[Any]) -> int:
 
 @contextmanager
 def _value_errors() -> Iterator[None]:
-    """What the user can mend in the data or the options is a ValueError too; what has to be installed or set is not."""
+    """Turn errors in the data or options into ValueErrors; not those about what has to be installed or set."""
     try:
         yield
     except (MissingExtra, MissingPackage, MissingKey, InputError):

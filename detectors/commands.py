@@ -124,7 +124,7 @@ def score(
 def _typed() -> Iterator[str]:
     """The lines of standard input. Raises BadData for text that is not UTF-8 and for a line of 16 million characters.
 
-    Ctrl-C while one is waited for is answered in words, beside the exit code.
+    Ctrl-C while waiting for a line prints a message besides setting the exit code.
     """
     number, stream = 0, standard_input("statements, one a line,")
     try:

@@ -1,4 +1,4 @@
-"""What a detector is: text in, probability of deception out; its options, and what its class declares."""
+"""What a detector is: text in, probability of deception out; with its options and the declarations of its class."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def silent(what: str, done: int, total: int) -> None:
 @dataclass(frozen=True, slots=True)
 class Publication:
     """How a published detector is used. library: the package that opens it without Liescope, by the Hub's name for it;
-    plain_use: code that does so, with {repo} and {text}; needs: where only Liescope opens it, what it takes to use one,
-    as sentences of its card; built_on: the option that names the encoder or language model that it builds on.
+    plain_use: code that does so, with {repo} and {text}; needs: if only Liescope can open it, what using it takes, as
+    sentences for its card; built_on: the option that names the encoder or language model that it builds on.
     """
 
     library: str = "liescope"
@@ -65,7 +65,7 @@ class Publication:
 
 
 class StepsChosen(Strict):
-    """How long a detector learned, chosen on statements kept aside, which it then learned from with all others. steps:
+    """How long a detector learned: chosen on statements kept aside, then learned from all, those included. steps:
     the number chosen; planned: the most there could be; statements, games, models: those kept aside.
     """
 
@@ -150,15 +150,15 @@ class Detector(ABC):
     def player_posteriors(
         self, moments: Sequence[GameMoment], progress: Progress = silent, /
     ) -> list[Mapping[str, float]]:
-        """By moment, the probability that each player of the game deceives, given what was seen of it: the log-odds of
+        """By moment, the probability that each player deceives, given what was seen of the game: the log-odds of
         `player_logits`, normalised in the game.
         """
         return posteriors_of_scores(moments, scores_of(self, moments, progress))
 
     def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
-        """What the detector makes of a game after its first `upto` turns (None: all): the probability that each living
-        player deceives, and that each statement so far is deceptive. target: the one it was trained for; players are
-        judged only where that is the role.
+        """What the detector says about a game after its first `upto` turns (None: all): the probability that each
+        living player deceives, and that each statement so far is deceptive. target: the one it was trained for; players
+        are judged only if that is the role.
         """
         moment = GameMoment(transcript, upto)
         statements = examples_of(moment, self.text.context, target, self.text.view)
@@ -172,7 +172,7 @@ class Detector(ABC):
         )
 
     def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
-        """By example, what weighs most for or against its being deceptive, strongest first. Raises UsageError for a
+        """By example, what counts most for or against deception, strongest first. Raises UsageError for a
         kind that gives no reasons.
         """
         raise UsageError(f"{self.kind} gives no reasons for its scores")
@@ -194,7 +194,7 @@ class AsksChatModel(Detector):
 
     @abstractmethod
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
-        """At most how many requests, which may cost money, it takes to learn from some examples and to score others."""
+        """The most requests, which may cost money, that learning from some examples and scoring others can take."""
 
     @abstractmethod
     def keep_replies_in(self, folder: Path | None) -> None:
@@ -221,7 +221,7 @@ _EDGE = 1e-6
 
 
 def log_odds(probability: float) -> float:
-    """The log-odds of a probability, moved in by a millionth."""
+    """The log-odds of a probability, kept a millionth away from 0 and 1."""
     inside = min(max(probability, _EDGE), 1 - _EDGE)
     return log(inside / (1 - inside))
 
@@ -231,7 +231,7 @@ NEVER = log_odds(0.0)
 
 
 def scores_of(detector: Detector, moments: Sequence[GameMoment], progress: Progress) -> list[Mapping[int, float]]:
-    """By moment, the probability of each statement of the game, by its place, also of those that come later."""
+    """By moment, the probability of each statement of the game by its place, later ones included."""
     wholes: dict[int, GameMoment] = {}
     for moment in moments:
         known = wholes.get(id(moment.transcript))
@@ -257,8 +257,8 @@ def posteriors_of_scores(
 
 def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float]:
     """By player, in the order of their names: the log-odds of a player's statements, averaged with that of being dealt
-    the role, so that who says little is suspected as much as anybody; where nobody knows how many are dealt it, with
-    the mean of all that was said. Who was killed is ruled out: those who deceive do the killing.
+    the role, so that saying little makes nobody more or less suspect; where nobody knows how many are dealt it, with
+    the mean over all statements. Killed players are ruled out: the deceivers do the killing.
     """
     game, own = moment.transcript, defaultdict[str, list[float]](list)
     for at, turn in game.said(moment.upto):
@@ -268,4 +268,4 @@ def player_logits(moment: GameMoment, scores: Mapping[int, float]) -> list[float
     prior = log_odds(dealt) if 0 < dealt < 1 else sum(every) / max(len(every), 1)
     killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
     means = {name: (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names}
-    return [NEVER if name in killed else round(mean, 9) for name, mean in means.items()]  # equals stay equal
+    return [NEVER if name in killed else round(mean, 9) for name, mean in means.items()]  # hides rounding: equals tie

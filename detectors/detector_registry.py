@@ -1,4 +1,4 @@
-"""The kinds of detector: a name, and where its class is. The class declares everything else."""
+"""The kinds of detector: names and where their classes are. A class declares everything else."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def declared_options() -> list[Setting]:
 
 
 def kind_lines() -> dict[str, str]:
-    """A line about each kind."""
+    """One line about each kind."""
     return {kind: first_sentence(detector_class(kind).__doc__ or "") for kind in DETECTORS}
 
 
@@ -58,7 +58,7 @@ def check_gives_reasons(kind: str) -> None:
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 
-    Raises UnknownName for a kind, UsageError for an option or a view that the kind has not, MissingExtra for a package
+    Raises UnknownName for a kind, UsageError for an option or a view that the kind lacks, MissingExtra for a package
     that is not installed.
     """
     chosen = detector_class(kind)

@@ -99,7 +99,7 @@ class _Judges(OptionsModel):
     allow_key: AllowKey = ()
 
     def limits(self) -> Limits:
-        """The limits within which judges are asked."""
+        """The limits on asking judges."""
         shared = {name: getattr(self, name) for name in ("price", "max_cost", "currency", "allow_key")}
         return Limits.of({**shared, "cache": self.judge_cache})
 

@@ -30,7 +30,7 @@ WORDS, REASONING, BOTH = "words", "reasoning", "both"
 VIEWS = (WORDS, REASONING, BOTH)
 """What a detector reads of a statement: what was said, what its speaker thought before, or both."""
 _LARGE = ("transcript",)  # no detector reads it
-_ASSESSED = ("self", "peer")  # labels of games that are played with assessments
+_ASSESSED = ("self", "peer")  # labels of games played with assessments
 _BACKSLASH = "\\"
 _NO_LABELS: Mapping[str, bool | str] = MappingProxyType({})
 _LABELS = {**{f"label_{target}": target for target in TARGETS}, "self_type": "type"}
@@ -60,16 +60,16 @@ class Example:
     reasoning: str = ""
 
     def can_be_read(self, view: str) -> bool:
-        """Whether it has what a view shows: a statement without reasoning is read by its words alone."""
+        """Whether the view can show it: a statement without reasoning can only be read by its words."""
         return view == WORDS or bool(self.reasoning.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that are
-    never parted; dropped: statements whose target is null; others: how many statements have each label, by target;
-    unread: statements that have the target, but no reasoning, which the view needs; unlabelled: those that have what
-    the view needs, but no target.
+    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that must
+    stay together; dropped: statements whose target is null; others: how many statements have each label, by target;
+    unread: statements with the target, but without the reasoning that the view needs; unlabelled: those without the
+    target that the view could show.
     """
 
     examples: tuple[Example, ...]
@@ -93,7 +93,7 @@ def target_column(target: str) -> str:
 
 
 def usual_target(corpus: Corpus) -> str:
-    """What is predicted where nobody says it: the role, or the source's label where there is no other."""
+    """The target if none is named: the role, or the source's label if there is no other."""
     labels = read(corpus, "statements").select(pl.col(*map(target_column, TARGETS)).count())
     counts = collected(labels, corpus).row(0, named=True)
     there = [target for target in TARGETS if counts[target_column(target)]]
@@ -102,12 +102,12 @@ def usual_target(corpus: Corpus) -> str:
 
 def read_statements(corpus: Corpus, splits: Sequence[str] = SPLITS, keep_lost: bool = False) -> pl.DataFrame:
     """The statements of some splits, family by family and in order of play, with `names` and `models`, all players of
-    their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: what
-    their game is never parted from, or the game itself; `parted`, whether its publishers gave it its split; and `task`,
-    for texts and conversations.
+    their game, with `deceiving`, the share of these that deceive, null where it is not known of all, `siblings`: one
+    name for games that must stay together, or the game itself; `parted`, whether its publishers gave it its split; and
+    `task`, for texts and conversations.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
-    Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
+    Raises BadData if a game is in more than one split, since no evaluation on such a corpus is fair.
     """
     where = collected(read(corpus, "statements").select("game_id", "split").unique(), corpus)
     torn = where.filter(pl.col("game_id").is_duplicated()).sort("game_id")
@@ -144,12 +144,12 @@ def count_lost(corpus: Corpus, splits: Sequence[str] = SPLITS) -> int:
 
 
 def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
-    """Whether nothing is left of what was said: a lone backslash, or a note of the importer that says so."""
+    """Whether the words are lost: a lone backslash, or a note of the importer that says so."""
     return text.strip() == _BACKSLASH or text_is_lost(read_notes)
 
 
 def corpus_id(corpus: Corpus) -> str:
-    """A short fingerprint of which game is in which split; equal for two builds with the same split."""
+    """A short fingerprint of the split: equal for two builds that put the same games in the same splits."""
     where = collected(read(corpus, "games").select("game_id", "split").unique(), corpus).sort("game_id", "split")
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
 
@@ -204,8 +204,8 @@ def _labels(statements: pl.DataFrame) -> Iterator[Mapping[str, bool | str]]:
 
 
 def examples_of(moment: GameMoment, context: int, target: str = "role", view: str = WORDS) -> dict[int, Example]:
-    """The statements of a game as far as it is seen, by their place among its turns, without those that were lost or
-    have nothing of what the view shows.
+    """The statements of a game as far as it is seen, by their place among its turns, without lost ones and those that
+    the view cannot show.
     """
     game, said, found = moment.transcript, list[Heard[tuple[str, str]]](), dict[int, Example]()
     for at, turn in game.said(moment.upto):
@@ -232,7 +232,7 @@ def examples_of(moment: GameMoment, context: int, target: str = "role", view: st
 
 
 def moment_of(example: Example) -> GameMoment:
-    """The game of a statement, up to and with it; one that comes without its game is made of its context."""
+    """The game of a statement, up to and with it; without one, a game made of its context."""
     if example.seen:
         return example.seen
     said = [*example.context, (example.speaker, example.text)]
@@ -277,7 +277,7 @@ def label_counts(statements: pl.DataFrame) -> dict[str, int]:
 
 
 def labels_there_are(counts: Mapping[str, int]) -> str:
-    """Which targets have labels, in words; of one that has none, what to do instead."""
+    """Which targets have labels, in words; for one without labels, what to do instead."""
     if not counts:
         return "no target has labels here; if the source has some, import it again and say where (--label or --map)"
     return "labels there are: " + ", ".join(f"{target} {count:,}" for target, count in counts.items())
@@ -286,8 +286,8 @@ def labels_there_are(counts: Mapping[str, int]) -> str:
 def check_trainable(
     data: Labelled, target: str, folds: int, where: str = "the training split", called: Units = OF_GAMES
 ) -> None:
-    """Raises UsageError if these statements have only one class, or too few games for the folds, or for any comparison
-    where there are none. where: they stand; called: what they and their games are called.
+    """Raises UsageError if these statements have only one class, or too few games for the folds, or without folds for
+    any comparison. where: the statements come from; called: the words for them and their games.
     """
     where = f"{where}, target {target!r}"
     if not len(data.y) and data.unread:
@@ -330,7 +330,7 @@ Roles = Mapping[str, bool]
 
 
 def roles_by_game(examples: Sequence[Example], y: NDArray[np.bool_]) -> dict[str, Roles]:
-    """By game, from the labels for the role. Who never spoke does not deceive, if all who deceive did speak."""
+    """Roles by game, from role labels. A player who never spoke is honest if the speakers include all deceivers."""
     found: dict[str, dict[str, bool]] = {}
     for example, lies in zip(examples, y.tolist(), strict=True):
         found.setdefault(example.game_id, {})[example.speaker] = lies

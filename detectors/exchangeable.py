@@ -1,8 +1,8 @@
-"""Whether texts could be more of what verdicts were chosen on.
+"""Whether texts could come from the same source as those that verdicts were chosen on.
 
 Conformal sets keep their promise for games that are exchangeable with the calibration games. That can be tested without
-any label: by a permutation test of the means of what is counted in a game (its words, hashed, its length, its scores),
-with games as units, which is exact whatever their number. Where it fails nothing is promised, and no verdict given.
+any label: by a permutation test on the mean features of games (hashed words, length, scores), with games as units,
+which is exact for any number of games. Where it fails, nothing is promised and no verdict given.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from liescope.detectors.tf_idf import hashed
 ALPHA = 0.01
 """How often texts of exchangeable games are taken for others."""
 UNLIKE = "{:,} statements are not like the games that verdicts were chosen on: nothing is promised, so they get none"
-_WORDS, _WIDTH = 256, 259  # hashed words, and three numbers more
-_MOST, _DEALS = 500, 999  # games that are kept, and others that the test looks at; times that they are dealt
+_WORDS, _WIDTH = 256, 259  # hashed words, plus three numbers
+_MOST, _DEALS = 500, 999  # calibration games kept; other games that the test looks at; permutations
 _EDGE = 1e-6
 _SCHEMA = {"game": pl.List(pl.Float32), "statement": pl.List(pl.Float32)}
 
@@ -53,7 +53,7 @@ class CalibrationGames:
         return cls(np.stack(wholes), np.stack(lone))
 
     def others(self, examples: Sequence[Example], score: Floats, view: View = "words") -> Bools:
-        """(n,): the statements that are not like these. score: (n,), calibrated. Games are compared with games, and
+        """(n,): the statements that are unlike these. score: (n,), calibrated. Games are compared with games, and
         statements without a game with lone statements.
         """
         features, found = _features(examples, score, view), np.zeros(len(examples), dtype=bool)
@@ -95,19 +95,21 @@ def _features(examples: Sequence[Example], score: Floats, view: View) -> Floats:
 
 
 def _chance(own: Floats, theirs: Floats) -> float:
-    """The p-value of their having one distribution: how often the means of units dealt at random are as far apart."""
+    """The p-value of one common distribution: how often the means of randomly dealt units are as far apart."""
     theirs = theirs[np.random.default_rng(0).permutation(len(theirs))[:_MOST]]
     both = np.vstack([own, theirs])
     both = (both - both.mean(axis=0)) / np.where(both.std(axis=0) > 0, both.std(axis=0), 1.0)
-    if len(theirs) == 1:  # each in its place, which is all that can be dealt
+    if len(theirs) == 1:  # every way to deal them, the actual one first
         distance = (both**2).sum(axis=1)[::-1]
-    else:  # the mean over all is 0, so that the sum of theirs tells both means
+    else:  # centred on 0, so that the sum over one side determines both means
         distance = ((_dealt(len(own), len(theirs)) @ both) ** 2).sum(axis=1)
     return float((distance >= distance[0] * (1 - 1e-9)).mean())
 
 
 @lru_cache(maxsize=2)
 def _dealt(own: int, theirs: int) -> Floats:
-    """(deals, units): 1 where a unit is dealt to theirs; as they are, and then at random, the same for the same."""
+    """(deals, units): 1 where a unit is dealt to their side; first the actual deal, then random ones, equal for equal
+    arguments.
+    """
     side = np.repeat([0.0, 1.0], [own, theirs])
     return np.vstack([side, np.random.default_rng(0).permuted(np.tile(side, (_DEALS, 1)), axis=1)])

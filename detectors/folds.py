@@ -1,5 +1,5 @@
-"""Folds: by game, so that every statement is scored by a detector that saw no statement of its game, and by anything
-else that a detector may not have heard, a speaking model for one.
+"""Folds: by game, so that every statement is scored by a detector that saw no statement of its game, or by any other
+unit to hold out, such as a speaking model.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
 def fold_of(y: Bools, groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
-    """(n,): the fold each statement is held out in, the same for all statements of a game, with as many of either class
-    in each as the games allow: greedily, the most one-sided games first, as scikit-learn's StratifiedGroupKFold deals.
+    """(n,): the fold each statement is held out in, the same for all statements of a game, balanced by class as far as
+    the games allow: greedily, the most one-sided games first, as scikit-learn's StratifiedGroupKFold deals.
     """
     _, group = np.unique(groups, return_inverse=True)
     order = np.arange(group.max() + 1)
@@ -50,7 +50,7 @@ def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], Floats]) ->
 
 
 def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Rows) -> list[tuple[Rows, Rows]]:
-    """(rows to fit on, rows to score), each time with a third of the units left out and every game they are in. Folds
+    """(rows to fit on, rows to score), each time leaving out a third of the units and every game they are in. Folds
     that lack a class on either side are left out.
     """
     found = []
@@ -62,7 +62,7 @@ def by_unit(units: NDArray[np.str_], games: NDArray[np.str_], y: Bools, rows: Ro
 
 
 def by_game(games: NDArray[np.str_], y: Bools, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-    """`by_unit` with games as units; none if a class is in one game alone."""
+    """`by_unit` with games as units; none if a class occurs in only one game."""
     most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
     if most < 2:
         return []
@@ -76,9 +76,9 @@ def held_out_rows(
 ) -> tuple[Rows, Rows]:
     """(rows to learn from, rows of other games to choose the epoch on; none if there are fewer than ten games).
 
-    Where three models or more speak, the second are one model's statements and the first none of it, because the epoch
-    that is best on models heard before is often too late for others. share: of the games;
-    models: (n,) who speaks.
+    Where at least three models speak, the held-out rows are one model's statements and the others have none of it,
+    because the best epoch for models heard in training is often too late for new ones. share: of the games; models:
+    (n,) who speaks.
     """
     from sklearn.model_selection import GroupShuffleSplit
 
@@ -100,7 +100,7 @@ def held_out_rows(
 
 
 def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
-    """The units in `_INNER_FOLDS` groups of about equally many statements."""
+    """The units in `_INNER_FOLDS` groups with about equally many statements."""
     names, counts = np.unique(units, return_counts=True)
     groups: list[list[str]] = [[] for _ in range(min(_INNER_FOLDS, len(names)))]
     sizes = [0] * len(groups)

@@ -1,4 +1,4 @@
-"""A trained detector as a scorer of inspect_ai, which finds it by its entry point as `liescope/detector`.
+"""A trained detector as an inspect_ai scorer, found through its entry point as `liescope/detector`.
 
 Only inspect_ai imports this module.
 """
@@ -24,7 +24,9 @@ DECEPTIVE = "deceptive"
 
 @metric  # type: ignore[untyped-decorator]
 def labelled() -> InspectMetric:
-    """How well scores rank samples that have a label: `auroc`, NaN without both classes; the number of either class."""
+    """How well scores rank samples that have a label: `auroc`, NaN without both classes; and the number of samples of
+    each class.
+    """
 
     def of(scores: list[SampleScore]) -> Mapping[str, float]:
         from sklearn.metrics import roc_auc_score
@@ -51,7 +53,7 @@ def detector(model: str, label: str = "") -> Scorer:
     sample's metadata that says whether it is deceptive, or "target". Without it: a field whose name says so, such as
     `deceptive` or `honest`, or a target that does, such as "lie" or "truth".
 
-    Raises BadData for a folder that is no model, and a label that may mean either.
+    Raises BadData for a folder that is no model, or an ambiguous label.
     """
     found = load(model)
     one_at_a_time = anyio.CapacityLimiter(1)

@@ -1,5 +1,5 @@
-"""Copies among texts, exact or near, in time linear in their number: MinHash with banding (Broder 1997). And what a
-detector learned from, as hashes: enough to find copies of it in any corpus, not enough to read it.
+"""Copies among texts, exact or near, in time linear in their number: MinHash with banding (Broder 1997). Also a
+detector's training texts as hashes: enough to find copies in any corpus, not enough to read them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ BANDS, ROWS = 20, 5
 
 _SHINGLE, _BUCKETS = 5, 2**20
 _TEXTS_AT_ONCE = 4096
-_COMMON = 20  # games beyond which a text says nothing about which one was copied
-_SAME, _WHOLE = 3, 0.8  # statements that a copied game shares at least, and the share of both games
+_COMMON = 20  # a text in more games than this does not tell which one was copied
+_SAME, _WHOLE = 3, 0.8  # the fewest statements that a copied game shares, and the least share of both games
 _PRIME = (1 << 31) - 1
 FILE = "learned.parquet"
 _HASHES = BANDS * ROWS
@@ -51,7 +51,7 @@ Sketches = NDArray[np.uint8]
 
 
 def normal(examples: Sequence[Example]) -> list[str]:
-    """Each statement as it is compared: names masked, the words alone, in small letters."""
+    """The form in which statements are compared: names masked, words alone, lower case."""
     return [" ".join(re.findall(r"\w+", textualize(one, TextConfig()).casefold())) for one in examples]
 
 
@@ -61,7 +61,7 @@ def is_long(text: str) -> bool:
 
 
 def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[Any, Any]:
-    """Games of `there` that are one learned game over again, and which: nearly all of both, in one order, and at least
+    """Games of `there` that repeat a learned game, and which one: they share nearly all of both, in order, and at least
     three statements. Players with stock phrases share many statements, but no whole game. learned, there: in order of
     play, `game_id` and `normal`, the text or its hash.
     """
@@ -79,12 +79,14 @@ def copied_games(learned: pl.DataFrame, there: pl.DataFrame) -> dict[Any, Any]:
 
 
 def _in_order(one: Sequence[Any], other: Sequence[Any]) -> float:
-    """The share of two sequences that they have in common, in one order."""
+    """The share of two sequences that is common to both, in order."""
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def signatures(texts: Sequence[str], seed: int) -> NDArray[np.int64]:
-    """(hashes, n): for each text, the least value of each hash over its 5-character pieces. Each has at least one."""
+    """(hashes, n): for each text, the least value of each hash over its 5-character pieces. Each text has at least
+    one.
+    """
     draw = np.random.default_rng(seed)
     factors, shifts = draw.integers(1, _PRIME, _HASHES), draw.integers(0, _PRIME, _HASHES)
     found = np.empty((_HASHES, len(texts)), dtype=np.int64)
@@ -155,7 +157,7 @@ class LearnedStatements:
         return LearnedStatements(self.game[rows], self.text[rows], self.sketch[rows])
 
     def repeats(self, others: LearnedStatements) -> tuple[Bools, Bools]:
-        """(exact, near), each (others,): which of others are copies of these, word for word or at least nearly."""
+        """(exact, near), each (others,): which of the others copy these, word for word or at least nearly."""
         exact = np.isin(others.text, self.text)
         return exact, exact | self._alike(others.sketch)
 
@@ -175,7 +177,7 @@ class LearnedStatements:
         return pl.DataFrame({"game_id": self.game, "normal": self.text})
 
     def _alike(self, sketch: Sketches) -> Bools:
-        """(n,): which sketches agree with a learned one in as many places as texts of that similarity do."""
+        """(n,): which sketches agree with a learned one in as many places as near copies would."""
         found = np.zeros(len(sketch), dtype=bool)
         enough = _HASHES * (ALIKE + (1 - ALIKE) * _CHANCE)
         for mine, theirs in zip(_bands(sketch), _bands(self.sketch), strict=True):

@@ -21,7 +21,7 @@ _WRAPPER = "sklearn.externals.array_api_compat.torch"
 
 
 def one_thread() -> Any:
-    """A context in which BLAS keeps to one thread: L-BFGS asks it for products so small that to wake a second thread
+    """A context in which BLAS keeps to one thread: the products in L-BFGS are so small that waking a second thread
     takes two hundred times as long.
     """
     from threadpoolctl import threadpool_limits
@@ -32,7 +32,7 @@ def one_thread() -> Any:
 def fit_logistic(features: Any, y: Bools, strength: float) -> tuple[Floats, float]:
     """(weights, offset) with the least log loss and L2 penalty, without class weights, so that its probabilities stay
     calibrated. features: (n, width), dense or of scipy; strength: scikit-learn's C, the inverse of the penalty. It
-    stops where scikit-learn's LogisticRegression does. Raises UsageError if it does not converge.
+    stops by the same rule as scikit-learn's LogisticRegression. Raises UsageError if it does not converge.
     """
     from scipy.optimize import minimize
 
@@ -111,7 +111,7 @@ class ScaledLogistic:
         return cls(mean[:-1], spread[:-1], weights[:-1], float(weights[-1]))
 
     def published(self, path: Path, strength: float, seed: int) -> Mapping[str, Path]:
-        """It as a pipeline of scikit-learn, in a file."""
+        """Write it as a scikit-learn pipeline."""
         from sklearn.preprocessing import StandardScaler
 
         scale, head = StandardScaler(), sklearn_logistic(self.weights, self.offset, strength, seed)
@@ -121,7 +121,7 @@ class ScaledLogistic:
 
 
 def sklearn_logistic(weights: Floats, offset: float, strength: float, seed: int) -> Any:
-    """A LogisticRegression of scikit-learn that has learned these."""
+    """A fitted LogisticRegression of scikit-learn with these weights."""
     from sklearn.linear_model import LogisticRegression
 
     head = LogisticRegression(C=strength, max_iter=2000, random_state=seed)
@@ -131,11 +131,11 @@ def sklearn_logistic(weights: Floats, offset: float, strength: float, seed: int)
 
 
 def write_pipeline(steps: Mapping[str, Any], path: Path) -> Mapping[str, Path]:
-    """Write steps that have learned as a skops file, for those who have scikit-learn and not Liescope; its name."""
+    """Write fitted steps as a skops file, for users of scikit-learn without Liescope; returns its name."""
     from sklearn.pipeline import Pipeline
 
     hidden = "torch" not in sys.modules
-    if hidden:  # skops lists scikit-learn's estimators, which looks into every package of it, and one would load torch
+    if hidden:  # skops lists all estimators by importing every package of scikit-learn, one of which would load torch
         sys.modules[_WRAPPER] = None  # type: ignore[assignment]
     try:
         import skops.io

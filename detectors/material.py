@@ -46,8 +46,8 @@ class Material:
         return frozenset(self.statements["game_id"])
 
     def common_names(self) -> list[str]:
-        """Players' names that occur in at least a hundredth of the training games, most common first: used as the names
-        for a text that comes without any.
+        """Players' names that occur in at least a hundredth of the training games, most common first: the names to
+        assume for a text that comes without any.
         """
         games = self.learned.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
         counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
@@ -56,26 +56,26 @@ class Material:
 
 
 def check_may_train(corpus: Corpus) -> None:
-    """Raises UsageError for a corpus with games or conversations whose publishers ask that nobody trains on them."""
+    """Raises UsageError for a corpus with games or conversations whose publishers ask that nobody train on them."""
     if words := carry_a_canary(canaries(corpus)):
         raise UsageError(f"{words}: {NOT_TO_BE_LEARNED}")
 
 
 def canaries(corpus: Corpus) -> pl.DataFrame:
-    """(game_id, game) of the games or conversations whose publishers ask that nobody trains on them."""
+    """(game_id, game) of the games or conversations whose publishers ask that nobody train on them."""
     marked = read(corpus, "games").filter(pl.col("meta").str.contains('"canary"', literal=True))
     return collected(marked.select("game_id", "game"), corpus)
 
 
 def carry_a_canary(marked: pl.DataFrame) -> str:
-    """How many of them there are, as in "2 conversations carry a canary"; "" for none. marked: as `canaries` gives."""
+    """A count for messages, as in "2 conversations carry a canary"; "" for none. marked: as `canaries` gives."""
     carry = "carries" if marked.height == 1 else "carry"
     return f"{number_of(marked.height, unit_of(marked['game'].unique()))} {carry} a canary" if marked.height else ""
 
 
 def read_material(corpus: Corpus, name: str, target: str, text: TextConfig, keep_lost: bool = False) -> Material:
-    """The material of a corpus. name: the corpus's; text: how statements are read, which those without anything
-    to read are left out of. Raises BadData for a damaged corpus.
+    """The material of a corpus. name: the corpus's; text: how statements are read; those with nothing to read are left
+    out. Raises BadData for a damaged corpus.
     """
     statements = read_statements(corpus, SPLITS, keep_lost)
     games = read_transcripts(corpus, SPLITS)

@@ -1,5 +1,5 @@
-"""The card of a model, with the figures that it takes from reports of `evaluate` and `transfer`; and publishing a
-detector to the Hub as a model that plain libraries open too.
+"""The card of a model, with figures from reports of `evaluate` and `transfer`; and publishing a detector to the Hub as
+a model that plain libraries can open.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Reported(BaseModel):
     figures: list[Figure]
 
     def of(self, model: ModelFile) -> Reported:
-        """What it says of one model: of an evaluation the model's figures and those of controls for its target; of a
-        transfer, where its kind was trained anew for every unit, the worst and mean ones. Raises UsageError if it says
-        nothing of it.
+        """What it says about one model: from an evaluation, its figures and those of controls for its target; from a
+        transfer, where its kind was trained anew for every unit, the worst and the mean. Raises UsageError if it says
+        nothing about the model.
         """
         rows = [row for row in self.figures if row.against is None and row.value is not None]
         if self.targets:
@@ -88,7 +88,7 @@ def _shown(scorer: str) -> tuple[str, ...]:
 
 
 def read_reports(folders: Iterable[Path], model: ModelFile) -> list[Reported]:
-    """The reports of evaluations and of transfers, reduced to what they say of this model.
+    """The reports of evaluations and transfers, reduced to what they say about this model.
 
     Raises BadData for a folder that is no report, UsageError for a report about other models.
     """
@@ -259,7 +259,7 @@ def _check_permitted(folder: Path, file: ModelFile, verbatim: bool) -> None:
 
 
 def _notices(file: ModelFile, verbatim: bool, public: bool) -> tuple[str, ...]:
-    """Warnings for publishing a model that learned from words of these sources."""
+    """Warnings when publishing a model that learned from these sources."""
     sources = set(file.training.sources)
     found = []
     if sources & {"imported", "human"} or not all(words.redistributable for words in file.corpus.words):

@@ -33,7 +33,7 @@ _Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 class WordsOf(Strict):
     """Whose words some games of a corpus are. name: the format they were imported from, or `liescope`; origin: who
     published them and where; licence: a sentence; redistributable: anyone may pass the words on; languages: codes of
-    those of the words, as far as they are known.
+    the languages of the words, as far as they are known.
     """
 
     name: str
@@ -46,7 +46,7 @@ class WordsOf(Strict):
 
 class CorpusName(Strict):
     """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`; words: whose words it
-    holds, as far as it says.
+    holds, as far as it says so.
     """
 
     id: str
@@ -85,8 +85,8 @@ class ModelFile(Strict):
     thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro F1; chosen on
     the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
     statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
-    every file of the folder but this one and the card, by path; confidence: its calibration, which comes before the
-    thresholds, and what it may conclude.
+    every file of the folder but this one and the card, by path; confidence: its calibration, which is applied before
+    the thresholds, and the limits of its verdicts.
     """
 
     format: Literal[7] = 7
@@ -104,7 +104,7 @@ class ModelFile(Strict):
 
     @classmethod
     def of(cls, detector: Detector, target: str, corpus: CorpusName, training: TrainingFacts) -> Self:
-        """What there is to say of a detector that has learned, before its thresholds are chosen."""
+        """The facts about a trained detector, before its thresholds are chosen."""
         return cls(
             kind=detector.kind,
             target=target,

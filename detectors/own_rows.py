@@ -1,4 +1,4 @@
-"""Data in place of a corpus: texts or conversations at hand, with their labels."""
+"""Data in memory in place of a corpus: texts or conversations with their labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN_NAME = "own data"
 
 
 def is_own(source: Any) -> bool:
-    """Whether something is data at hand, and not the name of a corpus or a run."""
+    """Whether something is data in memory, not the name of a corpus or a run."""
     return not isinstance(source, str | os.PathLike)
 
 
@@ -31,12 +31,12 @@ def source_name(source: Any) -> str:
 
 
 def corpus_of(source: Any, labels: Iterable[Any] | None = None, groups: Iterable[Any] | None = None) -> Corpus:
-    """The corpus that is named, or the one that data at hand make, in memory.
+    """The named corpus, or one made in memory from data.
 
     source: a corpus, a run, or data: a list of texts, of conversations (lists of `{"role", "content"}`) or of mappings,
     or a frame of polars, pandas, pyarrow or `datasets`. labels: for each text or conversation whether it is deceptive,
-    None where that is not known; without them, a column of the data says it. groups: what each belongs to: nothing of a
-    group stands on both sides of a split.
+    None where that is not known; without them, a column of the data says it. groups: what each belongs to: a group is
+    never divided between splits.
 
     Raises UsageError for data without texts or labels, and for a row that cannot be used, with its place.
     """

@@ -11,9 +11,8 @@ from liescope.detectors.detector import Progress, silent
 
 
 def remaining(seconds: float, done: int, total: int) -> str:
-    """How long the rest will take at the pace so far, in words; "" where there is no telling, or half a minute is left.
-
-    seconds: those that the work done has taken.
+    """How long the rest will take at the pace so far, in words; "" while that cannot be told, or for the last half
+    minute. seconds: spent on the work so far.
     """
     left = seconds / done * (total - done) if done else 0.0
     return f"about {left / 60:.0f} min left" if left > 30 else ""

@@ -57,7 +57,7 @@ class LoadedDetector:
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
     validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
-    calibration: the games that its verdicts were chosen on, by which others are compared with them; None for a model
+    calibration: the games that its verdicts were chosen on, for comparison with new ones; None for a model
     without validation games.
     """
 
@@ -83,14 +83,14 @@ class LoadedDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float | None]:
-        """By the false positive rate they keep on validation games: "1pct", "5pct"; and "macro_f1", which parts
+        """By the false positive rate they keep on validation games: "1pct", "5pct"; and "macro_f1", which separates
         deceptive from honest. None for one that could not be chosen.
         """
         return {str(level): at for level, at in self.file.thresholds.items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the last scores."""
+        """What the user should know about the last scores."""
         left_out = self._left_out
         unread = (
             f"{left_out[NO_REASONING]:,} statements come without reasoning and have no score: {self.name} reads what a "
@@ -100,7 +100,7 @@ class LoadedDetector:
         return (*unread * bool(left_out[NO_REASONING]), *self.detector.notes, *unlike * bool(left_out[UNLIKE]))
 
     def others(self, examples: Sequence[Example], score: Floats) -> Bools:
-        """(n,): the statements that are not like those that verdicts were chosen on, which get none. score: (n,),
+        """(n,): the statements unlike those that verdicts were chosen on; they get no verdict. score: (n,),
         calibrated.
         """
         if self.calibration is None:
@@ -129,8 +129,8 @@ class LoadedDetector:
         reasons: int = 0,
         windows: range | None = None,
     ) -> Iterator[pl.DataFrame]:
-        """Tables of scores, one for each window of a few thousand statements, in their order. windows: which of them
-        to score; the others are read, since games may go on from one to the next.
+        """Tables of scores, one for each window of a few thousand statements, in their order. windows: which of them to
+        score; the others are still read, since games may continue from one to the next.
         """
         if reasons:
             check_gives_reasons(self.file.kind)
@@ -210,9 +210,9 @@ class LoadedDetector:
     def predict_game(
         self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
     ) -> GamePrediction:
-        """What the detector makes of a game after its first `upto` turns (None: all), calibrated. A whole game has
-        suspects: in as many games like the validation games as `coverage` says, nobody who deceives is missing among
-        them. `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
+        """The detector's calibrated view of a game after its first `upto` turns (None: all). A whole game has
+        suspects: for the share `coverage` of games like the validation games, they include everybody who deceives.
+        `predict_games` tests whether games are like those. Raises UsageError for an odd coverage.
         """
         if self.file.target != ROLE:
             said = self.detector.predict_game(transcript, upto, self.file.target).statements
@@ -223,9 +223,9 @@ class LoadedDetector:
         return self._prediction(moment, players, coverage, None)
 
     def predict_games(self, games: Sequence[Transcript], *, coverage: float = COVERAGE) -> list[GamePrediction]:
-        """`predict_game` of whole games, which are compared with the validation games all together: those that are not
-        like these (`GamePrediction.unlike`) have no suspects. The more games, the more is noticed. Detectors that ask a
-        chat model compare nothing, since that would cost requests. Raises UsageError for two games of one id.
+        """`predict_game` for whole games, which are together compared with the validation games: unlike ones
+        (`GamePrediction.unlike`) get no suspects. More games make differences easier to notice. Detectors that ask a
+        chat model skip the comparison, which would cost requests. Raises UsageError for two games with one id.
         """
         if self.file.target != ROLE:
             return [self.predict_game(game) for game in games]
@@ -258,7 +258,7 @@ class LoadedDetector:
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:
-    """Reports the progress of a batch of `rows` statements as that of all statements so far."""
+    """Report the progress within a batch of `rows` statements as progress over all statements so far."""
     return lambda _, done, total: progress("scoring statements", before + rows * done // total, before + rows)
 
 
@@ -301,7 +301,7 @@ def write_model(
     learned: LearnedStatements,
     calibration: CalibrationGames | None,
 ) -> ModelFile:
-    """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
+    """Write a model into an empty folder; returns its model.json with its figures and files. name: for the card."""
     from liescope.detectors.model_card import model_card
 
     detector.save(folder)

@@ -35,7 +35,7 @@ Write = Callable[[pl.DataFrame], None]
 
 def rows_of(path: Path) -> Iterator[object]:
     """The rows of a file of statements, read as they are asked for. Raises UsageError for a kind of file that has no
-    reader, and, as it is read, BadData for a row that cannot be.
+    reader, and BadData, while reading, for an unreadable row.
     """
     _format(path, "convert it, or pipe in one text a line")
     if not path.is_file():
@@ -148,11 +148,11 @@ def score(
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
     rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
-    or "abstain"; null where nothing is promised), `abstains`, why a verdict does, and `score_null`, why there is no
-    score. coverage: at most 1 - coverage (from 0.5 to 0.99) of either class get the other's verdict, in games like
-    those of the model's corpus. Whether the texts could be more of those is tested, with games as units; where they
-    could not, there are no verdicts, and `load(model).notes` says so. reasons: how many words or claims that weigh most
-    to name in a column `reasons`. cache: the folder for the replies of a chat model, for the kinds that ask one.
+    or "abstain"; null where nothing is promised), `abstains`, (why a verdict abstains) and `score_null` (why there is
+    no score). coverage: from 0.5 to 0.99; at most 1 - coverage of either class gets the other's verdict, in games like
+    those of the model's corpus. Whether the texts could be such games is tested; where they could not, there are no
+    verdicts, and `load(model).notes` says so. reasons: how many of the weightiest words or claims to name in a column
+    `reasons`. cache: the folder for the replies of a chat model, for the kinds that ask one.
 
     Raises UsageError for something that is not a statement, a coverage out of range or a kind without reasons, BadData
     for a folder that is not a model, MissingExtra.
@@ -177,13 +177,12 @@ def score_file(
 
     model, coverage, reasons, cache: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column
     `text` and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which
-    gets the columns of `score`, one row for each statement, in order. It appears when it is complete, however the
-    scoring ends.
-    part: score only the K-th of N shares of the file, as "K/N": the scores of the parts, one after the other, are those
-    of the whole. Statements are scored in windows of 4,096, and parts are of whole windows.
-    overwrite: replace an existing `out`.
+    gets the columns of `score`, one row for each statement, in order. It appears only once it is complete. part: score
+    only the K-th of N shares of the file, as "K/N": the scores of the parts, one after the other, are those of the
+    whole. Statements are scored in windows of 4,096, and parts are of whole windows. overwrite: replace an existing
+    `out`.
 
-    Raises what `score` raises, UsageError for a part that has no statement, an ending or an `out` that is taken or
+    Raises what `score` raises, UsageError for a part that has no statement, an unknown ending, an `out` that exists or
     cannot be written, and BadData for a damaged file.
 
     Example:
@@ -224,8 +223,8 @@ def _windows(file: Path, rows: int, part: Part) -> range:
 
 
 def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
-    """A detector that keeps the replies of a chat model, if it asks one, in a folder. Raises UsageError without one for
-    a detector that was trained with a folder of its own, and what `load` raises.
+    """An opened detector; if it asks a chat model, it keeps the replies in this folder. Raises UsageError without a
+    folder if the detector was trained with one of its own, and what `load` raises.
     """
     found = model if isinstance(model, LoadedDetector) else load(model)
     if isinstance(found.detector, AsksChatModel):
@@ -237,9 +236,9 @@ _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged 
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below one that is
-    flagged and has no verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut,
-    and the verdict says why it abstains.
+    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below a flagged one
+    without a verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut, and the
+    verdict says why it abstains.
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
@@ -256,7 +255,7 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
 
 
 def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:
-    """Indented lines, below that of their score."""
+    """Indented lines, to go below the line of their score."""
     for reason in reasons:
         line = f"    {plain(reason)}"
         yield line if width is None else _cut(line, width)

@@ -29,7 +29,9 @@ Said = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement to score. example: what a detector reads; None if there is nothing to read, and `null` says why."""
+    """One statement to score. example: what a detector reads; None if there is nothing to read; then `null` says
+    why.
+    """
 
     key: str | None
     text: str
@@ -39,8 +41,8 @@ class Statement:
 
 @dataclass(slots=True)
 class _Game:
-    """A game as far as its rows were read. players: everyone who has spoken, and who was alive, by its rows; listed:
-    whether these say who is alive, so that nobody is missing among the players.
+    """A game as far as its rows were read. players: everyone who has spoken or was listed as alive; listed: whether the
+    rows say who is alive, so that no player is missing.
     """
 
     key: str = ""
@@ -53,8 +55,8 @@ class _Game:
     made: dict[tuple[tuple[str, ...], int | None], Transcript] = field(default_factory=dict)
 
     def moment(self, names: tuple[str, ...], deceivers: int | None, upto: int) -> GameMoment:
-        """What was seen of it after some of its turns; moments share its transcript. names, deceivers: who is known to
-        play, and how many of them are known to deceive.
+        """The game after some of its turns; moments share its transcript. names, deceivers: the known players, and how
+        many are known to deceive.
         """
         if (key := (names, deceivers)) not in self.made:
             self.made[key] = Transcript(self.key, names, tuple(self.turns), self.rules, deceivers)
@@ -66,12 +68,11 @@ class StatementReader:
     """Turns statements into examples, in order, and remembers the game they come from.
 
     context: how many earlier statements the detector reads; names: used as players' names if a statement comes
-    without any; target: what is asked about each; view: what the detector reads of it, so that a statement without
-    reasoning, where that is read, has nothing to be scored by. A row with a `game_id` and no `context` has as its
-    context the earlier rows of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown
-    to detectors of whole games with all rows before it; the names of a game are its `names`, or `alive` and everyone
-    who has spoken in it so far. Without `names` and `alive` somebody may not have spoken yet, so that `deceivers` says
-    nothing of those who have.
+    without any; target: what is asked about each; view: what the detector reads of a statement; one without reasoning
+    cannot be scored by a view of reasoning. A row with a `game_id` and no `context` has as its context the earlier rows
+    of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown to detectors of whole
+    games with all rows before it; the names of a game are its `names`, or `alive` and everyone who has spoken in it so
+    far. Without `names` and `alive`, players who have not spoken yet are unknown, so `deceivers` is ignored.
     """
 
     context: int
@@ -81,8 +82,8 @@ class StatementReader:
     _game: _Game = field(default_factory=_Game)
 
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
-        """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for what
-        is no statement.
+        """Numbered statements (from 0, for messages); those of a game share its transcript. Raises UsageError for
+        anything that is not a statement.
         """
         read = [self._read(number, one) for number, one in given]
         return [
@@ -91,7 +92,7 @@ class StatementReader:
         ]
 
     def _read(self, number: int, given: object) -> tuple[Statement, Callable[[], GameMoment] | None]:
-        """A statement, and what makes the moment of the game that it is seen in, if it is, once all are read."""
+        """A statement and, if it belongs to a game, a function that makes its moment once all rows are read."""
         if isinstance(given, str) or given is None:
             given = {"text": given}
         if is_conversation(given) or (isinstance(given, Mapping) and "messages" in given and "text" not in given):

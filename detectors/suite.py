@@ -120,9 +120,7 @@ def read_suite(name: str, data: Path | None) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCorpus:
-    """A data set at hand. sha256: of its first file, "" on the Hub; rejected: how many of its items
-    could not be read.
-    """
+    """A data set at hand. sha256: of its first file, "" on the Hub; rejected: the number of unreadable items."""
 
     corpus: Corpus
     sha256: str
@@ -130,11 +128,11 @@ class SuiteCorpus:
 
 
 class NotHad(LiescopeError):
-    """A data set that is not at hand, or that nothing can be measured on."""
+    """A data set that is not available, or on which nothing can be measured."""
 
 
 def opened(data: SuiteData, folder: Path) -> SuiteCorpus:
-    """A data set as a corpus. Raises NotHad if it cannot be had here, and BadData for another file than the suite's."""
+    """A data set as a corpus. Raises NotHad if it is not available here, and BadData if the file is not the suite's."""
     digest = _checked_digest(data, folder)
     with _at_hand():
         if data.format == CORPUS:

@@ -3,8 +3,8 @@
 A detector that sees names learns who was dealt which role, and one that sees role words learns the game. Both can
 be masked; the choice is a small config saved with the model.
 
-A text is cut to an encoder's limit: the oldest context goes first, and of the statement itself at most the middle.
-Batches waste no work: each text once, and texts of similar length together, so that little is padding.
+A text is cut to an encoder's limit: the oldest context is dropped first; of the statement itself, only the middle is
+ever cut. Batches waste no work: each text is encoded once, with texts of similar length to keep padding small.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class TextConfig(Strict):
     speaker becomes `speaker`, everyone else `player1`, `player2`… in the order of appearance in this text, so that
     neither the name nor its place in the roster gives anything away. mask_role_words: roles and teams become `role`.
     speaker_tag: the statement is preceded by who says it (it always is when there is context, or reasoning beside it).
-    view: the words, the reasoning that the speaker kept from the others in their place, or both, one after the other.
+    view: the words, the speaker's private reasoning instead, or both in turn.
     """
 
     context: int = Field(default=0, ge=0)
@@ -67,23 +67,22 @@ class TextConfig(Strict):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The part of some settings that is about the text. Raises UnknownName for a view that there is not."""
+        """The part of some settings that is about the text. Raises UnknownName for an unknown view."""
         checked_view(given["view"])
         return cls(**{name: given[name] for name in cls.model_fields})
 
 
 def checked_view(name: str) -> View:
-    """A view of the name. Raises UnknownName."""
+    """The view of this name. Raises UnknownName."""
     if name not in VIEWS:
         raise UnknownName("view", name, VIEWS)
     return cast(View, name)
 
 
 def viewed(speaker: str, text: str, reasoning: str, view: str) -> list[tuple[str, str]]:
-    """What a view shows of a statement, as (who, what), a line each. No reasoning gets into a text in another way.
-
-    A view is of whoever is judged. What others thought holds what their role told them, as whom they checked or killed,
-    and that gives the judged one away, so that others are always shown by their words.
+    """What a view shows of a statement, as (who, what), a line each. Reasoning enters a text only here, and only that
+    of the player being judged: others' reasoning holds what their role told them, such as whom they checked or killed,
+    which would give the judged player away, so others are always shown by their words.
     """
     shown = [] if view == WORDS else [(f"{speaker} {THINKS}", reasoning)]
     return shown if view == REASONING else [*shown, (speaker, text)]
@@ -103,7 +102,7 @@ def textualize(example: Example, config: TextConfig) -> str:
 
 
 def hide_roles(text: str) -> str:
-    """A text with one token for all words for roles and teams."""
+    """The text with every word for a role or team replaced by one token."""
     return _ROLES.sub(ROLE_TOKEN, text)
 
 
@@ -125,9 +124,7 @@ def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
 
 
 def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) -> str:
-    """A text with each player's name replaced. token: from a name, as it is among `names` but case-folded, to what
-    stands for it.
-    """
+    """The text with each player's name replaced. token: maps a name of `names`, case-folded, to its replacement."""
     known = tuple(sorted({*names} - {""}))
     if not known:
         return text
@@ -145,7 +142,8 @@ def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) 
 @lru_cache(maxsize=4096)
 def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str], frozenset[str]]:
     """Any of the names or nicknames as a whole word, in any case; longer ones first. An underscore next to a name is
-    emphasis. And the names themselves, case-folded, by their composed form, in which texts are read; and the nicknames.
+    emphasis. Also returns the names themselves, case-folded, by their composed form (the form of the texts), and the
+    nicknames.
     """
     spelled = {short: name.casefold() for short, name in nicknames(names).items()}
     spelled |= {unicodedata.normalize("NFC", name): name.casefold() for name in names}
@@ -157,7 +155,7 @@ def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, s
 
 
 GAP = " … "
-_CHARS_PER_TOKEN = 16  # more than any language needs; it keeps the search short in a text without end
+_CHARS_PER_TOKEN = 16  # more than any language needs; bounds the search in an endless text
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +170,7 @@ class CutTexts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to say of it after training."""
+        """Notes about it for the end of training."""
         if not self.cut:
             return ()
         return (
@@ -182,8 +180,8 @@ class CutTexts:
 
 
 def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, limit: int) -> CutTexts:
-    """The text of each example in at most `limit` tokens, special ones included: as many of the latest statements of
-    its context as fit, and the middle left out of a statement that is too long by itself.
+    """The text of each example in at most `limit` tokens, special ones included: the latest statements of its context
+    that fit; a statement too long by itself loses its middle.
     """
     texts, cut = [textualize(example, config) for example in examples], 0
     for i, length in enumerate(_lengths(tokenizer, texts)):
@@ -222,14 +220,14 @@ def _lengths(tokenizer: Any, texts: list[str]) -> list[int]:
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """(each text once, in the order of its first appearance; (n,) the place of every text among them)."""
+    """(each text once, in order of first appearance; (n,) the index of every text among them)."""
     places: dict[str, int] = {}
     place = np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.int64)
     return list(places), place
 
 
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[NDArray[np.int64]]:
-    """The places of the texts of each batch, shortest first. budget: most tokens of a batch, padding included; a text
+    """The indices of the texts of each batch, shortest first. budget: most tokens of a batch, padding included; a text
     longer than that is a batch of its own.
     """
     order = np.argsort(lengths, kind="stable")

@@ -1,4 +1,4 @@
-"""What occurs in texts, counted and weighed as scikit-learn's TfidfVectorizer and HashingVectorizer do.
+"""Word and character counts of texts, weighted as by scikit-learn's TfidfVectorizer and HashingVectorizer.
 
 It is written in numpy alone because scikit-learn takes longer to import than to learn from a thousand texts.
 """
@@ -39,7 +39,7 @@ class Sparse:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Row]], width: int) -> Sparse:
-        """rows: each the sum of several."""
+        """From rows with repeated columns, whose values are added."""
         summed = [_sum(parts) for parts in rows]
         ends = np.cumsum([0, *(len(columns) for columns, _ in summed)])
         columns = np.concatenate([columns for columns, _ in summed] or [np.empty(0, np.int32)])
@@ -47,7 +47,7 @@ class Sparse:
 
     @classmethod
     def beside(cls, parts: Sequence[Sparse]) -> Sparse:
-        """Several with the same rows, one after the other in each row."""
+        """Several matrices with the same rows, side by side."""
         starts = np.cumsum([0, *(part.width for part in parts)])
         order = np.argsort(np.concatenate([part.row for part in parts]), kind="stable")
         column = np.concatenate([part.column + start for part, start in zip(parts, starts[:-1], strict=True)])
@@ -65,7 +65,9 @@ class Sparse:
         return np.bincount(self.row, self.value * weights[self.column], len(self.ends) - 1).astype(np.float64)
 
     def moved(self, place: NDArray[np.int64], width: int) -> Sparse:
-        """place: (self.width,), the new place of each column, -1 for one that is left out."""
+        """The matrix with its columns moved. place: (self.width,), the new place of each, -1 for one that is left
+        out.
+        """
         column = place[self.column]
         kept = column >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[self.ends]
@@ -77,7 +79,7 @@ class Sparse:
         return found
 
     def csr(self) -> Any:
-        """It as a matrix of scipy, which the solvers take."""
+        """As a scipy matrix, for the solvers."""
         from scipy.sparse import csr_array
 
         return csr_array((self.value, self.column, self.ends), shape=(len(self.ends) - 1, self.width))
@@ -92,14 +94,14 @@ def _sum(parts: Sequence[Row]) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of one field: the place of each among them, and their weights."""
+    """The features of one field: the index of each, and their weights."""
 
     place: Mapping[str, int]
     idf: Floats
 
     @classmethod
     def chosen(cls, counts: Sparse, met: Sequence[str], least: int) -> tuple[Features, Sparse]:
-        """Those that are in so many rows, and their counts. met: the names of the columns."""
+        """The features that occur in so many rows, and their counts. met: the names of the columns."""
         seen = np.bincount(counts.column, minlength=counts.width)
         kept = np.flatnonzero(seen >= least)
         place = np.full(counts.width, -1)
@@ -120,7 +122,7 @@ def write_features(path: Path, fields: Mapping[str, Features]) -> None:
 
 
 def read_features(path: Path, fields: Iterable[str] | None = None) -> dict[str, Features]:
-    """What `write_features` wrote: these fields, or all. Raises BadData."""
+    """Read what `write_features` wrote: these fields, or all. Raises BadData."""
     saved = read_json(path, TypeAdapter(dict[str, Any]), _LARGEST, TRAIN_AGAIN)
     with Reading(path, TRAIN_AGAIN):
         return {name: _restored(saved[name]) for name in (saved if fields is None else fields)}
@@ -230,7 +232,7 @@ def _mixed(blocks: NDArray[np.uint32], length: int) -> NDArray[np.uint32]:
     code = np.zeros(len(blocks), np.uint32)
     for at in range(blocks.shape[1]):
         code ^= _turned(blocks[:, at] * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
-        if at < length // 4:  # the last bytes, fewer than four, are not mixed on
+        if at < length // 4:  # as MurmurHash3 has it, the last one to three bytes are not mixed further
             code = _turned(code, 13) * np.uint32(5) + np.uint32(0xE6546B64)
     code ^= np.uint32(length)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):

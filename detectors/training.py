@@ -97,7 +97,7 @@ class Recipe:
         return cls(kind, target, TextConfig.of(dict(own)), options, folds, own.seed, own.keep_lost, own.calibrate)
 
     def untrained(self) -> Detector:
-        """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
+        """The untrained detector. Raises UnknownName, UsageError, MissingExtra."""
         detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
         if isinstance(detector, LearnsInSteps):
             detector.curves = self.curves
@@ -152,8 +152,8 @@ def train(
 ) -> TrainResult:
     """Train one detector on the train split of a corpus, or of texts of your own, and save it with its card and scores.
 
-    Out-of-fold scores teach it to give calibrated probabilities (`calibrate`), unless that does not help; games that
-    were scored out of fold are also what its thresholds and verdicts are chosen on.
+    Out-of-fold scores teach it to give calibrated probabilities (`calibrate`), where that helps; its thresholds and
+    verdicts are chosen on games scored out of fold, too.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def train(
 
 
 def usual_kind(target: str) -> str:
-    """The kind that is trained where nobody names one: for who deceives in a game, `duo`; for single statements, texts
+    """The kind to train if none is named: for who deceives in a game, `duo`; for single statements, texts
     and conversations, `tfidf`.
     """
     return "duo" if target == ROLE else "tfidf"
@@ -218,7 +218,7 @@ def usual_kind(target: str) -> str:
 
 @contextmanager
 def _folder_for(out: Path) -> Iterator[Path]:
-    """An empty folder that becomes the model; of several processes, only the first one's does."""
+    """An empty folder that becomes the model; of several processes, only the first one's is kept."""
     if is_first():
         with replacing(out, "model", is_model) as fresh:
             yield fresh
@@ -230,7 +230,7 @@ def _folder_for(out: Path) -> Iterator[Path]:
 def _train_on(
     material: Material, recipe: Recipe, out: Path, fresh: Path, progress: Progress, began: float
 ) -> TrainResult:
-    """Train a detector and write it to an empty folder, `fresh`, that will be `out`. began: when the work did."""
+    """Train a detector and write it to an empty folder, `fresh`, that will become `out`. began: when the work began."""
     data, others, truth, statements = material.data, material.others, material.truth, material.statements
     detector = recipe.untrained()
     detector.prepare()
@@ -276,7 +276,7 @@ def _train_on(
 
 
 def _unread(data: Labelled, text: TextConfig) -> tuple[str, ...]:
-    """What to say of statements that the view leaves out."""
+    """The note about statements that the view leaves out."""
     if not data.unread:
         return ()
     every = data.unread + len(data.y)
@@ -308,14 +308,16 @@ def cross_validate(
 
 
 def _judge(detector: Detector, examples: Sequence[Example], progress: Progress) -> list[Judged]:
-    """The whole games of some examples, and how the detector judges their players; none for other targets than ROLE."""
+    """The whole games of some examples, with the detector's posteriors of their players; none for targets other than
+    ROLE.
+    """
     games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
     found = detector.player_posteriors([GameMoment(game) for game in games.values()], progress)
     return list(zip(games.values(), found, strict=True))
 
 
 def _temperature(method: str, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]) -> float | None:
-    """What the log-odds of players are divided by; None for nothing, and without a method of calibration."""
+    """The temperature of players' log-odds; None for no change, and without a method of calibration."""
     known = [(game, players) for game, players in judged if game.game_id in truth] if method != NONE else []
     lies = np.array([name in truth[game.game_id] for game, players in known for name in players], dtype=bool)
     found = fit_players([players for _, players in known], [game.deceivers for game, _ in known], lies)
@@ -325,7 +327,7 @@ def _temperature(method: str, judged: Sequence[Judged], truth: Mapping[str, froz
 def _suspects(
     confidence: Confidence, judged: Sequence[Judged], truth: Mapping[str, frozenset[str]]
 ) -> tuple[float | None, ...] | None:
-    """The limits of who is suspected, chosen on the least suspected deceiver of each of the whole games."""
+    """The limits for suspects, chosen on the least suspected deceiver of each whole game."""
     known = [(game, players) for game, players in judged if truth.get(game.game_id)]
     found = confidence.of_players([players for _, players in known], [game.deceivers for game, _ in known])
     who = [truth[game.game_id] for game, _ in known]
@@ -341,8 +343,8 @@ def _calibration_games(
     seed: int,
     progress: Progress,
 ) -> CalibrationGames | None:
-    """What the validation games are like, their statements without a label among them; None where asking about those
-    would cost requests. score: (labelled statements,), calibrated.
+    """The features of the validation games, unlabelled statements included; None where scoring those would cost
+    requests. score: (labelled statements,), calibrated.
     """
     rest = material.others.unlabelled
     if rest and requests_of(detector, (), rest):
@@ -353,7 +355,7 @@ def _calibration_games(
 
 
 def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:
-    """Tell the user on standard error what will be asked, before anything is, if progress is shown."""
+    """If progress is shown, say on standard error what will be asked, before anything is."""
     asked = requests_of(detector, data.examples, others.examples)
     if folds:
         asked += folds * requests_of(detector, data.examples, ()) + requests_of(detector, (), data.examples)

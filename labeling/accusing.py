@@ -1,4 +1,4 @@
-"""Whom a statement accuses, as a fact or as an opinion: a wider net than the claims of the ledger.
+"""Whom a statement accuses, as a fact or as an opinion: a broader notion than the ledger's claims.
 
 A statement accuses another player if it
 - says or supposes that the player is on the side of those who kill ("Bob is the mafioso", "I think it must be Bob");
@@ -8,7 +8,8 @@ A statement accuses another player if it
 Questions, conditions, denials and what others are said to think do not count, nor do calls to look at or to question
 somebody. Pronouns mean what they mean for claims (`liescope.labeling.sentence_reading`).
 
-What governs the words of a claim is here too: a question, a condition, a report, an opinion, the speaker's own finding.
+It also holds what qualifies the words of a claim: a question, a condition, a report, an opinion, the speaker's own
+finding.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from liescope.labeling.masking import MaskedText, mark_of, name_of
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
 from liescope.labeling.sentence_reading import ADVERB, SHOWN, Sentence, sentences
 
-REACH = 200  # characters before the words that are read
+REACH = 200  # characters read before the words
 
 
 def declared(sentence: Sentence) -> int:
-    """The position up to which a sentence states rather than asks."""
+    """Where a sentence stops stating and starts asking."""
     if not sentence.asks:
         return len(sentence.low)
     question = sentence_reading.QUESTION.search(sentence.low)
@@ -53,7 +54,7 @@ def governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] 
         return None if sentence_reading.OWN_CONDITION.search(before) else (True, False)
     if sentence_reading.SUPPOSED.search(before):
         return None
-    ahead = low[start : start + 5]  # what some clause boundaries look at
+    ahead = low[start : start + 5]  # what marks some clause boundaries
     clause = before[min(len(before), max(0, last_end(sentence_reading.CLAUSE, before + ahead))) :]
     own = last_end(sentence_reading.OWN_FINDING, clause)
     if last_end(patterns.others_say, clause) > own:
@@ -66,7 +67,7 @@ def governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] 
 
 
 def own_subject(sentence: Sentence, position: int) -> bool:
-    """Whether the last subject before a verb without one is the speaker."""
+    """For a verb without a subject: whether the last subject before it is the speaker."""
     subjects = sentence_reading.LAST_SUBJECT.findall(sentence.low[max(0, position - REACH) : position])
     return bool(subjects) and subjects[-1] in ("i", sentence.me)
 
@@ -126,7 +127,7 @@ _REACH = 60
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """The patterns of one game. evil: being on the side of those who kill; others: the rest."""
+    """The patterns of one game. evil: being on the side of the killers; others: the rest."""
 
     evil: tuple[re.Pattern[str], ...]
     others: tuple[re.Pattern[str], ...]
@@ -141,7 +142,7 @@ def accused(text: str, speaker: str, names: Sequence[str], game: str) -> frozens
     return _accused(text, speaker, tuple(names), game)
 
 
-@lru_cache(maxsize=2**16)  # several analyses read the same statements
+@lru_cache(maxsize=2**16)  # cached, because several analyses read the same statements
 def _accused(text: str, speaker: str, names: tuple[str, ...], game: str) -> frozenset[str]:
     ways = _ways(game)
     me = mark_of(speaker, names)

@@ -14,7 +14,7 @@ from liescope.labeling.lesson_tags import tag
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
 TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
-_DIGITS = 9  # of a suspicion: values that differ only by rounding tie
+_DIGITS = 9  # decimals of a suspicion: values that differ only by rounding tie
 _ACTS = {
     EventKind.PROPOSAL: "proposal",
     EventKind.KILL: "kill",
@@ -171,7 +171,7 @@ def lesson_tag_rows(record: GameRecord) -> Iterator[LessonTagRow]:
 
 
 def _ratings_of(record: GameRecord, kind: EventKind) -> Iterator[tuple[str, Event]]:
-    """The rater and what it said in the record, as far as that could be read."""
+    """The record's rater and its answers, as far as they could be read."""
     rater = record.meta.get("judge")
     for event in record.events:
         if rater and event.kind is kind and event.data.get("judge") == rater and not event.fallback:

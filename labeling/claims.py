@@ -106,9 +106,9 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     if not seer or checks or looks or any(fact.subject == me and fact.value == seer for fact in said):
         investigated = list(_investigated(said, checks, own_results, me, patterns.words))
     else:
-        investigated = []  # finding something out without looking is only a conclusion
+        investigated = []  # a finding without an investigation is only a conclusion
     found = sorted([*investigated, *_plain(said, me, patterns.words), *acts], key=lambda one: one[1].start)
-    # Of a repeated claim the first stays: later keys overwrite, so the order is turned round twice.
+    # Keep the first of repeated claims: later keys overwrite, so reverse twice.
     unique = {(kind, fact.subject, fact.value): fact for kind, fact in reversed(found)}
     return tuple(_claim(kind, fact, speaker, names, masked) for (kind, _, _), fact in reversed(unique.items()))
 
@@ -120,7 +120,7 @@ _EDGES = " ,;:-\"'("
 
 
 def _claim(kind: str, fact: _Said, speaker: str, names: Sequence[str], masked: MaskedText) -> FoundClaim:
-    """The claim with names for characters, and its place in the text as it was said."""
+    """The claim with names instead of characters, and its place in the original text."""
     words = masked.text[fact.start : fact.end]
     start = fact.start + len(words) - len(words.lstrip(_EDGES))
     end = fact.end - len(words) + len(words.rstrip(_EDGES))
@@ -219,7 +219,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     if "confess" in low or "admit" in low:
         for match in patterns.confessed.finditer(low, 0, end):
             for said in _predicate(sentence, match, words.said(match, negated=False), patterns):
-                yield replace(said, fact=False)  # a report, which the speaker's own findings may confirm
+                yield replace(said, fact=False)  # a report that the speaker's own findings may confirm
     for match in patterns.found_to_be.finditer(low, 0, end):
         yield from _found_out(sentence, match, patterns)
     yield from _about_oneself(sentence, end, patterns)
@@ -274,7 +274,7 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
     before = low[max(0, target - REACH) : target]
     mine = last_end(sentence_reading.OWN_FINDING, before) >= 0 or own_subject(sentence, target)
     if mine or sentence_reading.MY_INVESTIGATION.search(before):
-        mine = mine and not match[0].startswith("revealed")  # to reveal is to tell
+        mine = mine and not match[0].startswith("revealed")  # to reveal is to tell, not to find out
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
         yield _said(sentence, *match.span(), subject, value, found=mine)
 

@@ -19,7 +19,7 @@ PROMPTS = "templates"
 _DEFAULTS = {"prompts": "full", "seating": "balanced"}
 IMPORTED: Final = "imported from"
 """The setting that holds the format of an imported game."""
-_ELSEWHERE = frozenset({PROMPTS, IMPORTED})  # found in other columns
+_ELSEWHERE = frozenset({PROMPTS, IMPORTED})  # settings that have columns of their own
 
 
 def origin_of(record: GameRecord) -> str:
@@ -40,7 +40,7 @@ def prompt_version_of(record: GameRecord) -> str | None:
 
 
 def condition_of(record: GameRecord) -> str:
-    """Settings that differ from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" if none does."""
+    """Settings that differ from the defaults, sorted by name, as "message_limit=500 rounds=8"; "" if none do."""
     return _differences(record.game, len(record.seats), tuple(sorted(settings_of(record).items())))
 
 

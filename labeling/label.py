@@ -53,8 +53,8 @@ def audience_of(heard_by: Collection[str] | None, names: Collection[str]) -> tup
 
 
 def known_before(said: Sequence[Heard[T]], audience: frozenset[str], most: int | None = None) -> tuple[T, ...]:
-    """The words that all hearers of a statement had heard before it, oldest first: what was said to everyone, and what
-    was said to a group that contains this audience.
+    """The words that all hearers of a statement had heard before it, oldest first: what was said to everyone or to a
+    group that contains this audience.
 
     said: the earlier statements in order; audience: empty for every seat; most: keep only the last ones.
     """
@@ -172,7 +172,7 @@ def _statement(
 
 
 def _speaker(record: GameRecord, event: Event, seat: Seat) -> Seat:
-    """The seat with who spoke from it: in a game that goes on from another, perhaps a person who was there before."""
+    """The seat with who spoke from it: in a game that continues another, this may be a person who sat there before."""
     fork = record.meta.get("fork")
     if fork is None or event.index >= fork["events"] or seat.name not in fork.get("people", {}):
         return seat
@@ -189,7 +189,7 @@ def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementR
 
 
 def _unasked(record: GameRecord) -> str:
-    """Why a report or rating that nobody gave is missing."""
+    """Why a report or rating is missing that nobody gave."""
     return NOT_ASKED if record.meta.get("judge") or origin_of(record) == OURS else NOT_IN_SOURCE
 
 
@@ -275,7 +275,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
 
 
 def _outside(rating: Event) -> Seat:
-    """A rater without a seat, in the place of one."""
+    """The seat for a rater that has none."""
     name = rating.data.get("judge", "")
     return Seat(name, "", "", None, name, Source.IMPORTED)
 
@@ -289,7 +289,9 @@ def _reasons(view: dict[str, Any], missing: Sequence[str], unasked: str) -> str:
 
 
 def _why(view: dict[str, Any], field: str, unasked: str) -> str:
-    """Why an assessment lacks a field: it was not asked for, or is not in the source, if it is absent altogether."""
+    """Why an assessment lacks a field: unreadable, or, if it is absent altogether, not asked for or not in the
+    source.
+    """
     if field in view or (unasked == NOT_ASKED and (not view or field == "deceptive")):
         return UNREADABLE
     return unasked

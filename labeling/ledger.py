@@ -1,17 +1,16 @@
-"""The ledger: every claim of a game, what the log says of it and what its speaker knew, and the labels made of it.
+"""The ledger: every claim of a game, with what the log says about it, what its speaker knew, and the resulting labels.
 
-The class of a claim that is no promise:
+Classes of claims other than promises:
 - lie or truthful: the speaker knew whether it is false or true;
 - the speaker could not know, and another player had said as much before in its hearing: it was believed on that
   player's word, so it is a mistake if false and truthful if true;
 - unsupported: asserted without a way to know and without anybody's word, whatever its truth;
 - undecidable: the log does not decide it. Promises are undecidable too: `kept` says what became of them.
 
-Claims come from one origin or more: the rules, an importer, a model. They are never mixed: each claim is classed by the
-claims of its own origin, and the labels are made of the claims of one.
-
-A promise is kept or not by the act that followed. It states an intention, people change their minds during a
-discussion, and the log shows acts, not intentions: a broken promise alone is never a lie, and has a label of its own.
+Claims come from one origin or more: the rules, an importer, a model. They are never mixed: each claim is classed
+against claims of its own origin, and labels come from one origin alone. The next act decides whether a promise was
+kept. A promise states an intention, people change their minds during a discussion, and the log shows acts, not
+intentions: a broken promise alone is never a lie, and has a label of its own.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def checked_claims(
 def _standing(
     claim: FoundClaim, checked: Checked, said: Event, heard: Sequence[tuple[Event, FoundClaim]], teams: dict[str, str]
 ) -> tuple[Checked, str]:
-    """The class of a claim that is no promise, and the claim with the statement that its speaker had it from."""
+    """The class of a claim other than a promise, and the claim and statement that the speaker took it from, if any."""
     if checked.verdict == UNVERIFIABLE:
         return checked, UNDECIDABLE
     true = checked.verdict == TRUE
@@ -192,7 +191,7 @@ def _importer(record: GameRecord) -> str:
 
 
 def _imported(record: GameRecord, origin: str) -> Iterator[ClaimRow]:
-    """The claims on the events of a game, with the verdicts there."""
+    """The claims stored on a game's events, with their verdicts."""
     heard: list[tuple[Event, ClaimRow]] = []
     for event in record.events:
         if event.kind is not EventKind.STATEMENT:

@@ -38,7 +38,7 @@ _MINDS = (
 )
 _ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
 
-# The same in longer phrases: what others come to think of the actor, what draws their trust or suspicion, what gives
+# As above, in longer phrases: what others come to think of the actor, what draws their trust or suspicion, what gives
 # it away, how a manner is read.
 _ANYBODY = (
     r"(?:others?|players?|people|everyone|everybody|anyone|anybody|someone|somebody|nobody|group|table|room|rest|crowd"
@@ -261,7 +261,7 @@ ORDERS = {
     2: "is about how the others will see or judge the one who acts",
     3: "sets two factions against each other: being taken for one and not for another, or looking one way to these and "
     "another way to those",
-}  # order -> definition; the highest that holds
+}  # order -> definition; the highest that applies
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ def _order(words: str) -> int:
 
 
 def _factions(pattern: re.Pattern[str], words: str) -> set[str]:
-    """The distinct factions that a pattern's groups name."""
+    """The distinct factions named in a pattern's groups."""
     return {LOOKED_AT_AS[name] for found in pattern.finditer(words) for name in found.groups() if name}
 
 

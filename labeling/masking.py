@@ -17,7 +17,7 @@ _NUMBERED = re.compile(r"(?P<number>[A-Za-z]+ ?#?\d+)(?:\s*[:–-]\s*|\s*\(\s*)(
 
 
 def nicknames(names: Sequence[str]) -> Mapping[str, str]:
-    """By what only one of the players can be called, that player's name; without the names themselves."""
+    """Unambiguous nicknames, each with its player's name; the names themselves left out."""
     found = [
         (part, name) for name in dict.fromkeys(names) if (match := _NUMBERED.fullmatch(name)) for part in match.groups()
     ]
@@ -124,7 +124,7 @@ def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[
         spelled = MaskedText(name, ()).text.strip()
         spellings = {spelled} if spelled.lower() in _ORDINARY else {spelled, spelled.lower(), spelled.upper()}
         for spelling in spellings:
-            if spelling:  # a name of marks alone is masked as nothing
+            if spelling:  # a name of punctuation alone cannot be masked
                 marks.setdefault(spelling, chr(_FIRST + number))
     if not marks:
         return None, marks

@@ -1,5 +1,5 @@
-"""Claims that a model found, each of which must quote the statement word for word and name what is in the game; and how
-far origins of claims agree.
+"""Claims found by a model, each of which must quote the statement word for word and name only what is in the game; and
+how far the origins of claims agree.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def model_claims(record: GameRecord) -> ModelClaims:
 
 
 def standing(said: Event, claims: Iterable[ClaimData], record: GameRecord) -> tuple[list[FoundClaim], list[str]]:
-    """The claims of a statement that stand, and why each of the others does not."""
+    """The claims of a statement that stand, and why the others do not."""
     words = WORDS[record.game]
     teams = teams_in_play(record)
     values = frozenset({*teams, *teams.values()})

@@ -1,4 +1,6 @@
-"""A record as the rows of every table, for corpora and analyses alike, and the record again from its rows of events."""
+"""A record as the rows of every table, for corpora and analyses alike, and the record rebuilt from its rows of
+events.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +99,8 @@ def event_rows(record: GameRecord) -> Iterator[EventRow]:
 
 
 def record_of(game: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> GameRecord:
-    """The record that rows were made of: the identity of `game_row` and `event_rows`, but for addresses of endpoints,
-    which no table holds, and lone surrogates, which no file can.
+    """The record that rows were made of: the inverse of `game_row` and `event_rows`, except for endpoints' addresses,
+    which no table holds, and lone surrogates, which no file can hold.
 
     Parameters
     ----------
@@ -183,16 +185,17 @@ def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def family_of(record: GameRecord) -> str | None:
-    """The recorded game that a game goes on from, the first of them all; the group of texts, or what stands for the
-    words of a text or conversation; None for a game of its own.
+    """The recorded game that a game ultimately continues; the group of a text, or a hash of the words of a text or
+    conversation; None for an independent game.
     """
     fork = record.meta.get("fork")
     return fork["root"] if fork else record.meta.get("family")
 
 
 def model_of(record: GameRecord) -> str:
-    """The players of a game in one name: the one model in every seat, or else the model of each role, by the alphabet
-    of roles, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
+    """The players of a game in one name: the model in every seat if there is only one, else the model of each role, in
+    alphabetical order of roles, as in "A | B | A"; several models in one role, or where no role is known, are joined by
+    +.
     """
     models = {seat.model for seat in record.seats}
     if len(models) == 1:
@@ -238,7 +241,7 @@ def game_tables(
             yield "events", event
     if record.status is not Status.DONE or record.outcome is None:
         return
-    # Several tables are made of these two, and some callers want none of them.
+    # Several tables derive from these two; some callers need neither.
     ledger, ratings = cache(lambda: claim_rows(record)), cache(lambda: rating_rows(record))
     makers: dict[str, Callable[[], Iterable[Any]]] = {
         "statements": lambda: statement_rows(record, ledger(), ratings(), transcript),

@@ -1,4 +1,4 @@
-"""The patterns that contain words for roles and teams, built once per game from its vocabulary."""
+"""Patterns with words for roles and teams, built once per game from its vocabulary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADJECTIVE = (
     "good|helpful|trusted|trustworthy|identified|hidden|one true|one and only|cleared|basic|guilty|ruthless|fake|false|"
     "concerned|grieving|dedicated|confused|worried|scared|curious|cautious|clueless|harmless|hapless|shocked|helpless"
 )
-# What belongs to players who have a role: "my detective findings"
+# Things that a player with a role has: "my detective findings"
 _BELONGS = r"(?:findings?|results?|investigations?|role|abilit(?:y|ies)|powers?|claim|skills?|duty|status)(?!\w)"
 _BEING = "(?:being|he is|she is|they are|he's|she's|they're)"
 _TRUTHFUL = "(?:telling (?:us )?the truth|right|correct|honest|truthful)"
@@ -27,8 +27,8 @@ class RolePatterns:
 
     addressed: "Bob, as the detective, you…". with_role: "my detective findings". about_others: "Bob is right about
     Diana being the mafioso". confessed: reports, which the speaker's findings may confirm. possessive: "Bob's
-    killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a text that it
-    does not match contains no claim; mentions: one that it does not match contains no word for a role or a side.
+    killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: matches every text
+    that may contain a claim; mentions: every text with a word for a role or a side.
     """
 
     def __init__(self, words: Vocabulary) -> None:

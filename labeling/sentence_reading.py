@@ -1,4 +1,4 @@
-"""A masked statement as sentences, with what its pronouns mean; and the words that claims are looked for by."""
+"""A masked statement as sentences, with what its pronouns mean; and the words that mark claims."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ MY_INVESTIGATION = re.compile(
     rf"|(?:{I_DID}{FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
     rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
 )
-LOOKING = re.compile(f"investigat|finding|{FOUND}")  # what MY_INVESTIGATION cannot do without
+LOOKING = re.compile(f"investigat|finding|{FOUND}")  # every match of MY_INVESTIGATION contains one of these
 OWN_LOOK = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{I_DID}{FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
 )
@@ -111,7 +111,7 @@ PRETENDING = re.compile("lying|lied|pretend|fals|posing|faking|imperson")
 
 TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
 
-# What governs a clause
+# What qualifies a clause
 
 OWN_FINDING = re.compile(rf"{I_DID}{FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
 ENDS_FINDING = re.compile(
@@ -181,7 +181,7 @@ LAST_SUBJECT = re.compile(
     rf"did|took|chose|\w+ed)(?!\w))"
 )
 
-# What others would know of the speaker is so: "if he had looked, he'd know I'm innocent"
+# What others would know about the speaker is true: "if he had looked, he'd know I'm innocent"
 WOULD_KNOW = re.compile(
     r"(?:(?:would|'d|should)(?: already| also)? (?:have )?|investigated me(?: last night)? and )known?(?: that)? $"
 )

@@ -1,4 +1,4 @@
-"""Whether a claim is true, and whether its speaker could know: the event log up to the statement decides both.
+"""Whether a claim is true, and whether its speaker could know: both follow from the event log up to the statement.
 
 A claim is a lie only if it is false and its speaker could know that. What a speaker could know is computed as the
 roles that each player may still have from the speaker's point of view. It follows from the speaker's role, its
@@ -83,7 +83,7 @@ class Truth:
         return [event for event in before if event.kind is kind and event.actor == statement.actor]
 
     def _own_act(self, truth: bool, acts: Iterable[Event], speaker: str) -> Checked:
-        """A claim about an act of the speaker's: its acts of this kind prove it, with its role if it did none."""
+        """A claim about the speaker's own act: decided by its acts of this kind or, if there are none, by its role."""
         return self._checked(truth, tuple(event.index for event in acts) or self._role_of(speaker), known=True)
 
     def _role_of(self, name: str) -> tuple[int, ...]:
@@ -112,7 +112,7 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
 
 
 def roles_left(observer: str, game: str, view: Sequence[Event]) -> dict[str, frozenset[str]]:
-    """For each player, the roles it may have by the observer's own view, in which no other role is on record."""
+    """For each player, the roles it may have by the observer's own view, which records no other role."""
     rules, setup = find_game(game), next((event for event in view if event.kind is EventKind.SETUP), None)
     if setup is None:
         return {}

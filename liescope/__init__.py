@@ -1,10 +1,11 @@
-"""Liescope: deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.
+"""Liescope: deception datasets from social-deduction games, lie detectors trained on them, and measures of who deceives
+best.
 
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
-- `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far it is;
-  `withdraw`: a person's words out of it.
-- `forecast`, `forecast_label`: what a run will take, before anybody is asked.
+- `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far a run has got;
+  `withdraw`: remove a person's words.
+- `forecast`, `forecast_label`: what a run will cost, before any request is sent.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors; `bench`: many of them
   on a suite of data sets.

@@ -72,7 +72,7 @@ _GROUPS = {
 _MODULES = {name: module for commands in _GROUPS.values() for name, (module, _) in commands.items()}
 
 _READER_GONE = 128 + signal.SIGPIPE
-_ALIKE = 0.7  # of two names of options, for one to be a slip of the other
+_ALIKE = 0.7  # how alike two option names must be for one to count as a typo of the other
 
 
 def _print_version(wanted: bool) -> None:
@@ -86,12 +86,12 @@ def front(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Options that come before any command."""
+    """The options that may come before the command."""
 
 
 def command_line(words: Sequence[str]) -> TyperGroup:
-    """The command line with the command that these words give; the others are only listed. All are loaded where there
-    are no words.
+    """The command line with the command named by these words loaded and the others only listed; without words, all are
+    loaded.
     """
     app = typer.Typer(
         name="liescope",
@@ -121,20 +121,20 @@ def command_line(words: Sequence[str]) -> TyperGroup:
 
 
 def _not_loaded() -> None:
-    """Stands for a command where commands are only listed."""
+    """A placeholder for a command that is only listed, not loaded."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's),
-    141 if the reader of its output is gone, as of any tool in a pipe.
+    141 if whatever read its output has gone, like any tool in a pipe.
     """
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if "_LIESCOPE_COMPLETE" in os.environ:  # a shell asks what may follow the words that were typed
+    if "_LIESCOPE_COMPLETE" in os.environ:  # a shell is asking for completions
         words = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", "")).split()[1:] or ["--help"]
     out = sys.stdout
     try:
         code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
-        sys.stdout.flush()  # here, where a reader that is gone is no traceback
+        sys.stdout.flush()  # flushed here, where a closed pipe is caught, not at exit, where it would be a traceback
     except TyperException as error:
         context = getattr(error, "ctx", None)
         said = _nearest(error, context) or getattr(error, "format_message", error.__str__)()
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _nearest(error: TyperException, context: typer.Context | None) -> str:
-    """What is said of an option that there is not, with the option that may have been meant; "" for other errors."""
+    """The message for an unknown option, with the one that may have been meant; "" for other errors."""
     name = getattr(error, "option_name", "")
     if context is None or not hasattr(error, "possibilities"):
         return ""
@@ -166,7 +166,7 @@ def _nearest(error: TyperException, context: typer.Context | None) -> str:
 
 
 def _reader_gone(out: TextIO) -> int:
-    """The exit code where the reader of standard output is gone, as in `| head`: nothing more can be printed there."""
+    """The exit code once standard output is closed, as by `| head`: nothing more can be printed there."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     return _READER_GONE
 

@@ -95,7 +95,7 @@ def demo(
 
 
 def _step(name: str, *arguments: Any, **options: Any) -> str:
-    """Call a function of `liescope`, printing the call before and the result after; returns why it was left out."""
+    """Call a function of `liescope`, printing the call and then the result; returns why it was skipped, if it was."""
     plain = [*map(_shown, arguments), *(f"{key}={_shown(value)}" for key, value in options.items())]
     call = f">>> liescope.{name}({', '.join(plain)})"
     print("\n" + "\n".join(wrap(call, 80, subsequent_indent="...     ", break_long_words=False)), flush=True)

@@ -1,11 +1,11 @@
-"""Jobs in parts as tasks on a Ray cluster: `play`, `label`, `build` and `score` for many cores or machines.
+"""Jobs in parts as tasks on a Ray cluster: `play`, `label`, `build` and `score` over many cores or machines.
 
     folders = liescope.parallel.play("mini-mafia", games=1000, parts=8, out="runs/big")
     liescope.parallel.build(folders, out="corpus/big")
 
 The cluster is the one at RAY_ADDRESS, or one on this machine. Its nodes need Liescope in one version, the same files
-under the same paths, and keys in their environment: none goes through Ray. A task whose process or node dies is begun
-again by Ray, up to `retries` times; a part goes on where its journal ends.
+under the same paths, and keys in their environment: none goes through Ray. Ray restarts a task whose process or node
+dies, up to `retries` times; a part continues from its journal.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from liescope.generate.runs.journal import Journal, read_runs
 
 
 def play(game: str, *, out: str, parts: int, retries: int = 3, **settings: Any) -> list[Path]:
-    """`liescope.play` in so many parts, as OUT-1, OUT-2 …, whose folders are returned. Budgets are each part's own.
-
-    Raises UsageError with the reason if a part stops before its end; the others go on to theirs.
+    """`liescope.play` in so many parts, in the folders OUT-1, OUT-2 …, which are returned. Each part has a budget of
+    its own. Raises UsageError with the reason if a part stops early; the others still finish.
     """
     return _in_parts(runs.play, (game,), out, parts, retries, settings)
 
@@ -117,7 +116,7 @@ def _on_cluster(jobs: Sequence[Callable[[], Any]], retries: int) -> list[Any]:
         found = ray.get(tasks)
     finally:
         for one in tasks:
-            ray.cancel(one)  # those that have not ended
+            ray.cancel(one)  # tasks that have not ended
         if connected:
             ray.shutdown()
     for _, problem in found:
@@ -127,7 +126,7 @@ def _on_cluster(jobs: Sequence[Callable[[], Any]], retries: int) -> list[Any]:
 
 
 def _task(folder: Path, job: Callable[[], Any]) -> tuple[Any, str]:
-    """What the job returns, or why it could not be done. folder: that relative paths start from."""
+    """What the job returns, or why it could not be done. folder: where relative paths start."""
     with chdir(folder):
         try:
             return job(), ""

@@ -41,10 +41,10 @@ def publish(folder: str | os.PathLike[str], repo: str, *, progress: bool = False
     """Push a corpus, a model or a report to the Hub, as the dataset, model or static Space `repo` ("USER/NAME").
 
     The repository is made if it does not exist. First come its settings, then its files, then the card. What an earlier
-    push left and this one replaces is removed; an interrupted push resumes. A model is pushed so that plain
-    scikit-learn (skops), sentence-transformers or transformers opens it too; it holds no copy of anybody's words. The
-    folder of a report is pushed as it stands, its page as index.html.
-    A dry run checks everything and returns what would be pushed. The token comes from HF_TOKEN or from the saved login.
+    push left and this one replaces is removed; an interrupted push resumes. A model can also be opened with plain
+    scikit-learn (skops), sentence-transformers or transformers; it holds no copy of anybody's words. The folder of a
+    report is pushed as it stands, its page as index.html. A dry run checks everything and returns what would be pushed.
+    The token comes from HF_TOKEN or from the saved login.
 
     Parameters
     ----------

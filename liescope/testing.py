@@ -1,12 +1,12 @@
-"""What every game, detector and player promises, as checks for the tests of whoever writes one.
+"""What every game, detector and player promises, as checks for the tests of plug-in authors.
 
     from liescope.testing import check_game, check_detector
 
     def test_the_game() -> None:
         check_game("two-truths")
 
-Each raises AssertionError, or an error of Liescope that names what is missing. They speak of asks, events and
-audiences; no role, ballot or team has to be there. Our own games and detectors pass the same checks.
+Each raises AssertionError, or an error of Liescope that names what is missing. They check asks, events and audiences
+only; a game needs no roles, ballots or teams. Our own games and detectors pass the same checks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_options(game: PlayableGame) -> None:
 
 
 def check_replay(game: PlayableGame) -> None:
-    """A game is a function of its options, seed and replies: replayed it is the same, and so is the way to any step."""
+    """A game is a function of its options, seed and replies: its replay is equal to it, up to any step."""
     for seed in _SEEDS:
         session = _made(game, seed)
         replies = drive(session, _random_answer(Random(seed)))
@@ -65,7 +65,7 @@ def check_replay(game: PlayableGame) -> None:
 
 
 def check_audiences(game: PlayableGame) -> None:
-    """Nobody is shown what is not for its eyes, and nothing that a speaker meant is shown to anybody."""
+    """Nobody sees what is meant for others, and nobody sees what a speaker intends."""
     for seed in _SEEDS:
         session, random = _made(game, seed), Random(seed)
         while session.asks:
@@ -78,7 +78,7 @@ def check_audiences(game: PlayableGame) -> None:
 
 
 def check_fallbacks(game: PlayableGame) -> None:
-    """What the rules fill in for an unusable reply is marked on an event of that seat, and nothing else is."""
+    """Exactly what the rules fill in for unusable replies is marked, on an event of that seat."""
     for seed in _SEEDS:
         session, asked = _made(game, seed), Counter[str]()
         while session.asks:
@@ -113,7 +113,7 @@ def check_words(game: PlayableGame) -> None:
 
 
 def check_prompts(game: PlayableGame) -> None:
-    """Every ask of the game and of a rater is rendered by every set, with its options."""
+    """Every prompt set renders every ask of the game and of a rater, with its options."""
     from liescope.generate.players.prompts.render import load_prompts
 
     sets = {name: load_prompts(name, game.name) for name in PROMPTS[game.name].sets}
@@ -197,7 +197,7 @@ def _made(game: PlayableGame, seed: int) -> Session:
 
 
 def _scripted(game: PlayableGame, seed: int) -> tuple[GameRecord, list[tuple[Ask, Sequence[Event]]]]:
-    """A game between scripted players, with every ask and view."""
+    """A game of scripted players, with every ask and view."""
     from liescope.generate.players.scripted import ScriptedPlayer
 
     player = ScriptedPlayer("scripted:bold", PROFILES["bold"], game.name)

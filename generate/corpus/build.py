@@ -1,6 +1,6 @@
 """Builds a corpus folder from runs: stream the games, label them, write Parquet, count, write the card.
 
-A run that is given where a corpus is expected is used as one, with equal results.
+A run given where a corpus is expected serves as one, with equal results.
 """
 
 from __future__ import annotations
@@ -131,10 +131,9 @@ def build(
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
     The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
-    replaced, and a note says so. Runs that were played with `part` are joined: the corpus is that of the whole run.
-    Games that come with an official split keep it; a model that is held out is held out under whatever name it stands
-    there. Memory use does not grow with the runs, except for ids and hashes. The same runs in the same order give the
-    same Parquet, byte for byte.
+    replaced, and a note says so. Runs played with `part` are joined into the corpus of the whole run. Games with an
+    official split keep it; a held-out model is held out under all of its names. Memory use does not grow with the runs,
+    except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
 
     Parameters
     ----------
@@ -182,7 +181,7 @@ class CorpusWanted:
     notes: tuple[str, ...]
 
     def built(self, write: Write) -> CorpusResult:
-        """The corpus of what `write` writes."""
+        """The corpus of the games that `write` writes."""
         facts = _pack(write, self.out, sorted(self.hold_out), self.transcript, self.heads)
         return CorpusResult(self.out, facts, self.unplayed, self.notes)
 
@@ -190,7 +189,7 @@ class CorpusWanted:
 def corpus_wanted(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out: Path, chosen: BuildSettings
 ) -> CorpusWanted:
-    """What `build` is to build. chosen: all settings. Raises as `build` does."""
+    """What to build. chosen: all settings. Raises as `build` does."""
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
@@ -231,7 +230,7 @@ def corpus_wanted(
 
 
 def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> bool:
-    """Whether a corpus with these facts was built of these runs, but for the number of their games, in the same way."""
+    """Whether these facts describe a corpus built from these runs in the same way, apart from the number of games."""
     built: dict[Any, Mapping[str, Any]] = {}
     for run in facts.get("runs") or ():
         if isinstance(run, Mapping) and isinstance(plan := run.get("plan"), Mapping):
@@ -321,10 +320,8 @@ _NAMED = 5  # missing parts
 
 
 def joined(runs: Iterable[Path], partial: bool) -> list[Path | Sequence[Path]]:
-    """The runs in their order, with the parts of one run together where the first of them stands. partial: some may be
-    missing.
-
-    Raises UsageError for a part that comes twice, for parts of different plans or divisions, and for a missing part.
+    """The runs in order, the parts of each run together at the place of the first. partial: parts may be missing.
+    Raises UsageError for a repeated or missing part, and for parts of different plans or divisions.
     """
     found: list[Path | Sequence[Path]] = []
     wholes: dict[str, tuple[Mapping[str, Any], dict[Part, Path]]] = {}

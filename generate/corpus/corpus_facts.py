@@ -23,10 +23,10 @@ from liescope.labeling.ledger import BY_MODEL, PROMISED
 @dataclass(frozen=True, slots=True)
 class ClaimFacts:
     """origins: how many claims each found; classes, kinds: how many have each; promises: how many were kept, were
-    broken and stayed open (these three without the claims that models found, of which no label is made); lying:
+    broken and stayed open (these three without claims found by models, which make no labels); lying:
     statements of a deceiving role that have label_claim, and those of them in which it is true; others: the same for
-    the other statements; raw, kappa: how far label_claim and label_role agree where a statement has both, None if that
-    is not defined.
+    the other statements; raw, kappa: how far label_claim and label_role agree on statements with both, None if
+    undefined.
     """
 
     origins: Mapping[str, int]
@@ -107,8 +107,8 @@ class LabelFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """One model: games in which it holds a seat, its statements, of how many the role is known, and how many come from
-    a role that deceives.
+    """One model: games in which it holds a seat, its statements, how many of them have a known role, and how many a
+    deceiving role.
     """
 
     model: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 Kind = Literal["dataset", "model"]
-_SCHEMES: Mapping[Kind, tuple[str, ...]] = {  # hf:/ is what a path makes of hf://
+_SCHEMES: Mapping[Kind, tuple[str, ...]] = {  # Path turns hf:// into hf:/
     "dataset": ("hf://datasets/", "hf:/datasets/", "https://huggingface.co/datasets/"),
     "model": ("hf://models/", "hf:/models/", "hf://", "hf:/", "https://huggingface.co/"),
 }
@@ -70,7 +70,7 @@ def download(repo: str, patterns: Sequence[str], kind: Kind = "dataset") -> Path
 
 
 def endpoint() -> str:
-    """The address of the Hub; nothing is asked there."""
+    """The address of the Hub; makes no request."""
     from huggingface_hub.constants import ENDPOINT
 
     return ENDPOINT
@@ -97,7 +97,7 @@ def writer() -> tuple[HfApi, str]:
 
 @contextmanager
 def plain_errors(repo: str) -> Iterator[None]:
-    """Turn what the Hub's client raises into one line that says what to do."""
+    """Turn the errors of the Hub's client into one line that says what to do."""
     import httpx2
     from huggingface_hub.constants import ENDPOINT
     from huggingface_hub.errors import (

@@ -47,7 +47,7 @@ _AGAIN = "build the corpus again"
 
 
 def runs_of(facts: Mapping[str, Any], source: str) -> tuple[RunFacts, ...]:
-    """The runs that corpus.json lists. Raises BadData if it lists none, or not the right ones."""
+    """The runs that corpus.json lists. Raises BadData if it lists none, or malformed ones."""
     runs = facts.get("runs")
     if not isinstance(runs, list) or not all(_is_run(run) for run in runs):
         raise BadData(f"{source}: corpus.json does not list the runs of the corpus; {_AGAIN}")
@@ -192,7 +192,7 @@ def in_memory(records: Iterable[GameRecord], run: str, terms: Mapping[str, Terms
 
 def as_corpus(source: Corpus) -> Corpus:
     """The folder of a corpus, which for one on the Hub ("USER/NAME") is a copy in the Hub's cache; for a run's folder,
-    what `build` makes of it, in memory. Raises BadData.
+    the corpus that `build` would make, in memory. Raises BadData.
     """
     if isinstance(source, CorpusInMemory):
         return source
@@ -222,7 +222,7 @@ def _in_order(table: pl.DataFrame) -> pl.DataFrame:
 
 RECORD_TABLES = ("games", "events")
 """The tables that hold the records of a corpus."""
-_AT_ONCE = 2048  # rows that are in memory at the same time
+_AT_ONCE = 2048  # rows in memory at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class PushedFile:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Published:
-    """What was published, or with `dry_run` what would be: the repository, its address and settings, its files, the
+    """What was published, or would be with `dry_run`: the repository, its address and settings, its files, the
     card, and warnings. kind: "dataset", "model" or "space".
     """
 
@@ -66,7 +66,7 @@ class Published:
 class Parcel:
     """What to push. name: for messages; files: path in the repository to local file; texts: path in the repository to
     its text; stale: patterns of files that an earlier push may have left and this one replaces; key_variables: names of
-    variables that hold secrets, besides those whose name says so; advice: what to do about a file that is refused.
+    variables that hold secrets, besides those whose name says so; advice: what to do about a refused file.
     """
 
     kind: Kind
@@ -181,8 +181,8 @@ def publish(
     """Push a corpus folder to the dataset `repo` ("USER/NAME"); see `liescope.publish`.
 
     Its files are those of the corpus, byte for byte; Parquet files of an earlier push that the corpus no longer has are
-    removed. A corpus with words that may not be redistributed is not published, privately either, because a copy on the
-    Hub is a copy passed on. permission: who permits it nevertheless; it is reported back among the notices.
+    removed. A corpus with words that may not be redistributed is not published, not even privately, because a copy on
+    the Hub is a copy passed on. permission: who permits it nevertheless; it is reported back among the notices.
 
     Raises MissingExtra, MissingKey, BadData for a corpus that is incomplete or was changed after it was built, and
     UsageError if a file is a link, contains something like a secret, or the Hub refuses or cannot be reached.

@@ -71,8 +71,8 @@ def read(source: Corpus, config: str, split: str | None = None) -> pl.LazyFrame:
 
 
 def collected(frame: pl.LazyFrame, source: Corpus) -> pl.DataFrame:
-    """The rows of a frame that `read` returned. Raises BadData if the file has contents invalid in Parquet, which shows
-    only when its rows are read: whoever damaged it also put its new SHA-256 into corpus.json.
+    """The rows of a frame that `read` returned. Raises BadData if the file is invalid Parquet although its SHA-256
+    matches, which shows only when its rows are read.
     """
     try:
         return frame.collect(engine="streaming")
@@ -81,7 +81,7 @@ def collected(frame: pl.LazyFrame, source: Corpus) -> pl.DataFrame:
 
 
 def unreadable(source: Corpus, error: BaseException) -> BadData:
-    """What is said of a table that cannot be read."""
+    """The error for a table that cannot be read."""
     words = " ".join(str(error).split())
     return BadData(f"{source} holds a table that cannot be read ({words}); build the corpus again")
 
@@ -123,7 +123,7 @@ def read_facts(source: Source) -> dict[str, Any]:
 
 
 def _lacks(facts: Mapping[str, Any]) -> str:
-    """What is wrong with the files that corpus.json lists, or "" if each config has each split exactly once."""
+    """What is wrong with the list of files in corpus.json; "" if each config has each split exactly once."""
     rows, files = facts.get("rows"), facts.get("files")
     if not isinstance(rows, Mapping) or not isinstance(files, list):
         return "does not list its rows and files"
@@ -145,7 +145,7 @@ def is_corpus(folder: Path) -> bool:
 
 
 def read_built(folder: Path) -> Mapping[str, Any]:
-    """The corpus.json of any version of `build`, unchecked; empty where there is none."""
+    """The corpus.json of any version of `build`, unchecked; empty if there is none."""
     try:
         facts = json.loads(read_text(folder / FACTS_FILE))
     except (BadData, OSError, ValueError, RecursionError):
@@ -175,7 +175,7 @@ def check(source: Corpus) -> None:
 
 def whole_file(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Path:
     """A Parquet file of a corpus. Raises BadData if it is not as `build` wrote it."""
-    import pyarrow as pa  # a help page, and whoever scores texts, needs none
+    import pyarrow as pa  # imported here, since help pages and scoring texts do without
     import pyarrow.parquet as pq
 
     name = data_file(config, split)
@@ -215,8 +215,8 @@ def sha256_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001
 def silent_turns(spoken: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
     """One row per turn to speak in rounds of discussion (game_id, day, speaker, speaker_model, speaker_role, silent).
 
-    A silence leaves no statement; it is found as a player who was in the game in a round without speaking. Only games
-    in which this finds as many silences as the game counted are used: games with other ways to get the floor drop out.
+    A silence leaves no statement; it is found as a player who was in the game in a round without speaking. Games in
+    which this does not find as many silences as the game counted are left out: there, the floor is given in other ways.
     spoken, games: those tables of a corpus.
     """
     talk = spoken.filter(pl.col("phase") == "discussion")
@@ -253,8 +253,8 @@ def split_of(game_id: str) -> str:
 
 
 def siblings_of(game: GameRecord) -> str:
-    """What a game is never parted from: the game that it goes on from or plays again, the group of texts, the copies of
-    a text; its own id, if there is nothing.
+    """One name for games that stay in one split: the game that it continues or replays, its group of texts, the copies
+    of a text; else its own id.
     """
     return family_of(game) or game.game_id
 

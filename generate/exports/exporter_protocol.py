@@ -38,7 +38,7 @@ class SourceGame:
 class GamesSource:
     """Where games are exported from. name: of the run or corpus; total: how many games it has; journal: of a run, None
     for a corpus, which holds neither prompts nor replies; licences: the terms of the words, complete once `games` has
-    been read to its end.
+    been read to the end.
     """
 
     name: str
@@ -83,7 +83,7 @@ def open_source(source: str | os.PathLike[str]) -> Iterator[GamesSource]:
 @dataclass(slots=True)
 class Tally:
     """What an export holds. models: who played the games; rows: written, by the name of their file without its ending;
-    left_out: what was not written, by reason.
+    left_out: how many were not written, by reason.
     """
 
     games: int = 0
@@ -96,9 +96,9 @@ class Exporter(ABC):
     """Writes games in one format. A subclass becomes available once it is listed in `exporting.EXPORTERS`.
 
     format: its name on the command line; writes: what it makes, for the help; about: what a row or sample is, and what
-    opens it, for the README of the export; limits: what the data does not say, for the same; hint: what it needs
-    besides ordinary games, if it does, and where that comes from; needs_run: it needs prompts and replies, which only a
-    run has; tabular: it writes JSONL, a file for each split, that `load_dataset` opens; Options: what it takes.
+    opens it, for the README of the export; limits: what the data do not say, for the README too; hint: what it needs
+    beyond ordinary games, if anything, and where to get it; needs_run: it needs prompts and replies, which only a run
+    has; tabular: it writes JSONL, a file for each split, that `load_dataset` opens; Options: what it takes.
     """
 
     format: ClassVar[str]
@@ -115,7 +115,9 @@ class Exporter(ABC):
 
     @abstractmethod
     def write(self, source: GamesSource, games: Iterator[SourceGame], folder: Path, tally: Tally) -> None:
-        """Write all games into an empty folder, and count. Memory must not grow with the games, but for their ids."""
+        """Write all games into an empty folder, and count. Memory must not grow with the games, except for their
+        ids.
+        """
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:

@@ -30,7 +30,7 @@ EXPORTERS: Registry[type[Exporter]] = Registry(
     "liescope.exporters",
     {
         exporter.format: exporter
-        for exporter in (  # one line for each
+        for exporter in (  # one line for each format
             InspectExporter,
             PairsExporter,
             KtoExporter,
@@ -56,7 +56,7 @@ def _metadata(facts: Mapping[str, Any]) -> Iterator[str]:
     made_of = sha256(repr(sorted(facts.items(), key=lambda item: item[0])).encode("utf-8", "replace")).digest()
     yield from ("---", f"license: {licence}", *([f"license_name: {name}"] if licence == "other" else []))
     yield from ("tags:", "- deception", "- liescope", "configs:", "- config_name: default")
-    # load_dataset keeps what it read under the folder's name and this version
+    # load_dataset caches by the folder's name and this version, hence a hash of the facts
     yield f"  version: 0.{int.from_bytes(made_of[:2])}.{int.from_bytes(made_of[2:4])}"
     yield "  data_files:"
     for split in SPLITS:

@@ -33,7 +33,7 @@ from liescope.generate.runs.moment import RENDERED, SENT, AskShown, Shown, messa
 from liescope.generate.runs.run_folder import PLAN_FILE
 from liescope.labeling.conditions import settings_of
 
-_VERSION = 2  # of the layout of eval logs
+_VERSION = 2  # version of the eval log layout
 _SUMMARY = 1000  # characters of a text in a summary, as inspect_ai cuts them
 
 
@@ -82,13 +82,13 @@ class InspectExporter(Exporter):
 
 
 class _Sums:
-    """What the header says of all samples together."""
+    """The header's totals over all samples."""
 
     def __init__(self) -> None:
         self.samples = self.completed = 0
         self.seconds = 0.0
         self.winners: Counter[str] = Counter()
-        self.values: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])  # by score: how many, and their sum
+        self.values: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])  # by score: count and sum
         self.by_model: dict[str, Usage] = defaultdict(Usage)
         self.by_role: dict[str, Usage] = defaultdict(Usage)
 
@@ -185,7 +185,7 @@ def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add(log: ZipFile, name: str, content: IO[bytes]) -> None:
-    """Add a file to the ZIP, of no date, so that the same run gives the same bytes."""
+    """Add a file to the ZIP, without a date, so that equal runs give equal bytes."""
     info = ZipInfo(name)
     info.compress_type = ZIP_DEFLATED
     content.seek(0)

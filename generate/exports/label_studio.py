@@ -33,7 +33,7 @@ _CONFIG = f"""<View>
 
 
 class ReaderOptions(OptionsModel):
-    """Whose eyes people read with."""
+    """Through whose eyes people read."""
 
     view: str = Field(
         default=OUTSIDE, description="Read with the eyes of: outside (what everybody heard), a role, or a name."
@@ -83,7 +83,8 @@ class LabelStudioExporter(Exporter):
             elif row is not None:
                 ids = {"statement_id": row.statement_id, "game_id": row.game_id, "view": view}
                 yield {**ids, "so_far": seen, "speaker": row.speaker, "statement": row.text}
-            if heard and "judge" not in event.data and (words := _told(event)):  # nobody saw what a rater said later
+            # without a rater's later answers, which nobody saw
+            if heard and "judge" not in event.data and (words := _told(event)):
                 speaker = event.actor if event.kind is EventKind.STATEMENT else None
                 seen = [*seen, {"author": speaker or "", "text": words}]
 
@@ -96,11 +97,11 @@ def _unasked(row: StatementRow, reader: str, heard: bool) -> str:
 
 
 def _told(event: Event) -> str | None:
-    """What a reader is shown of an event, of a statement its words."""
+    """What a reader sees of an event; of a statement, its words."""
     match event.kind:
         case EventKind.SETUP:
             names, cards = event.data.get("names", ()), event.data.get("composition", {})
-            roles = f" Roles: {counted(sorted(cards.items()))}." if cards else ""  # sorted: not as they sit
+            roles = f" Roles: {counted(sorted(cards.items()))}." if cards else ""  # sorted, to hide the seating
             return f"Players: {', '.join(names)}.{roles}"
         case EventKind.ROLE:
             return f"The role of {event.actor}: {event.data['role']}."

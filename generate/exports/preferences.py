@@ -1,4 +1,4 @@
-"""What to prefer, for training: pairs of an honest and a deceptive statement from forked games, and single statements
+"""Preferences for training: pairs of an honest and a deceptive statement from forked games, and single statements
 that are wanted or not. JSONL, a file for each split, as `datasets.load_dataset` opens it.
 """
 
@@ -67,8 +67,8 @@ class Speeches:
             yield Speech(game, at, asked.get(said.statement_id))
 
     def turn(self, speech: Speech) -> ExportedTurn:
-        """What the speaker was shown and replied. A reply that was sent for is in full, as it came, with whatever it
-        holds besides the words that the others heard.
+        """What the speaker was shown and replied. A reply from an endpoint is given in full, with everything that the
+        others did not hear.
         """
         if speech.asked is None or self.shown is None:
             return ExportedTurn(_from_transcript(speech), speech.said.text, FROM_TRANSCRIPT)
@@ -84,7 +84,7 @@ def line(said: StatementRow) -> str:
 
 
 def _from_transcript(speech: Speech) -> list[Message]:
-    """What a seat knew of itself and the others, what it had heard, and what it is asked for."""
+    """What a seat knew, what it had heard, and what it is asked for."""
     said, game = speech.said, speech.game.row
     role = next((seat.role for seat in game.seats if seat.name == said.speaker), "")
     others = ", ".join(seat.name for seat in game.seats if seat.name != said.speaker)
@@ -111,7 +111,7 @@ class Preference(OptionsModel):
 
 class ClaimExporter(Exporter):
     """Exports rows of statements whose claims were checked: a false claim that its speaker could know to be false is
-    deceptive, a statement with checkable claims and none of these is honest. All rows of an export have the same keys,
+    deceptive, one with checkable claims and no such lie is honest. All rows of an export have the same keys,
     and no value is null.
     """
 
@@ -139,8 +139,8 @@ class ClaimExporter(Exporter):
         """The rows of all games; what is left out is counted in the tally."""
 
     def checked(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[tuple[Speech, bool]]:
-        """Every statement with a checked claim, and whether it is of the kind to favour. Continuations of one game have
-        their beginning in common, which is told once.
+        """Every statement with a checked claim, and whether it is of the kind to favour. The shared beginning of
+        several continuations is exported once.
         """
         assert isinstance(self.options, Preference)
         deceptive = self.options.prefer == "deceptive"
@@ -162,7 +162,7 @@ class ClaimExporter(Exporter):
 
 
 def facts_of(speech: Speech, turn: ExportedTurn) -> dict[str, Any]:
-    """What every row says of the statement that it is made of."""
+    """The facts about its statement that every row holds."""
     said, game = speech.said, speech.game.row
     return {
         "statement_id": said.statement_id,
@@ -183,7 +183,7 @@ _FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin"
 
 @dataclass(slots=True)
 class _Moment:
-    """Replies to one prompt that wait for one of the other kind; texts: all replies so far, to take each once."""
+    """Replies to one prompt that wait for one of the opposite kind; texts: all replies so far, to drop repeats."""
 
     split: str
     waiting: dict[bool, list[tuple[ExportedTurn, dict[str, Any]]]] = field(

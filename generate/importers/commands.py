@@ -1,4 +1,4 @@
-"""`liescope import`: games that others published, into a run folder."""
+"""`liescope import`: texts, chats and published games into a run folder."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The reader of published games. A format declares the shapes of its lines, which lines make a game, and what each
-means in the game; the rest is here.
+"""The reader of published games. A format declares the shapes of its lines, which lines make a game, and what each line
+means; the rest is here.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def at(path: str, kind: Any, missing: Any = ...) -> tuple[Any, Any]:
 
 
 def by_key(kind: Any) -> Any:
-    """An object that holds such a thing under each of its keys."""
-    return GenericAlias(dict, (str, kind))  # dict[str, kind] takes no type that is known at run time only
+    """An object with such a value under each key."""
+    return GenericAlias(dict, (str, kind))  # mypy rejects dict[str, kind] with a type known only at run time
 
 
 def read_as(kind: type[BaseModel], data: Any) -> Any:
@@ -105,7 +105,7 @@ def game_lines(
 
 
 def joined(found: LoggedGames) -> LoggedGames:
-    """What was found, with all that is of one game put together where the first of it stood."""
+    """What was found, with everything of one game joined at the place of its first line."""
     games: dict[str, Logged] = {}
     for logged in found:
         if isinstance(logged, Rejected):
@@ -129,7 +129,7 @@ def files_in(source: Path, names: Collection[str]) -> Iterator[tuple[PurePath, b
             if path.is_file() and not path.is_symlink():
                 yield path, read_bytes(path, LARGEST_FILE)
         return
-    regular(source)  # a file that is not there is no damaged archive
+    regular(source)  # a missing file is not a damaged archive
     try:
         with _archive(source) as whole, tarfile.open(fileobj=whole, mode="r:") as packed:
             for member in packed:
@@ -148,7 +148,7 @@ def _archive(source: Path) -> IO[bytes]:
     if file.read(len(GZIP)) == GZIP:
         file.close()
         return BytesIO(b"".join(unpacked(source, LARGEST_ARCHIVE)))
-    file.seek(0)  # what is not packed may be endless, and is read file by file
+    file.seek(0)  # an uncompressed archive may be of any size; it is read file by file
     return file
 
 
@@ -192,7 +192,7 @@ def _read(one: Read, game_id: str, content: bytes) -> Iterator[Any]:
             yield Rejected(f"{game_id}/{name}", line, game_id, str(error))
 
 
-# What they mean in the game
+# What the lines mean in the game
 
 
 class GameWriter(ABC):
@@ -216,7 +216,7 @@ class GameWriter(ABC):
         """Write down what the log says. Raises BadData if that cannot be."""
 
     def seat(self, key: str) -> Seat:
-        """Raises BadData for a stranger."""
+        """The seat of a player. Raises BadData for an unknown one."""
         if key not in self.seats:
             raise BadData(f"player {key[:60]!r} is not in the game")
         return self.seats[key]
@@ -225,7 +225,7 @@ class GameWriter(ABC):
         """Tell everyone who plays, and each one its role. Raises BadData for an impossible number of players."""
         if not 2 <= len(self.seats) <= MOST_PLAYERS:
             raise BadData(f"the game has {len(self.seats)} players; a game of 2 to {MOST_PLAYERS} can be read")
-        held = dict(sorted(Counter(seat.role for seat in self.seats.values()).items()))  # not as they sit
+        held = dict(sorted(Counter(seat.role for seat in self.seats.values()).items()))  # sorted, to hide the seating
         self.log(EventKind.SETUP, data={"names": [seat.name for seat in self.seats.values()], "composition": held})
         for key, seat in self.seats.items():
             self.log(EventKind.ROLE, key, heard=[key], data={"role": seat.role})
@@ -261,7 +261,7 @@ class GameWriter(ABC):
             self.log(EventKind.VOTE, voter, target, heard)
 
     def exile(self, target: str | None) -> None:
-        """The vote exiles somebody, or nobody. It takes one more than anybody else got, or than voted for nobody."""
+        """The vote exiles somebody, or nobody. It takes more votes than anybody else, or than nobody, got."""
         counts = Counter(self.ballots.values())
         votes = counts.pop(target, 0) if target is not None else 0
         needed = 1 + max(counts.values(), default=0)
@@ -288,8 +288,8 @@ class GameWriter(ABC):
 
 @dataclass(slots=True)
 class Rooms:
-    """Who sees and hears what, where only those in a room do. room: where players are; way: where those between rooms
-    arrive, and when; these see and hear nobody, nor do those who are gone.
+    """Who sees and hears what, where only those in the same room do. room: where players are; way: where and when
+    players between rooms will arrive; these see and hear nothing, and neither do those who have left.
     """
 
     room: dict[str, str] = field(default_factory=dict)
@@ -297,7 +297,7 @@ class Rooms:
     gone: set[str] = field(default_factory=set)
 
     def tick(self, now: int) -> None:
-        """Let those arrive whose way ends by now."""
+        """Let the players arrive whose time has come."""
         arrived = {player: room for player, (room, arrival) in self.way.items() if arrival <= now}
         self.room |= arrived
         for player in arrived:
@@ -317,7 +317,7 @@ class Rooms:
 
 
 class GameFormat(Importer):
-    """A format that is declared. game: what the game is called; about: what a dataset card says of it; Writer: says
+    """A declared format. game: what the game is called; about: what a dataset card says of it; Writer: says
     what the entries mean.
     """
 

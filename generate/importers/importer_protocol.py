@@ -19,7 +19,7 @@ from liescope.games.record import GameRecord
 def fingerprint(source: Path) -> str:
     """The SHA-256 of a file, or that of the names and hashes of the files in a folder.
 
-    Raises OSError if something cannot be opened, BadData for a device or a pipe, which can be read once at most.
+    Raises OSError if something cannot be opened, BadData for a device or a pipe, which can be read only once.
     """
     if source.is_dir():
         check_folder(source, None)
@@ -59,7 +59,7 @@ class Importer(ABC):
     format: its name on the command line; reads: the kind of file, for the help; origin: who published such games and
     where; licence: what the publishers say about using the text, as a sentence; licence_id: the Hub's id of that
     licence, if it has one; redistributable: it lets anyone pass the text on; means: what the publishers' own label of a
-    statement (`label_gold`) says and who decided, "" if they have none; languages: codes of those of the words;
+    statement (`label_gold`) says and who decided, "" if they have none; languages: language codes of the words;
     version: increased by a change that reads the same files differently, so that the results are not mixed with an
     older run folder; Options: what it takes besides the sources. Files among the options are identified by their
     content.
@@ -83,7 +83,7 @@ class Importer(ABC):
         self.options = options
 
     def identity(self, source: Path) -> Mapping[str, str]:
-        """What a run keeps of a source, so that it resumes with the same one only: name and hash.
+        """What a run keeps of a source, so that it resumes only with the same one: name and hash.
 
         Raises OSError if the source cannot be opened.
         """

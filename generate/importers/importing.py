@@ -214,8 +214,8 @@ class Import:
             raise UsageError(f"{format} reads files; rows in memory are read as text, chat or jsonl")
 
     def plan(self) -> dict[str, Any]:
-        """What a run keeps of the sources, so that it resumes with the same ones only, and their terms. Raises BadData
-        without a source, UsageError for one that comes twice, OSError if one cannot be opened.
+        """What a run keeps of the sources, so that it resumes only with the same ones, and their terms. Raises BadData
+        without a source, UsageError for a repeated one, OSError if one cannot be opened.
         """
         if not self._sources:
             raise BadData("there is nothing to import: name at least one file")
@@ -236,8 +236,8 @@ class Import:
         }
 
     def games(self) -> Iterator[GameRecord | Rejected]:
-        """The games in order, each id once, and only what can be kept; whatever cannot be read comes as a rejection in
-        its place. Reading ends after too many rejections. Raises OSError if a file cannot be opened.
+        """The games in order, each id once, without those that cannot be kept; unreadable items appear in their place
+        as rejections. Reading ends after too many rejections. Raises OSError if a file cannot be opened.
         """
         seen: dict[str, str] = {}
         rejections = 0
@@ -301,8 +301,8 @@ def import_games(format: str, *sources: Data, out: StrPath, progress: bool = Fal
 
 
 def _with_a_game(found: Iterator[GameRecord | Rejected], names: str, unit: str) -> Iterator[GameRecord | Rejected]:
-    """What was found, once a game is known to be among it. unit: what a game is called. Raises BadData, before anything
-    is written, if there is none.
+    """The items found, after making sure that one of them is a game. unit: what a game is called. Raises BadData,
+    before anything is written, if none is.
     """
     read: list[GameRecord | Rejected] = []
     for item in found:

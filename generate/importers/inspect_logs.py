@@ -48,7 +48,7 @@ class InspectImporter(ChatImporter):
 
 
 def _row(told: Any, sample: Any) -> dict[str, Any]:
-    """A sample by columns. Scorers and metadata do not stand in the place of what every sample has."""
+    """A sample by columns. Scorers and metadata never replace the fields that every sample has."""
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
     return {
         **{str(name): value for name, value in (sample.metadata or {}).items()},

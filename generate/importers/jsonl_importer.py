@@ -23,7 +23,7 @@ from liescope.generate.importers.tables import Rows, Spool, identity, read_rows
 
 MOST_ROWS = 100_000  # of one game
 SHOWN = 12  # columns in a message
-_HEAD = 500  # rows that show which columns a source has, and what is in them
+_HEAD = 500  # rows read to learn a source's columns and what is in them
 _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -57,13 +57,13 @@ class RowReader(ABC):
 
     @abstractmethod
     def key(self, row: Mapping[str, Any]) -> str | None:
-        """What the rows of a game have in common; None for a row that is a game by itself. Raises BadData for a row
+        """The key that a game's rows share; None for a row that is a game by itself. Raises BadData for a row
         that cannot be used.
         """
 
     @abstractmethod
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
-        """The game of these rows, and whatever cannot be read in them."""
+        """The game of these rows, and rejections for whatever cannot be read."""
 
 
 class TableImporter(Importer):
@@ -72,7 +72,7 @@ class TableImporter(Importer):
     Options: ClassVar[type[OptionsModel]] = SourceOptions
 
     def terms(self) -> Terms:
-        """What the user says about the licence; nothing said is nothing allowed."""
+        """The licence as the user states it; without a statement, nothing is allowed."""
         assert isinstance(self.options, SourceOptions)
         told, name = self.options, self.options.licence.strip().lower()
         words = f"Licence {told.licence.strip()}." if name in OPEN else f"{told.licence.strip().rstrip('.')}."
@@ -101,7 +101,7 @@ class TableImporter(Importer):
 
     def games(self, name: str, rows: Rows, on_disc: bool = True) -> Iterator[Imported | Rejected]:
         """Every game of a table, in the order in which each first occurs. name: of the table, for rejections; on_disc:
-        rows may wait there for the others of their game.
+        rows may wait on disk for the others of their game.
         """
         head = list(islice(rows, _HEAD))
         told = [row for _, row in head if not isinstance(row, Rejected)]
@@ -155,7 +155,7 @@ class JsonlImporter(TableImporter):
     Options: ClassVar[type[OptionsModel]] = JsonlOptions
 
     def __init__(self, options: JsonlOptions) -> None:
-        """Raises UsageError for a renaming or a name of the game that cannot be used."""
+        """Raises UsageError for an unusable renaming or name of the game."""
         super().__init__(options)
         if options.game in GAMES:
             raise UsageError(
@@ -204,7 +204,8 @@ class _StatementReader(RowReader):
         if not present(value):
             raise BadData("it names no game: the column game_id is empty")
         text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-        return f"{self._game}-{text}" if text.isdecimal() else text  # other sources number their games too
+        # a prefix, because other sources number their games too
+        return f"{self._game}-{text}" if text.isdecimal() else text
 
     def games(self, file: str, key: str | None, rows: Iterable[tuple[int, Any]]) -> Iterator[Imported | Rejected]:
         first, kept, unread, bad = 0, list[Row](), dict[str, None](), 0

@@ -1,11 +1,11 @@
-"""The published games of the Mini-Mafia paper's authors, from either form and every version of it.
+"""The published games of the Mini-Mafia paper's authors, in both forms and every version.
 
 Batch configurations tell which model played which role, and with which version of the prompts. A database holds each
 action in a row of its own, in one of two forms.
 
 Games with a person: `games` and `game_actions`. `villager_name` is the villager who survived the night; the mafioso's
-victim is only in the `kill` action. `winner` is GOOD or EVIL. `background_name` is the model of every other seat than
-the person's, which is that of `human_role` (the surviving villager's, for a villager).
+victim is only in the `kill` action. `winner` is GOOD or EVIL. `background_name` is the model in every seat but the
+person's, the seat of `human_role` (for a villager, that of the survivor).
 
 The benchmark runs between models: `games`, `game_players` and `players` (each player's role and model) and
 `game_sequence`. In both, a message that could not be read has the result "remained silent"; a vote that was drawn at
@@ -83,7 +83,7 @@ _VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
 
 
 def read_batches(file: Path, batches: dict[str, dict[str, Any]]) -> Iterator[Rejected]:
-    """Add the batches of a file by id, and by id without its version; yields what is none."""
+    """Add the batches of a file by id, and by id without its version; yields rejections for anything else."""
     for line, entry in read_objects(file):
         if isinstance(entry, Rejected):
             yield entry
@@ -129,7 +129,7 @@ def players_of(
 
 
 def _model(config: Any) -> str:
-    """The model that a configuration names; of a local model's file, its name. "" if it names none."""
+    """The model that a configuration names; for a local model, its file name. "" if it names none."""
     for key in ("model", "model_name", "model_path") if isinstance(config, dict) else ():
         if isinstance(config.get(key), str) and config[key]:
             return str(config[key] if key == "model" else re.split(r"[/\\]", config[key].rstrip("/\\"))[-1])
@@ -146,7 +146,7 @@ _SQL_STEPS = 20_000  # SQLite virtual machine steps between two checks of the cl
 
 
 class SafeDatabase:
-    """A read-only database, as a context manager; any fault in it raises BadData. No query takes longer than so many
+    """A read-only database, as a context manager; any fault in it raises BadData. Every query is limited to so many
     seconds.
     """
 
@@ -158,7 +158,7 @@ class SafeDatabase:
         self._base.text_factory = lambda raw: raw.decode("utf-8", "replace")
         self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         self._base.set_progress_handler(lambda: int(time.monotonic() > self._ends), _SQL_STEPS)
-        # A stranger's schema may hold triggers and views that run code of its own, and cells of false sizes.
+        # A stranger's schema may hold triggers and views that run their own SQL, and cells of false sizes.
         for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
             self.rows(f"PRAGMA {pragma}")
         return self
@@ -167,8 +167,8 @@ class SafeDatabase:
         self._base.close()
 
     def table(self, name: str, columns: Sequence[str]) -> list[str]:
-        """The columns of these that a table has. Raises BadData unless it is an ordinary table, which lacks none but
-        those that came later.
+        """Those of these columns that a table has. Raises BadData unless it is an ordinary table that lacks only
+        columns added later.
         """
         found = self.rows(f"SELECT type, sql FROM sqlite_master WHERE name = '{name}'")
         if not found:
@@ -214,7 +214,7 @@ _NUMBERS = frozenset({"step", "player_id"})
 
 
 def read_database(path: Path) -> Iterator[tuple[int, str, LogGame | str]]:
-    """Every game's place, id, and what its rows say, or why they cannot be read. Place 0 is the whole database.
+    """Every game's place and id with its contents, or why they cannot be read. Place 0 is the whole database.
 
     Only tables are read, never views, and a damaged row costs its game alone.
     """
@@ -301,7 +301,7 @@ def _day(acts: Mapping[str, Sequence[Row]], killed: str, found: Mapping[str, str
     said = []
     for action in acts["discuss"]:
         result, first = str(action["parsed_result"]), (action["raw_response"] or "").strip().split("\n")[0]
-        silent = result in ("", "None", "remained silent")  # with a full stop, a player said it
+        silent = result in ("", "None", "remained silent")  # with a full stop, it is what a player said
         notes = (UNCLOSED,) if first.count('"') == 1 and not silent else ()
         said.append(LogMessage(action["actor"], None if silent else result, notes))
     votes = tuple(LogVote(action["actor"], *_target(action)) for action in acts["vote"])
@@ -309,7 +309,7 @@ def _day(acts: Mapping[str, Sequence[Row]], killed: str, found: Mapping[str, str
 
 
 def _with_a_person(game_id: str, game: Row, rows: Rows) -> LogGame:
-    """What the rows of a game with a person say. Raises BadData."""
+    """The contents of a game with a person. Raises BadData."""
     actions, notes = rows["game_actions"], list[str]()
     if "human_role" not in game:
         notes.append("the database does not say whether and where a person sat")
@@ -336,7 +336,7 @@ def _with_a_person(game_id: str, game: Row, rows: Rows) -> LogGame:
 
 
 def _of_benchmark(game_id: str, game: Row, rows: Rows, named: Mapping[Any, Any]) -> LogGame:
-    """What the rows of a game of the benchmark say. named: models by the number of their player. Raises BadData."""
+    """The contents of a benchmark game. named: models by the number of their player. Raises BadData."""
     seats, steps, notes = rows["game_players"], rows["game_sequence"], list[str]()
     roles = {_text(seat, "character_name"): role_of(_text(seat, "role")) for seat in seats}
     if len(roles) != len(seats):

@@ -71,7 +71,7 @@ class LogDay:
 class LogGame:
     """What a log says about one game. roles: name to role, in table order; models: name to model name; human: the name
     of the seat that a person played, if any; winner: "" if the log does not say; reveal_dead: the players learned the
-    role of the dead; meta: what else the record keeps; notes: what was read leniently.
+    role of the dead; meta: what else the record keeps; notes: where reading was lenient.
     """
 
     game_id: str
@@ -108,7 +108,7 @@ def record_of(log: LogGame) -> GameRecord:
     if version := log.meta.get("prompt_version"):
         settings[PROMPTS] = version
     meta = {**log.meta, **({"import_notes": notes} if notes else {}), SETTINGS: settings}
-    cell = " | ".join(here.get(role, UNKNOWN_MODEL) for role in ROLES)  # as a tournament names its cells
+    cell = " | ".join(here.get(role, UNKNOWN_MODEL) for role in ROLES)  # named like the cells of a tournament
     made = record(game, outcome, players, cell=cell, failure="" if outcome else UNFINISHED, meta=meta)
     return replace(made, seed=None)
 
@@ -174,7 +174,7 @@ def _departures(log: LogGame) -> Iterator[str]:
 
 
 def _game(log: LogGame) -> Mafia:
-    """The game that was played, Mini-Mafia if it is one, with the options inferred from what its players knew."""
+    """The game that was played (Mini-Mafia if it fits), with options inferred from what its players knew."""
     held = Counter(log.roles.values())
     turns = (Counter(message.speaker for message in day.messages) for day in log.days)
     spec = MINI_MAFIA.replaced(
@@ -197,7 +197,7 @@ def _game(log: LogGame) -> Mafia:
 
 
 def _night(game: Mafia, log: LogGame, day: LogDay) -> None:
-    """The night, which the authors' engine draws."""
+    """The night, which the authors' engine drew at random."""
     drawn = {"drawn": True}
     game.log(EventKind.NIGHT, Phase.NIGHT)
     mafia = game.holding(MAFIOSO, alive=False)

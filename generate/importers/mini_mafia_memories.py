@@ -29,7 +29,7 @@ _ROLE_WORDS = {"assassin": MAFIOSO, "evil": MAFIOSO, "good": NOT_MAFIOSO, "innoc
 
 
 def role_of(word: str) -> str:
-    """The role that a log's word means."""
+    """The role for a word of the log."""
     return _ROLE_WORDS.get(word.casefold(), word.casefold())
 
 
@@ -101,7 +101,7 @@ class Wording:
         if votes := self._votes.fullmatch(line):
             cast = [*self._vote.finditer(votes[1])]
             if any(vote[3] and "random" not in vote[3] for vote in cast):
-                return None  # a remark that is not known to mean a drawn vote
+                return None  # an unknown remark, which may or may not mean a drawn vote
             return Entry(Kind.VOTES, what=tuple(LogVote(_self(v[1], me), v[2], bool(v[3])) for v in cast))
         for kind, form in self._forms:
             if found := form.fullmatch(line):
@@ -135,7 +135,7 @@ def _message(speaker: str, words: str) -> LogMessage:
         CUT_TEXT: escaped and not lost,
         BLANK: not whole.strip(),
         UNCLOSED: quoted and not closed,
-        MAYBE_CUT: text.endswith("..."),  # the authors' parser adds them after an unclosed quote
+        MAYBE_CUT: text.endswith("..."),  # added by the authors' parser after an unclosed quote
         BROKEN: whole != text,
     }
     return LogMessage(speaker, whole, tuple(note for note, holds in facts.items() if holds))
@@ -243,7 +243,7 @@ def _players(game: Mapping[str, Any]) -> list[_Player]:
 
 
 def _check_role(player: _Player, entry: Entry, roles: Mapping[str, str]) -> None:
-    """Check that a sentence says of a role what the log does."""
+    """Check that a sentence and the log agree about a role."""
     if entry.kind is Kind.ROLE and entry.role != player.role:
         raise BadData(f"{player.name} is {player.role} in the log and {entry.role} in their own memory")
     what = {
@@ -258,7 +258,9 @@ def _check_role(player: _Player, entry: Entry, roles: Mapping[str, str]) -> None
 
 
 def _check_agreement(witness: _Player, players: Sequence[_Player]) -> None:
-    """Check that every player remembers what the witness does, up to some point; who stayed to the end, all of it."""
+    """Check that every player remembers what the witness does up to some point; whoever stayed to the end, all of
+    it.
+    """
     told = witness.public
     for player in players:
         mine = player.public
@@ -273,7 +275,7 @@ def _check_agreement(witness: _Player, players: Sequence[_Player]) -> None:
 def _days(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     """A player's memory, split where a night begins."""
     day: list[Entry] = []
-    started = False  # whether the day of this part has begun, so that the next death belongs to another night
+    started = False  # whether this part's day has begun; if so, the next death belongs to another night
     for entry in entries:
         if started and entry.kind in (Kind.DEATH, Kind.KILL, Kind.NIGHT):
             yield day

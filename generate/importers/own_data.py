@@ -1,4 +1,4 @@
-"""Data of one's own, without a game: texts in a table, and conversations of an assistant."""
+"""Your own data, without a game: texts in a table, and conversations with an assistant."""
 
 from __future__ import annotations
 
@@ -90,17 +90,17 @@ class TextOptions(OwnOptions):
 
 class LabelColumn:
     """A column of labels and how its values are read. name: "" where a source has none; deceptive: the values that mean
-    it, where the user says so.
+    deceptive, if the user gave them.
     """
 
     def __init__(self, name: str, deceptive: Collection[str] = ()) -> None:
         self.name = name
         self._deceptive = {_word(value) for value in deceptive}
         self._read = name.casefold()
-        self._numbers = False  # whether 0 or 1 had to be taken for one or the other
+        self._numbers = False  # whether the meaning of 0 and 1 had to be assumed
 
     def of(self, value: Any) -> bool | None:
-        """Whether a value means deceptive; None for an empty cell. Raises BadData for a value that may mean either."""
+        """Whether a value means deceptive; None for an empty cell. Raises BadData for an ambiguous value."""
         if not present(value):
             return None
         word = _word(value)
@@ -117,21 +117,23 @@ class LabelColumn:
         )
 
     def note(self, columns: Sequence[str]) -> str:
-        """What is taken for granted of the values, or which columns may hold them."""
+        """What was assumed about the values, or which columns may hold them."""
         if not self.name:
             return f"no column is known to hold a label: name one with --label ({', '.join(columns[:SHOWN])})"
         return f"{self.name}: 1 counts as deceptive, 0 as honest" if self._numbers else ""
 
 
 def label_of(row: Mapping[str, Any], name: str) -> bool | None:
-    """Whether the column of that name says deceptive; None for an empty cell. Raises BadData where there is no such
-    column, and for a value that may mean either.
+    """Whether the column of that name says deceptive; None for an empty cell. Raises BadData if there is no such
+    column, and for an ambiguous value.
     """
     return LabelColumn(_named(list(row), name, _LABELS, "label")).of(row[name])
 
 
 def plain_label(row: Mapping[str, Any]) -> bool | None:
-    """What a row says by itself, in a column whose name tells or in words; None if it says nothing, or two things."""
+    """The label that a row states by itself, through a telling column name or in words; None if it states none, or
+    two.
+    """
     by_name = [name for name in row if str(name).casefold() in _LIES_BY_NAME | _TRUTHS_BY_NAME]
     by_words = [name for name in row if str(name).casefold() in _LABELS and _word(row[name]) in _LIES | _TRUTHS]
     found = set()
@@ -196,7 +198,7 @@ class ChatImporter(_Own):
 
 
 class _OwnReader(RowReader):
-    """Makes records of rows, whose columns go by their names. Raises BadData for a column that there is not."""
+    """Makes records of rows, with columns by name. Raises BadData for a missing column."""
 
     def __init__(self, own: _Own, columns: Sequence[str], label: LabelColumn) -> None:
         self._label, self._copies = label, own.copies
@@ -213,16 +215,15 @@ class _OwnReader(RowReader):
         return str(value) if present(value) and not isinstance(value, list | dict) else None
 
     def _canary(self, row: Mapping[str, Any]) -> str | None:
-        """The mark by which a row's publishers ask that nobody trains on it."""
+        """The mark by which a row's publishers ask that nobody train on it."""
         asked = self._columns["untrained"]
         return self._of(row, "canary") or (asked if asked and _word(row.get(asked)) in _YES else None)
 
     def _record(
         self, family: str, kind: str, said: Sequence[Mapping[str, Any]], row: Mapping[str, Any], game_id: str = ""
     ) -> GameRecord:
-        """The record of what was said. game_id: as the source has it; else its id is made of its family and of what it
-        says, in whatever order, so that neither a file's name nor the order of its rows tells in an id; each copy has
-        its own.
+        """The record of what was said. game_id: the source's; else the id is made from the family and the content in
+        any order, so that neither the file's name nor the order of its rows affects it; each copy has its own.
         """
         split, notes = self._of(row, "split"), list(self._notes)
         if split and split.strip().casefold() not in SPLIT_NAMES:
@@ -344,7 +345,7 @@ def _label_column(options: OwnOptions, columns: Sequence[str], rows: Sequence[Ma
 
 
 def canary_of(row: Mapping[str, Any]) -> str:
-    """The mark of a row that nothing is to be trained on, "" if it has none."""
+    """The no-training mark of a row, "" if it has none."""
     found = (value for name, value in row.items() if str(name).casefold() in _NAMES["canary"] and present(value))
     return next((str(value) for value in found if not isinstance(value, list | dict)), "")
 
@@ -362,7 +363,7 @@ def turns_of(messages: Any) -> list[dict[str, Any]]:
 
 
 def last_answer(turns: Sequence[Mapping[str, Any]]) -> int:
-    """The place of the assistant's last turn. Raises BadData."""
+    """The index of the assistant's last turn. Raises BadData."""
     last = max((at for at, turn in enumerate(turns) if turn["role"] == ASSISTANT), default=None)
     if last is None:
         raise BadData("no turn of the conversation is the assistant's")
@@ -399,7 +400,7 @@ def _called(call: Any) -> str:
 
 
 def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
-    """The labels that the assistant's turns have of their own, by place."""
+    """The assistant's turns' own labels, by index."""
     found = {}
     for at, turn in enumerate(turns):
         name = next((name for name in _LIES_BY_NAME | _TRUTHS_BY_NAME | {"label"} if present(turn.get(name))), "")
@@ -411,7 +412,7 @@ def _turn_labels(turns: Sequence[Mapping[str, Any]]) -> dict[int, bool]:
 def _has_turn_labels(messages: Any) -> bool:
     try:
         return bool(_turn_labels(turns_of(messages)))
-    except BadData:  # it is rejected in its place
+    except BadData:  # rejected when its turn comes
         return False
 
 
@@ -428,8 +429,8 @@ def _rated(scores: Any) -> list[dict[str, Any]]:
 
 
 def _named(columns: Sequence[str], given: str, usual: Collection[str], what: str, needed: bool = True) -> str:
-    """The column that the user names, or the one with a usual name. Raises BadData for none, if one is needed, and for
-    several.
+    """The column that the user names, or the one with a usual name. Raises BadData if several match, or none does and
+    one is needed.
     """
     shown = f"{', '.join(map(str, columns[:SHOWN]))}{' …' if len(columns) > SHOWN else ''}"
     if given:
@@ -458,11 +459,11 @@ def _text_column(columns: Sequence[str], given: str, rows: Sequence[Mapping[str,
 
 
 def _says_plainly(values: Sequence[Any]) -> bool:
-    """Whether every cell that says something says in words who lies, and not all the same."""
+    """Whether every non-empty cell says in words whether it is a lie, and both answers occur."""
     words = {_word(value) for value in values if present(value)}
     return words <= _LIES | _TRUTHS and bool(words & _LIES) and bool(words & _TRUTHS)
 
 
 def _fingerprint(content: Any) -> str:
-    """What stands for plain data in an id."""
+    """A hash of plain data for an id."""
     return sha256(json.dumps(content).encode()).hexdigest()[:16]

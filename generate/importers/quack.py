@@ -1,4 +1,6 @@
-"""QUACK: games like Among Us between language models, with the claims that another model read from what they said."""
+"""QUACK: games like Among Us between language models, with the claims that another model extracted from what they
+said.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ class _Game(GameWriter):
             case "free_roam_chat":
                 self.say(data.player_id, data.message, self._seen(data.player_id, data.room))
             case "player_killed":
-                self._rooms.gone.add(data.target_id)  # it may act once more in the same tick
+                self._rooms.gone.add(data.target_id)  # it may act again in the same tick
                 self.log(EventKind.KILL, data.killer_id, data.target_id, self._seen(data.killer_id, data.room))
                 self._killed[self.seat(data.target_id).name] = data.target_id
             case "body_reported" | "meeting_called":
@@ -168,9 +170,9 @@ class _Game(GameWriter):
             self.log(EventKind.DEATH, target=self._killed.pop(name))
 
     def _claim(self, claim: Any, text: str, speaker: Seat) -> ClaimData:
-        """A claim, and whether its speaker could know the verdict. There is one duck, so it knows that an accusation it
-        makes is false, unless this voices a mere doubt. Of what speakers say of themselves, only the verdict "true" can
-        be relied on: a "false" is mostly a mistake of the authors' program (docs/labels.md).
+        """A claim, and whether its speaker could know the verdict. There is only one duck, so the duck knows that its
+        accusations are false, unless they only voice a doubt. Of what speakers say of themselves, only the verdict
+        "true" can be relied on: a "false" is mostly a mistake of the authors' program (docs/labels.md).
         """
         accuses, weak = claim.kind == "accusation", claim.confidence == "weak"
         subject = (claim.target if accuses else claim.subject) or None
@@ -193,7 +195,7 @@ class _Game(GameWriter):
         return data | ClaimData(start=found[0].start(), end=found[0].end()) if len(found) == 1 else data
 
     def _evidence(self, claim: Any, accused: str | None) -> list[int]:
-        """The accused one's role; else what those whom the claim is about did in the ticks it was checked for."""
+        """The role of the accused; else what the people in the claim did in the ticks that were checked."""
         roles = {event.actor: event.index for event in self.events if event.kind is EventKind.ROLE}
         if accused in roles:
             return [roles[accused]]

@@ -1,4 +1,4 @@
-"""A statement from anywhere as a row, whose columns are declared once; and the record of the game that rows make."""
+"""A statement from anywhere as a row of declared columns; and the record of the game that such rows make."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SPLIT_NAMES = {"train": "train", "test": "test"} | dict.fromkeys(("validation", 
 
 
 def present(value: Any) -> bool:
-    """Whether a cell says something: it is not null, NaN or an empty text."""
+    """Whether a cell has a value: it is not null, NaN or an empty text."""
     return value is not None and value != "" and not (isinstance(value, float) and math.isnan(value))
 
 
 def _text(value: Any) -> Any:
-    """Any scalar as text; whole floats, as Parquet has them where a column had nulls, without the point."""
+    """Any scalar as text; whole floats, as integers become beside nulls, without the point."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, str):
@@ -52,7 +52,7 @@ def _list(value: Any) -> Any:
 
 
 def _source(value: Any) -> Any:
-    """A source by its name; true for a model and false for a person."""
+    """A source by its name; true stands for a model, false for a person."""
     word = str(value).strip().lower()
     named = {"people": Source.HUMAN, "person": Source.HUMAN, "llm": Source.MODEL, "ai": Source.MODEL}
     if word in {*Source, *named}:
@@ -74,7 +74,7 @@ Count = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class RowCell(BaseModel):
-    """A row, or a record within a row. Cells that say nothing count as absent."""
+    """A row, or a record within a row. Empty cells count as absent."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -371,7 +371,7 @@ def _in_order(rows: list[Row], found: Counter[str]) -> list[Row]:
 
 
 def _agreed(whose: str, what: str, values: set[Any]) -> Any:
-    """The one value that rows give, None if none does. Raises BadData if they give several."""
+    """The one value that rows give, None if there is none. Raises BadData if they differ."""
     given = values - {None, ""}
     if len(given) > 1:
         named = " and ".join(sorted(map(str, given))[:3])
@@ -381,7 +381,7 @@ def _agreed(whose: str, what: str, values: set[Any]) -> Any:
 
 
 def _seats(rows: Sequence[Row], deceptive: Collection[str]) -> tuple[Seat, ...]:
-    """Everyone who is named, in the order of the first mention; speakers before those who are only mentioned."""
+    """Everyone who is named, in order of first mention; speakers before those who are only mentioned."""
     said: dict[str, list[PlayerColumns]] = {}
     for row in rows:
         for player in row.players:

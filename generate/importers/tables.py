@@ -41,8 +41,8 @@ _ENDINGS = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".tx
 
 
 def read_rows(source: Path, columns: Collection[str] = ()) -> Rows:
-    """Every row of a file or dataset. columns: of a Parquet file that has a `text`, all that is read; none for every
-    column.
+    """Every row of a file or dataset. columns: the only ones to read of a Parquet file that has a `text`; empty for
+    all.
 
     Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
     """
@@ -108,7 +108,7 @@ def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[L
             for part in whole:
                 yield from _line(number, rest + part, longest)
                 number, rest = number + 1, b""
-            rest += last[: max(0, longest + 1 - len(rest))]  # of an overlong line no more is kept
+            rest += last[: max(0, longest + 1 - len(rest))]  # the rest of an overlong line is dropped
     except (EOFError, zlib.error) as error:
         yield Line(number, "", str(error))
     else:
@@ -130,7 +130,7 @@ def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
     """The content of a file, plain or gzipped, in chunks. Raises EOFError or zlib.error at a damaged place, EOFError if
     the content is larger than `most_unpacked` bytes, OSError if the file cannot be opened.
     """
-    # Python's gzip reader would drop what it has unpacked when it meets damage.
+    # On damage, Python's gzip reader would discard what it has already unpacked.
     with open_regular(path) as file:
         zipped = file.read(len(GZIP)) == GZIP
         file.seek(0)
@@ -260,7 +260,7 @@ def dataset_of(source: Path) -> tuple[str, str | None] | None:
 
 
 def identity(source: Path) -> dict[str, str]:
-    """What a source is called and a hash of its content: for a dataset on the Hub, its revision.
+    """A source's name and a hash of its content: for a dataset on the Hub, its revision.
 
     Raises OSError if it cannot be opened.
     """
@@ -310,7 +310,7 @@ def _read_dataset(name: str, config: str | None) -> Rows:
 
 
 def decoded(row: Mapping[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the names of classes in place of their numbers, of which -1 means that it has none. features: of
+    """The row with class names for class numbers; -1 means no class. features: of
     the dataset.
     """
     names = {
@@ -325,8 +325,8 @@ def decoded(row: Mapping[str, Any], features: Mapping[str, Any]) -> dict[str, An
 
 
 class Spool:
-    """Rows in any order, given back game by game, in the order in which each game first occurs. It lives in a private
-    file that goes away by itself, or in memory.
+    """Rows in any order, given back game by game, in the order in which each game first occurs. It lives in memory or
+    in a private file that deletes itself.
     """
 
     _AT_ONCE = 1000

@@ -1,6 +1,5 @@
-"""A person as a player: the ask lies on a desk until the person answers it, or for as long as the game waits.
-
-`human:PSEUDONYM` needs a desk, and somebody who carries what lies there to the person and back: `liescope serve`.
+"""A person as a player: the ask lies on a desk until the person answers or the game stops waiting. `human:PSEUDONYM`
+needs a desk and something that carries asks to the person and answers back: `liescope serve`.
 """
 
 from __future__ import annotations
@@ -26,10 +25,11 @@ from liescope.generate.players.player_protocol import Attempt, Halt, Player, Pla
 
 LONGEST_NAME = 32
 LEFT = "left the game"
-AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person counts as away
+AWAY_AFTER = 2  # after so many asks in a row without an answer, a person counts as away
 _NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
 _NO_NAMES = frozenset({"human", PEOPLE})
-_NUMBER = re.compile(r"(?<!\w)\d(?:[ .'-]*\d){5}")  # of a telephone, or a day of birth; not digits within a word
+# digits of a telephone number or a birthday; not digits within a word
+_NUMBER = re.compile(r"(?<!\w)\d(?:[ .'-]*\d){5}")
 _COLOURS = ["Amber", "Blue", "Copper", "Coral", "Golden", "Green", "Grey", "Indigo", "Ivory", "Silver", "Teal"]
 _BEASTS = ["Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt", "Otter", "Owl", "Seal", "Wren"]
 
@@ -50,7 +50,7 @@ class SeatPatience:
 
 @dataclass(slots=True)
 class Waiting:
-    """An ask that a person has not answered yet. ends: when the game goes on without, by `time.monotonic`."""
+    """An ask that a person has not answered yet. ends: when the game stops waiting, by `time.monotonic`."""
 
     ask: Ask
     ends: float
@@ -77,7 +77,7 @@ class AskDesk:
         return self._missed.get(person, 0) >= AWAY_AFTER
 
     def back(self, person: str) -> None:
-        """The person is there again, so that the game waits as long as for everybody."""
+        """The person is back: the game waits as long as for everybody."""
         if self._missed.pop(person, 0) >= AWAY_AFTER and (open_now := self._waiting.get(person)):
             open_now.ends = open_now.since + self.patience.of(open_now.ask, away=False)
 
@@ -95,7 +95,7 @@ class AskDesk:
         self.answer(person, Reply(problem=LEFT))
 
     def close(self, why: LiescopeError) -> None:
-        """Send every open ask, and all that come, away with this error."""
+        """Answer every open ask, and all later ones, with this error."""
         self._closed = why
         for waiting in self._waiting.values():
             if not waiting.reply.done():
@@ -132,7 +132,7 @@ class HumanPlayer:
         self._desk = context.shared.once(AskDesk, _no_desk)
 
     async def prepare(self) -> None:
-        """Nobody to ask."""
+        """Nothing to prepare."""
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:  # noqa: ARG002
         """Waits for the person; how long they took is logged as latency. They see the view on a page, not here."""
@@ -169,7 +169,7 @@ def pseudonym(name: str) -> str:
 
 
 def suggested(taken: Collection[str]) -> str:
-    """A pseudonym that is nobody's yet, of words that say nothing about anybody."""
+    """A free pseudonym, made of words that say nothing about the person."""
     free = [f"{colour} {beast}" for colour in _COLOURS for beast in _BEASTS if f"{colour} {beast}" not in taken]
     return SystemRandom().choice(free) if free else ""
 
@@ -178,17 +178,17 @@ def _no_desk() -> AskDesk:
     raise UsageError("people play in a browser: open a game with `liescope serve`")
 
 
-_SPREAD = 0.38  # of typing speeds: the standard deviation of their logarithm
-_LETTERS = 5  # to a typed word
+_SPREAD = 0.38  # standard deviation of the logarithm of typing speeds
+_LETTERS = 5  # characters to a typed word
 
 
 class Pacing(BaseModel):
     """How fast people are.
 
-    reading, typing: words a minute; thinking: the median of the seconds before an answer; most: seconds after which any
-    answer is given. The speeds are the means of large studies: silent reading of English at 238 words a minute
-    (Brysbaert 2019, 190 studies), typing on a keyboard at 52 (Dhakal et al. 2018, 168,000 people; standard deviation
-    20), with five characters to the typed word. No study is behind the time to think.
+    reading, typing: words a minute; thinking: the median of the seconds before an answer; most: the most seconds for
+    any answer. The speeds are the means of large studies: silent reading of English at 238 words a minute (Brysbaert
+    2019, 190 studies), typing on a keyboard at 52 (Dhakal et al. 2018, 168,000 people; standard deviation 20), with
+    five characters to the typed word. No study is behind the time to think.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -199,10 +199,11 @@ class Pacing(BaseModel):
     most: float = Field(default=75.0, gt=0)
 
     def seconds(self, ask: Ask, view: Sequence[Event], reply: Reply) -> float:
-        """How long a person in this seat would take. The same for the same place of a game; the game's own draws are
-        not touched.
+        """How long a person in this seat would take. Equal for equal places in a game, and without using up the game's
+        own draws.
         """
-        own = math.exp(_SPREAD * Random(f"pace {ask.game} {ask.seat}").gauss(0, 1))  # this seat's, in the whole game
+        # this seat's own speed, for the whole game
+        own = math.exp(_SPREAD * Random(f"pace {ask.game} {ask.seat}").gauss(0, 1))
         mood = math.exp(_SPREAD * Random(f"pace {ask.game} {ask.seat} {ask.step}").gauss(0, 1))
         words = sum(len(text.split()) for text in _unread(ask, view))
         typed = len(reply.text or "") / _LETTERS
@@ -220,9 +221,8 @@ def _unread(ask: Ask, view: Sequence[Event]) -> list[str]:
 
 
 class Paced:
-    """A player whose answers come at the pace of people, so that among people nobody is known for a program
-    by its speed: it takes the time to read what was said since it last acted, to think, and to type its words. What it
-    took itself counts.
+    """A player that answers at a human pace, so that its speed does not give it away among people: it takes the time to
+    read what was said since it last acted, to think, and to type. The time it really took counts towards that.
     """
 
     def __init__(self, player: Player, pacing: Pacing, halt: Halt) -> None:
@@ -233,7 +233,7 @@ class Paced:
         self._halt = halt
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._player, name)  # what only some players have: a host, a name for each seat
+        return getattr(self._player, name)  # passes on what only some players have: a host, a name for each seat
 
     async def prepare(self) -> None:
         await self._player.prepare()
@@ -241,7 +241,7 @@ class Paced:
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         begun = time.monotonic()
         reply = await self._player.answer(ask, view)
-        with suppress(RunPaused):  # a run that ends keeps what it has
+        with suppress(RunPaused):  # keeps the reply if the run ends during the wait
             await self._halt.sleep(begun + self._pacing.seconds(ask, view, reply) - time.monotonic())
         return reply
 

@@ -1,4 +1,4 @@
-"""The player protocol, what a player is given when it is opened, and what goes on at each host that it asks."""
+"""The player protocol, what a player is given when it is opened, and the activity at each host that it asks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class AnswerRate:
 
     @property
     def per_second(self) -> float:
-        known = 1 - math.exp(-max(time.monotonic() - self._begun, 1.0) / _SPAN)  # less than the whole span has passed
+        # scaled up while less than the whole span has passed
+        known = 1 - math.exp(-max(time.monotonic() - self._begun, 1.0) / _SPAN)
         return self._decayed() / known
 
     def _decayed(self) -> float:
@@ -103,8 +104,8 @@ class HostActivity:
 
 @dataclass(slots=True)
 class Activity:
-    """hosts: by name, in the order of their first request; tell: called with what happens and its facts (plain JSON
-    data, no secret), for the log of the run.
+    """hosts: by name, in the order of their first request; tell: called with events and their facts (plain JSON data,
+    no secret), for the log of the run.
     """
 
     hosts: dict[str, HostActivity] = field(default_factory=dict)
@@ -132,8 +133,8 @@ T = TypeVar("T")
 
 
 class Shared:
-    """What the players of a run share (clients, limits, the budget): made by the first that needs it, found by the
-    others under its type and key.
+    """What the players of a run share (clients, limits, the budget): made by the first that needs it, and found by the
+    rest through its type and key.
     """
 
     def __init__(self) -> None:
@@ -190,7 +191,7 @@ class Attempt:
     the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
     endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint. via: None if the
-    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0).
+    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is the original one, its cost 0).
     """
 
     game: str
@@ -248,10 +249,10 @@ class EndpointFacts:
 class Player(Protocol):
     """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
 
-    model: the name shown in tables and in the corpus. `prepare` is called before the first game, so that what cannot
-    work fails there: it raises RunPaused or UsageError; a player that asks nobody has nothing to do in it. `answer`
-    raises PlayerFailed if this ask cannot be answered, and RunPaused if the whole run has to stop for now (budget,
-    endpoint, Ctrl-C); an unusable reply is a Reply with `problem` set.
+    model: the name shown in tables and in the corpus. `prepare` is called before the first game, so that whatever
+    cannot work fails there, with RunPaused or UsageError; a player that asks nobody does nothing in it. `answer` raises
+    PlayerFailed if this ask cannot be answered, and RunPaused if the whole run has to stop for now (budget, endpoint,
+    Ctrl-C); an unusable reply is a Reply with `problem` set.
     """
 
     model: str
@@ -277,9 +278,8 @@ class PlayerContext:
     prompts: a prompt set, by name, by folder or in full. limits: of the run, its budget and prices among them;
     spent_tokens and spent_cost: what it has already spent. facts: what the run already knows about its endpoints;
     learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now; shared: objects
-    that the players share. cache: replies that were paid for before, None for none; draw: the place of a game's draws
-    among those of its plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files
-    that specs name, by name.
+    that the players share. cache: replies that were paid for before, None for none; draw: the draw of a game in its
+    plan, by the game's id (see `reply_cache`). files: the plan's copies of the files that specs name, by name.
     """
 
     log: Callable[[Attempt], None]

@@ -91,7 +91,7 @@ class SeatOptions(OptionsModel):
 
     @property
     def shown(self) -> list[str]:
-        """What of it belongs to the name in tables: everything but the limits of tokens and the persona."""
+        """The part of it that belongs to the name in tables: everything but token limits and the persona."""
         general = {name: value for name in BY_KIND if (value := getattr(self, name)) is not None}
         given = sorted({**general, **dict(self.by_kind)}.items())
         return [f"{name}={value}" for name, value in given if not name.startswith("max_tokens")]
@@ -118,7 +118,7 @@ def read_file(name: str) -> str:
 
 
 def joined(label: str, shown: Iterable[str]) -> str:
-    """A player's name in tables: the model's, with what differs from asking it plainly."""
+    """A player's name in tables: the model's, with everything that differs from asking it plainly."""
     words = ", ".join(shown)
     return f"{label} ({words})" if words else label
 
@@ -139,8 +139,8 @@ PLAYERS: Registry[Opener] = Registry(
 
 
 def player_names() -> list[str]:
-    """What specs of players begin with, and those that need nothing more, for a shell to complete. People sit down by
-    `serve`.
+    """Completions for a shell: the beginnings of players' specs, and specs that need nothing more. People join through
+    `serve` only.
     """
     from liescope.games.script.persona import PROFILES
 

@@ -1,13 +1,14 @@
 """Replies that were paid for, kept in a folder and found again by the requests that brought them.
 
-A key is made of what is sent (the address and the whole body, so the model, the prompt and every parameter) and of the
+A key is made from the request (the address and the whole body, hence the model, the prompt and every parameter) and the
 place of the draw: the game's own place in its plan, the step and the seat. The place is part of it because a model is
 sampled: two games of one run that ask the very same question must get two answers, or they would not be independent.
 The hash of the plan is not, so that a plan with more games finds the replies of the games that it shares with an
-earlier one. Only answers are kept, never errors, so an answer is the first of its place whatever went wrong before it.
+earlier one. Only answers are kept, never errors, so the answer in a place is the first there, whatever failed before
+it.
 
 The folder holds one SQLite file, which several processes may use at once. Prompts and keys of endpoints are not kept.
-Whoever may write to the folder decides what the models are taken to have said, as with a run's folder.
+As with a run's folder, whoever can write to it decides what the models appear to have said.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class ReplyCache:
                 raise
 
     def damaged(self) -> BadData:
-        """The error for a row that is not what was written."""
+        """The error for a row that has changed since it was written."""
         return BadData(f"{self.file} holds an answer that is not what was written; {_ADVICE}")
 
     def close(self) -> None:
@@ -80,7 +81,7 @@ class ReplyCache:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Errors of the file, with what to do."""
+        """Turn errors of the file into errors that say what to do."""
         try:
             yield
         except OSError as error:
@@ -109,7 +110,9 @@ class ReplyCache:
                 raise BadData(f"{self.file} holds no reply cache of this version; {_ADVICE}")
 
     def _patiently(self, statement: str) -> None:
-        """Execute what SQLite may refuse at once, without waiting, while another process opens the file."""
+        """Retry a statement that SQLite may refuse immediately, despite its timeout, while another process opens the
+        file.
+        """
         end = time.monotonic() + _PATIENCE
         while True:
             try:

@@ -1,8 +1,8 @@
 """What may differ each time a run is resumed: its limits, declared as settings; prices, and a budget.
 
-Prices are those that the user gives, in words or in a file, before those of a bundled table with dates and sources. A
+Prices given by the user, in words or in a file, come before those of a bundled table with dates and sources. A
 bundled price holds for one host, since others sell the same names at other prices, and for US dollars. A model without
-a price has none; nothing takes it for free.
+a price is never taken to be free.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def bundled_prices() -> Mapping[tuple[str, str], BundledPrice]:
 
 
 def bundled_price(host: str, model: str) -> BundledPrice | None:
-    """The table's price of a model at a host, whether its name carries a date or not."""
+    """The table's price of a model at a host; a date in the name does not matter."""
     found = bundled_prices()
     return found.get((host, model)) or found.get((host, _DATED.sub("", model)))
 
@@ -193,7 +193,7 @@ class Limits(OptionsModel):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        """Reads what is given in words, so that a slip is told before anything is done."""
+        """Parse what is given in words, so that mistakes show before anything is done."""
         check_allowed(self.allow_key)
         _ = self.patience, self.prices
         return self
@@ -208,7 +208,7 @@ def read_span(words: str | float, option: str) -> float:
     return seconds
 
 
-CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
+CHARACTERS_A_TOKEN = 4  # characters a token, for endpoints that report no counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +229,16 @@ class TokenUsage:
         return (fresh + cached * cached_price + self.completion * price.completion) / 1e6
 
     def saved(self, price: Price | None) -> float:
-        """What the tokens from the endpoint's cache would have cost more; 0 without a price for them."""
+        """How much more the cached tokens would have cost uncached; 0 without a price for them."""
         if price is None or price.cached is None:
             return 0.0
         return min(self.cached or 0, self.prompt or 0) * (price.prompt - price.cached) / 1e6
 
 
 class Budget:
-    """Counts what is spent, and what requests under way will probably cost: near a limit they wait for each other, so
-    that it is exceeded by a wrong estimate at most. Those under way when it is reached still complete, and count.
-    tokens, cost: spent before.
+    """Counts what is spent and what requests under way will probably cost: near a limit they wait for each other, so
+    that only a wrong estimate can exceed it. Requests under way when it is reached still complete, and count. tokens,
+    cost: spent before.
     """
 
     def __init__(self, limits: Limits, tokens: int, cost: float) -> None:

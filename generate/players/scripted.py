@@ -20,8 +20,8 @@ _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 
 class ScriptedPlayer:
-    """Answers every ask from nothing but the seat's view and the planted skills, and keeps no state: what it draws
-    depends on the game's id, the place in the game, the seat, the kind of ask and the spec.
+    """Answers every ask from nothing but the seat's view and the planted skills, and keeps no state: its random draws
+    depend on the game's id, the place in the game, the seat, the kind of ask and the spec.
 
     game: the name of the game that it plays. Raises UndeclaredGame for a game without scripted players.
     """
@@ -36,14 +36,14 @@ class ScriptedPlayer:
         self._script = SCRIPTS[game]
 
     async def prepare(self) -> None:
-        """Nobody to ask."""
+        """Nothing to prepare."""
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Never suspends. A statement's `private` holds planted_type, a name of the taxonomy, and intent, its moves."""
         return self.say(ask, view)
 
     def say(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        """What `answer` says, without an event loop."""
+        """The reply of `answer`, without an event loop."""
         if ask.kind is AskKind.BELIEFS:
             every = {claim: believed(FoundClaim.of(claim), ask.seat, self._game, view) for claim in ask.options}
             return Reply(form={claim: (verdict,) for claim, verdict in every.items()})
@@ -65,7 +65,7 @@ def open_scripted(argument: str, context: PlayerContext) -> ScriptedPlayer:
 
 
 def tag_lesson(text: str, random: Random) -> dict[str, tuple[str, ...]]:
-    """The tags that the rules give, with some errors: an independent rater that mostly agrees."""
+    """The rules' tags with some errors, like an independent rater that mostly agrees."""
     tags = tag(text)
     categories = [name for name in tags.categories if random.random() >= _SLIP]
     if random.random() < _SLIP:

@@ -54,7 +54,7 @@ _ANSWERS = {
     AskKind.BELIEFS: Range(8, 20, 120),
 }
 SAMPLED = 8  # games of each way to play
-_DOUBTED = (0.9, 1.0, 1.1)  # a sample of games may be shorter or longer than all
+_DOUBTED = (0.9, 1.0, 1.1)  # a sample's games may be shorter or longer than the average
 _PROFILE = "steady"
 
 Found = dict[tuple[Hashable, AskKind], list[str]]

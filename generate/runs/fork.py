@@ -41,7 +41,7 @@ Endings = dict[tuple[str, str], dict[int, float]]
 
 
 def endings(games: Iterable[GameRecord]) -> Endings:
-    """How continuations ended for the seat that was played anew. won: 1.0 or 0.0; votes: the share of the others'
+    """How continuations ended for the replayed seat. won: 1.0 or 0.0; votes: the share of the others'
     votes, from the moment on, that named it, without those that the rules drew; nothing where there are none.
     """
     found: Endings = defaultdict(dict)
@@ -134,7 +134,7 @@ _SHOWN = 200  # characters of a statement in the name of its group
 
 
 class ContinuationSettings(OptionsModel):
-    """What differs from the recorded game from the moment on."""
+    """What differs from the recorded game after the moment."""
 
     players: Annotated[Several, Option(flag="--player", shown="who played it", choices=player_names)] = Field(
         default=(), description="Who plays the seat; may be repeated."
@@ -169,10 +169,9 @@ def fork(
     progress: bool = False,
     **settings: Any,
 ) -> ForkResult:
-    """Play a recorded game on from one of its moments, many times, or resume that.
-
-    There is a group of continuations for each player and each text that is said. Those of one number share their
-    random draws, so groups are compared in pairs.
+    """Continue a recorded game from one of its moments, many times, or resume doing so. There is a group of
+    continuations for each player and each text to say. Continuations with one number share their random draws, so
+    groups are compared in pairs.
 
     Parameters
     ----------
@@ -256,7 +255,7 @@ def fork(
 
 
 def _seat(name: str, session: Session, specs: Mapping[str, str]) -> str:
-    """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
+    """The replayed seat: the one named, or the one that is asked. Raises UsageError."""
     asked = [ask.seat for ask in session.asks]
     if name and name not in specs:
         raise UnknownName("seat", name, specs)
@@ -266,8 +265,8 @@ def _seat(name: str, session: Session, specs: Mapping[str, str]) -> str:
 
 
 def _files(players: Sequence[tuple[str, str]], anew: str, known: Mapping[str, str], run: str) -> dict[str, str]:
-    """The files that the players read. players: seats and specs; anew: the seat that is played anew; known: files of
-    the run. Raises UsageError for a person, and for a file that has changed.
+    """The files that the players read. players: seats and specs; anew: the replayed seat; known: files of the run.
+    Raises UsageError for a person, and for a file that has changed.
     """
     for seat, spec in players:
         if spec.startswith(PEOPLE):

@@ -17,7 +17,7 @@ from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 
 STYLES = {LIE: "red", MISTAKE: "yellow", UNSUPPORTED: "cyan", TRUTHFUL: "green", UNDECIDABLE: "blue"}
-_MOST = 4  # events named as proof; beyond that they are counted
+_MOST = 4  # most events named as proof; more are only counted
 
 
 def marked(words: str, claims: Sequence[ClaimRow], brackets: bool) -> Text:
@@ -79,7 +79,7 @@ def proof_words(event: Event) -> str:
 
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
-_NAMED = 4  # observers shown one by one; beyond that they are counted
+_NAMED = 4  # most observers shown one by one; more are only counted
 
 
 def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) -> Iterator[Text]:
@@ -154,7 +154,7 @@ def event_line(event: Event, said: Text | None = None) -> Text | None:
     line = _text(f"  {words}", style)
     if event.kind is EventKind.STATEMENT:
         paragraphs = [one for one in (said or _text(event.text)).split("\n") if one.plain.strip()]
-        line.append_text(Text("\n    ").join(paragraphs))  # indented as a wrapped line is
+        line.append_text(Text("\n    ").join(paragraphs))  # indented like a wrapped line
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if event.data.get("drawn"):
@@ -169,8 +169,8 @@ def event_line(event: Event, said: Text | None = None) -> Text | None:
 
 
 def event_words(event: Event) -> tuple[str, str] | None:
-    """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement
-    only who says it, to whom.
+    """What happened, in words and with the style of its line; None if a transcript does not show it. For a statement,
+    only who says it to whom.
     """
     who, whom, rater = event.actor or "", event.target or "", f"rater {event.data.get('judge', '')}"
     others, role = ", ".join(name for name in event.audience or () if name != who), event.data.get("role")

@@ -1,9 +1,9 @@
 """The work of a runner: the games that a plan lists, how each begins, and the record of each when it ends.
 
 A lesson book holds what one model learned in one cell, without near duplicates: a lesson is left out if it repeats one
-of the same kind in the book, which it does if the cosine similarity of their sentence embeddings is at least NEAR, with
-names masked, and neither denies the other. The book also notes how many lessons each game began with, so that a game
-that is resumed or retried begins with the same ones.
+of its kind in the book: with names masked, the cosine similarity of their sentence embeddings is at least NEAR, and
+neither denies the other. The book also notes how many lessons each game began with, so that a resumed or retried game
+begins with the same ones.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Job(ABC):
 
     @abstractmethod
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
-        """The game at the first ask that is to be answered. players: by spec."""
+        """The game at its first ask. players: by spec."""
 
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
@@ -81,8 +81,8 @@ class Job(ABC):
         raise NotImplementedError
 
 
-MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
-_QUEUE = 0.1  # of the requests that may be under way: those that wait, so that none of the room stays empty
+MOST_ASIDE = 10_000  # chains held ready; they have not begun and hold only their plan
+_QUEUE = 0.1  # so large a share of the allowed requests waits in line, so that no slot stays empty
 
 
 class Scheduler:
@@ -109,7 +109,7 @@ class Scheduler:
         self._under_way: Counter[str] = Counter()  # chains by host
         self._starting: Counter[str] = Counter()  # chains given out since the last look at the hosts' figures
         self._left = True
-        self.gone: set[str] = set()  # hosts that were given up: no game that needs one is begun
+        self.gone: set[str] = set()  # hosts that were given up: games that need one are not begun
 
     @property
     def empty(self) -> bool:
@@ -117,11 +117,11 @@ class Scheduler:
         return not any(self._under_way.values())
 
     def look(self) -> None:
-        """The hosts' figures show by now what was given out before."""
+        """Note that the hosts' figures now include the chains given out so far."""
         self._starting.clear()
 
     def next(self) -> tuple[Sequence[PlannedGame], frozenset[str]] | None:
-        """A chain that may begin, and the hosts that it needs; None if there is none now."""
+        """A chain that may begin, with the hosts that it needs; None if there is none now."""
         for hosts, waiting in self._aside.items():
             if waiting and all(map(self._room, hosts)):
                 return self._begin(waiting.popleft(), hosts)
@@ -163,10 +163,9 @@ class Scheduler:
 
 
 class Playing(Job):
-    """Each game is played by the players of its cell; in learning cells they know the lessons of earlier games.
-
-    out: the run's folder; first: play only so many games, those with the lowest numbers. Raises MissingExtra if
-    learning needs a package that is missing.
+    """Each game is played by the players of its cell; in learning cells they know the lessons of earlier games. out:
+    the run's folder; first: play only this many games, by number. Raises MissingExtra if learning needs a package that
+    is missing.
     """
 
     plan: Plan
@@ -200,7 +199,7 @@ class Playing(Job):
                 for event in game.events
                 if event.kind is EventKind.LESSON
             ]
-            # Embedding takes long enough to keep every other game waiting.
+            # In a thread: embedding takes long enough to stall every other game.
             judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
             meta["lessons"] = [
                 {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
@@ -286,7 +285,7 @@ def opposed(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _marks(text: str) -> tuple[bool, set[str], list[int]]:
-    """Whether its negations are odd in number, the roles it names, and -1 or 1 for each pair of opposites, else 0."""
+    """Whether it has an odd number of negations, the roles it names, and for each pair of opposites -1, 1 or 0."""
     words = " ".join(text.lower().replace("’", "'").split())
     denied = len(_NEGATION.findall(_NOT_ONLY.sub(" ", words))) % 2 == 1
     roles = {_SAME_ROLE.get(role, role) for role in _ROLES.findall(words)}
@@ -395,7 +394,7 @@ class LessonBook:
     def _read(self) -> None:
         text = read_bytes(self._path)
         whole, _, torn = text.rpartition(b"\n")
-        if torn:  # a process was killed while it wrote; the game that it was about adds its lessons again
+        if torn:  # a process was killed while writing; the game concerned will add its lessons again
             with self._path.open("r+b") as file:
                 file.truncate(len(whole) + 1 if whole else 0)
         try:

@@ -1,4 +1,4 @@
-"""The journal: one folder per run, which never loses a reply that was paid for.
+"""The journal: one folder per run, which never loses a paid reply.
 
 A run folder holds `run.json` (the resolved plan, the versions it was made with, the format's number) and
 `journal.sqlite` (every request and reply as it arrives, and every game as it ends). SQLite keeps a write-ahead log, so
@@ -6,8 +6,8 @@ a process killed at any moment loses nothing that was committed, and others may 
 process writes; it holds a lock on the folder. Every row carries a checksum, and its contents are checked when it is
 read.
 
-Whatever arrives within one turn of the event loop shares a commit: a reply and its attempt are never separated, a reply
-from an endpoint is safe before anything else happens, and players that answer at once do not cost a commit each.
+Whatever arrives within one turn of the event loop shares a commit: a reply is never separated from its attempt, a reply
+from an endpoint is safe before anything else happens, and instant players do not cost a commit each.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Journal(JournalReader):
         self._lock = lock
         self._rows: dict[str, list[tuple[Any, ...]]] = {"attempts": [], "replies": [], "unanswered": [], "games": []}
         self._requests = RequestStore()
-        self._last: dict[str, int] = {}  # the last place that is taken in games and attempts
+        self._last: dict[str, int] = {}  # the last place taken in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
 
@@ -100,7 +100,7 @@ class Journal(JournalReader):
     def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
         """An existing run, opened for reading (also while another process writes to it) or to resume it.
 
-        checked: this process has already checked the whole file. Raises BadData if the folder holds no run or a damaged
+        checked: this process already checked the whole file. Raises BadData if the folder holds no run or a damaged
         one, UsageError if another process is writing to it.
         """
         head = read_head(path)
@@ -123,7 +123,7 @@ class Journal(JournalReader):
         try:
             if error is None:
                 self.commit()
-            else:  # the error being raised says more than a failure to keep the last lines
+            else:  # the error being raised matters more than a failed last commit
                 with suppress(UsageError):
                     self.commit()
         finally:
@@ -141,7 +141,7 @@ class Journal(JournalReader):
         self._check_writable()
         a = attempt
         sent = None if a.request is None else self._requests.keep(a.game, a.seat, a.request)
-        # SQLite returns floats from a REAL column, and the checksum covers types.
+        # The checksum covers types, and SQLite returns floats from a REAL column.
         money = [None if value is None else float(value) for value in (a.cost, a.latency_ms)]
         said = [None if text is None else escaped(text) for text in (a.response_id, a.served_model)]
         tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
@@ -157,12 +157,12 @@ class Journal(JournalReader):
         self._add("replies", (ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
 
     def log_failure(self, ask: Ask, model: str) -> None:
-        """Note which ask and model the attempts without any reply belong to."""
+        """Note the ask and model of attempts that all failed."""
         self._check_writable()
         self._add("unanswered", (ask.game, ask.step, ask.seat, ask.kind.value, model))
 
     def add_record(self, record: GameRecord, number: int | None = None) -> None:
-        """Keep a game that ended. number: its place in the run, by default after the last one."""
+        """Keep a game that ended. number: its place in the run, by default the next one."""
         self._check_writable()
         self._requests.forget(record.game_id)
         number = self._place("games", "number") if number is None else number
@@ -204,18 +204,16 @@ class Journal(JournalReader):
                 write_head(self.path, self._head)
 
     def rewrite(self, change: Callable[[sqlite3.Connection], None], plan: Mapping[str, Any]) -> None:
-        """Change what is kept, completely or not at all, so that nothing of what it was is left in the folder. plan:
-        takes the place of the run's.
-        """
+        """Change what is kept, atomically, leaving no trace of the old in the folder. plan: replaces the run's."""
         self._check_writable()
         self.commit()
         with guard(self.path):
-            self._base.execute("PRAGMA secure_delete = ON")  # else what is deleted stays in free pages
+            self._base.execute("PRAGMA secure_delete = ON")  # else deleted rows stay readable in free pages
             with self._base:
                 change(self._base)
             self.plan = self._head.plan = dict(plan)
             write_head(self.path, self._head)
-            # Whole pages of old words may be left in the file, and in the log beside it.
+            # Old words may fill whole pages of the file and of the log beside it.
             self._base.execute("VACUUM")
             busy, *_ = one(self._base, "PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
@@ -269,7 +267,7 @@ class Journal(JournalReader):
 
     def _end_of_turn(self) -> None:
         self._waiting = False
-        with suppress(UsageError):  # kept in _broken for the next write or commit
+        with suppress(UsageError):  # the error waits in _broken for the next write or commit
             self.commit()
 
 

@@ -30,7 +30,7 @@ from liescope.generate.runs.run_folder import (
 
 _LONGEST = 160  # characters of an error shown
 _TYPES = frozenset({None, *(kind.value for kind in DeceptionType)})
-_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # raised by JSON of the wrong shape
+_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # what JSON of the wrong shape raises
 
 
 def read_record(text: str, where: str) -> GameRecord:
@@ -102,7 +102,7 @@ SELECT sum(CASE via WHEN '{VIA_CACHE}' THEN 0 ELSE coalesce(prompt_tokens, 0) + 
 @dataclass(frozen=True, slots=True)
 class KindSpent:
     """The cost of one kind of ask: replies, and tokens of all requests for them (None if no endpoint reported any);
-    replies of the cache count with what they took when they were paid for.
+    cached replies count with their original tokens.
     """
 
     kind: str
@@ -285,7 +285,7 @@ class JournalReader:
         return dict(self._sql(_ANSWERS))
 
     def spent(self) -> tuple[int, float]:
-        """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
+        """Tokens (prompts and completions) and money spent on all requests so far; cached ones count nothing."""
         tokens, cost = self._sql(_SPENT)[0]
         return tokens or 0, cost
 

@@ -1,7 +1,7 @@
 """The tables of a journal: their columns, and the checksum of every row.
 
-A request is stored in `requests` under a hash of its text: the request of the same game whose beginning it shares, how
-many characters they share, and the rest, compressed. The hash is checked when a request is read.
+A request is stored in `requests` under a hash of its text as three things: an earlier request of the game with the same
+beginning, how many characters they share, and the rest, compressed. The hash is checked when a request is read.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def rows(
 
 @cache
 def _picker(table: str, columns: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """Takes some columns out of a whole row."""
+    """A function that takes these columns out of a whole row."""
     places = [NAMES[table].index(column.strip()) for column in columns.split(",")]
     return itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
 
@@ -123,7 +123,7 @@ def _changed(path: Path, table: str, names: Sequence[str], row: Sequence[Any]) -
     )
 
 
-_GAMES = 1000  # whose last requests are remembered while they are written
+_GAMES = 1000  # games whose last requests are remembered while writing
 _READ = 64  # requests remembered by a reader
 _NEAR = 4096  # characters at the end of a request in which the next one's words are looked for
 _LONGEST = 1 << 26  # characters of a request
@@ -158,7 +158,7 @@ class RequestStore:
 def _shared(one: str, other: str) -> int:
     """The number of characters that two texts share at the beginning."""
     low, high = 0, min(len(one), len(other))
-    while low < high:  # slices are compared in C, characters one by one would not be
+    while low < high:  # bisection on slices, which are compared in C, unlike single characters
         middle = (low + high + 1) // 2
         low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low
@@ -173,7 +173,7 @@ class RequestReader:
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
-        self._texts: dict[int, str] = {}  # of the requests read last
+        self._texts: dict[int, str] = {}  # the requests read last
 
     def read(self, name: int) -> dict[str, Any]:
         """The body of a request as it was sent. Raises ValueError if what was kept is damaged."""

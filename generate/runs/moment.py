@@ -1,9 +1,9 @@
-"""A moment of a recorded game: how it is rebuilt from a run at no cost, what was asked then, and how it is played on
+"""A moment of a recorded game: how it is rebuilt from a run at no cost, what was asked then, and how it continues
 without that run.
 
-A game is a function of its plan, its seed and the replies, so a moment is these: the plan, the game's number in it, and
-every reply before the moment; of a continuation, also the moment that it began at. A run of continuations keeps it in
-its journal, as one text under the hash that its plan names.
+A game is a function of its plan, its seed and the replies, so a moment consists of the plan, the game's number in it
+and every earlier reply; in a continuation, also of the moment where that began. A run of continuations keeps it in its
+journal, as one text under the hash that its plan names.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from liescope.labeling.beliefs import claims_made
 FILE = "moment.json"
 MOST_CONTINUATIONS = 1_000_000  # of each group
 SAID = "said for the player"  # the note on a statement that the plan names
-SENT, RENDERED = "as it was sent", "rendered again"  # where the prompt of a call is from
+SENT, RENDERED = "as it was sent", "rendered again"  # where the prompt of a call comes from
 
 
 class ForkPlan(RunPlan):
     """Continuations of a moment. fork: the run's name; origin: a hash of its plan; of: the recorded game; root: the
-    game played from its start that it goes back to; step: where it is continued; moment: the hash of the `Moment`;
-    seat: who is played anew; groups; others: the specs of the other seats; times: continuations in each group; options,
-    prompts, seating: as in `Plan`; learning: whether the learner learns; people: who had spoken from a seat before the
-    moment, by seat, where that was a person.
+    game, played from its start, that it goes back to; step: where it is continued; moment: the hash of the `Moment`;
+    seat: the replayed one; groups; others: the specs of the other seats; times: continuations in each group; options,
+    prompts, seating: as in `Plan`; learning: whether the learner learns; people: by seat, the person who had spoken
+    from it before the moment, if one had.
     """
 
     KEY = "fork"
@@ -78,8 +78,8 @@ class ForkPlan(RunPlan):
         return numbers_of(len(self.groups), self.times, self.part)
 
     def planned(self, number: int) -> PlannedGame:
-        """The continuation with this number, from 0. Those of one turn draw the same in every group; groups take turns,
-        so that a run stopped early has some of each.
+        """The continuation with this number, from 0. Those of one turn have the same draws in every group; groups take
+        turns, so that a run stopped early has some of each.
         """
         turn, place = divmod(number, len(self.groups))
         seed, group = drawn(self.seed, self.of, self.step, turn), self.groups[place]
@@ -97,7 +97,7 @@ class ForkPlan(RunPlan):
         return planned.group.label
 
     def draw(self, game_id: str) -> str:
-        """Groups share seeds, and must not share answers."""
+        """Groups share seeds but must not share cached answers."""
         planned = self.planned(number_in(game_id) or 0)
         return f"{planned.seed} {planned.group}"
 
@@ -143,7 +143,7 @@ class Moment(BaseModel):
         return session
 
     def continued(self, planned: PlannedGame) -> Session:
-        """The game at the moment as a continuation, with what its plan says there already said."""
+        """The game at the moment as a continuation, with the statement of its plan already made."""
         assert planned.group is not None
         session = self.session()
         branch(session, planned.game_id, planned.seed)
@@ -172,12 +172,12 @@ def played_here(journal: Journal) -> bool:
 
 
 def can_rebuild(journal: Journal) -> bool:
-    """Whether the games of a run were played or rated here, so that its plan and replies make them again."""
+    """Whether the games of a run were played or rated here, so that its plan and replies can remake them."""
     return played_here(journal) or RatingPlan.KEY in journal.plan
 
 
 def rebuild(journal: Journal, game_id: str) -> Session:
-    """The game as the run made it, at the first ask that it had answered. Raises as `beginning`."""
+    """The game as the run began it, at its first answered ask. Raises as `beginning`."""
     if RatingPlan.KEY in journal.plan:
         return Session(_rating(journal, _ended(journal, game_id)))
     return beginning(journal, game_id).session()
@@ -249,7 +249,7 @@ def _ended(journal: Journal, game_id: str) -> GameRecord:
 def _rating(journal: Journal, rated: GameRecord) -> Game:
     plan = RatingPlan.parse(journal.plan, journal.path)
     rater = str(rated.meta.get("judge", ""))
-    # A source may hold the ratings of raters of its own.
+    # The source game may itself hold ratings.
     played = (e for e in rated.events if "judge" not in e.data or (rater and e.data["judge"] != rater))
     frozen = replace(rated, events=tuple(played))
     asked = {event.about for event in rated.events if event.kind is EventKind.BELIEFS}
@@ -266,7 +266,7 @@ SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 
 @dataclass(frozen=True, slots=True)
 class AskShown:
-    """One ask, what its seat had seen by then, and the reply; None if the run ended before it came."""
+    """One ask, what its seat had seen by then, and the reply (None if the run ended before it came)."""
 
     ask: Ask
     view: Sequence[Event]
@@ -284,7 +284,7 @@ class Step:
 def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
     """A recorded game step by step; only its beginning, with all events, if nobody was asked anything here.
 
-    Raises BadData if this version of the rules makes another game of the recorded replies.
+    Raises BadData if this version of the rules makes a different game of the recorded replies.
     """
     if not can_rebuild(journal):
         yield Step((), record.events)
@@ -312,8 +312,8 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
 
 
 def spoken(journal: Journal, record: GameRecord) -> Iterator[tuple[AskShown, Event]]:
-    """The statements of a game, each with the ask that it answers. Reasons of votes are asked for together and heard
-    one by one, so a seat's statement answers the last ask for speech that it got.
+    """The statements of a game, each with the ask that it answers. Votes' reasons are asked for together but heard one
+    by one, so a seat's statement answers its latest ask for speech.
     """
     waiting: dict[str, AskShown] = {}
     for step in steps(journal, record):

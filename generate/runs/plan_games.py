@@ -1,4 +1,4 @@
-"""Plans made of options: who plays what against whom how often, or who holds which seat.
+"""Plans made from options: who plays which role against whom and how often, or who holds which seat.
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while a single background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all players
@@ -87,8 +87,8 @@ def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[lis
 def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None]:
     """The cells of a CSV file with one column for each role, in any order, and how many games to play of each.
 
-    With a further column games, each cell is listed as often as its games hold the greatest number that divides
-    those of all cells, which is the number to play; without it, each cell is listed once and the number is None.
+    With a further column games, the number to play is the greatest common divisor of that column, and each cell is
+    listed as often as it fits into the cell's games; without it, each cell is listed once and the number is None.
 
     Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and UnknownName
     for a column that is neither a role of the game nor games.
@@ -125,9 +125,8 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
 
 
 def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
-    """The cells with a player in the place of each name that has one; players: "NAME=SPEC", for names of the cells.
-
-    Raises UsageError for a player of no name, or two players of one.
+    """The cells with names replaced by players; players: "NAME=SPEC" for names in the cells. Raises UsageError for an
+    unknown name, or one with two players.
     """
     names = {name for cell in cells for name in cell}
     specs: dict[str, str] = {}
@@ -143,7 +142,7 @@ def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
 
 
 DEFAULT_PLAYER = "scripted:steady"
-LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a cell that is named role by role
+LISTED, SEATED = "list", "seats"  # names for the designs of a file of cells and of a cell given role by role
 MOST_GAMES = 10**9
 SEEDS = range(-(2**63), 2**63)
 
@@ -245,7 +244,7 @@ def _levels(learning: str | None, design: str) -> list[bool]:
 
 
 def once(specs: Sequence[str]) -> list[str]:
-    """Each of them once, in their order."""
+    """The distinct ones, in order."""
     return list(dict.fromkeys(specs))
 
 
@@ -305,8 +304,8 @@ def seats_plan(
     prompts: str | Templates = "full",
     served: Served | None = None,
 ) -> Plan:
-    """The plan of one game whose seats are held before roles are dealt, as people do. held: the spec of the
-    player in each seat; served: how its people came to it.
+    """The plan of one game whose seats are taken before roles are dealt, as by people. held: the spec of the player in
+    each seat; served: how its people joined.
 
     Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
     """
@@ -337,6 +336,6 @@ def templates_for(prompts: str, game: str, out: Path | None) -> Templates:
         begun_with = prompts if prompts in PROMPTS[game].sets or Path(prompts).is_dir() else OWN
         with Journal.open(out) as journal:
             kept = journal.templates(str(journal.plan.get("templates")))
-            if kept and journal.plan.get("prompts") == begun_with:  # a run killed at its start holds none yet
+            if kept and journal.plan.get("prompts") == begun_with:  # a run killed at its start has none yet
                 return stored_templates(journal)
     return read_templates(prompts, game)

@@ -1,4 +1,4 @@
-"""`liescope.play`, and how any job is done from beginning to end, with a live display.
+"""`liescope.play`, and running any job from beginning to end with a live display.
 
 Ctrl-C, SIGTERM or SIGHUP: requests under way may finish; a Ctrl-C after that ends the run at once.
 """
@@ -99,7 +99,7 @@ class RunResult:
 
 
 def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
-    """Calls and tokens per game, by kind of ask, over the games that ended; nothing while none has."""
+    """Calls and tokens per game, by kind of ask, over the games that ended; empty while none has."""
     games, kinds = tally.done + tally.failed, dict[str, dict[str, float | None]]()
     for kind in tally.kinds if games else ():
         counts = {"calls": kind.replies, "prompt_tokens": kind.prompt_tokens, "cached_tokens": kind.cached_tokens}
@@ -108,7 +108,7 @@ def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
     return kinds
 
 
-_STATE_EVERY = 2.0  # seconds between two states in the run's folder
+_STATE_EVERY = 2.0  # seconds between updates of the state in the run's folder
 
 
 def run_job(
@@ -211,7 +211,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
 
 
 def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The game's options as the command takes them: names as one string, no limit as 0."""
+    """The game's options in the form of the command: names as one string, no limit as 0."""
     plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in options.items()}
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}
 
@@ -255,7 +255,8 @@ async def _interruptible(make: Callable[[Halt], Coroutine[Any, Any, T]], halt: H
         if number == signal.SIGHUP:
             let_go_of_terminal()
         if halt.error is not None:
-            if number == signal.SIGINT:  # the others often come twice, from a shell and from what ended it
+            # unlike Ctrl-C, other signals often come twice: from the shell and from whatever ended it
+            if number == signal.SIGINT:
                 task.cancel()
             return
         stop = Interrupted("interrupted")

@@ -54,7 +54,7 @@ class RatingJob(Job):
         self._source = source
         with Journal.open(source, checked=True) as journal:
             self._games = dict(journal.done())
-            if plan.part and PART not in journal.plan:  # the games of a part are a share already
+            if plan.part and PART not in journal.plan:  # a part's games already are a share
                 share = Part.read(plan.part).share(journal.planned() or max(self._games, default=0) + 1)
                 self._games = {number: game_id for number, game_id in self._games.items() if number in share}
 
@@ -129,7 +129,7 @@ class RatingJob(Job):
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
-        del planned, outcome, players  # a rated game keeps those that it was played with
+        del planned, outcome, players  # a rated game keeps those of the original
         assert isinstance(game, RatedGame)
         record = game.record()
         return replace(record, status=Status.FAILED, failure=failure) if failure else record

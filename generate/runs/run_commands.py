@@ -86,7 +86,7 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _print_report(report: Report) -> None:
-    from liescope.common.report.contents import terminal  # loads the library of tables
+    from liescope.common.report.contents import terminal  # imported here, because it loads polars
 
     for line in terminal(report):
         put(line)
@@ -169,7 +169,7 @@ def show_first(run: Path, games: int) -> None:
 
 
 def goes_on(result: RunResult) -> bool:
-    """Ask whether the run is to go on; without a terminal, say how it does."""
+    """Ask whether to continue the run; without a terminal, say how to."""
     import typer
 
     tally = result.tally

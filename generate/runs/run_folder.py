@@ -1,8 +1,9 @@
-"""The folder of a run: its two files, the lock that keeps a second writer out, and what its plan says of its games.
+"""The folder of a run: its two files, the lock that keeps a second writer out, and its games' settings according to the
+plan.
 
 The settings in a plan are limited to those that can change what players do; two games with equal settings belong to
 the same condition. What only measures the game (assessments, raters) is not a setting: whether a statement is rated
-changes nothing that is said or voted. Showing voters their own ratings does, so it counts as one.
+changes nothing that is said or voted. Showing voters their own ratings does change votes, so it is a setting.
 """
 
 from __future__ import annotations
@@ -37,13 +38,11 @@ from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_wo
 
 FORMAT = 1  # of run folders
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
-PART = "part"  # of a plan: which share of the whole one it is, as K/N
+PART = "part"  # key in a plan: which share of the whole it is, as K/N
 
 
 def versions(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The software versions that a run was made with, the packages of others that bring its game and players among
-    them.
-    """
+    """The software versions that a run was made with, including packages that bring its game or players."""
     found = {"python": platform.python_version()}
     specs = (str(spec).partition(":")[0] for cell in plan.get("cells", ()) for spec in cell)
     others = {GAMES.package_of(str(plan.get("game", ""))), *map(PLAYERS.package_of, specs)}
@@ -90,7 +89,8 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     base = sqlite3.connect(file.resolve().as_uri() + ("?mode=rwc" if write else "?mode=rw"), uri=True, timeout=10)
     if write:
         base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = NORMAL")  # with this log a killed process loses nothing, only lost power may
+        # with this log, only a power cut can lose commits, not a killed process
+        base.execute("PRAGMA synchronous = NORMAL")
         return base
     try:
         base.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -130,7 +130,7 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
 
 @dataclass(slots=True)
 class Head:
-    """What run.json holds. endpoints: what the run has found out about them, left out if that is nothing."""
+    """What run.json holds. endpoints: what the run has found out about them, left out if empty."""
 
     format: int
     versions: dict[str, str]
@@ -190,7 +190,7 @@ def write_whole(file: Path, text: str) -> None:
 
 def numbers_of(cells: int, games: int, part: str = "", whole: bool = False) -> Sequence[int]:
     """The numbers of the games of a plan, or of a part of it, in order. games: of each cell; whole: whether the games
-    of a cell must not be parted, because somebody learns from one to the next.
+    of a cell must not be parted, because somebody learns between them.
     """
     if not part:
         return range(cells * games)
@@ -199,8 +199,8 @@ def numbers_of(cells: int, games: int, part: str = "", whole: bool = False) -> S
 
 
 def run_name(path: Path, plan: Mapping[str, Any]) -> str:
-    """The name of a run: its folder's. A part's is without the part's number at the end, so that all parts of a run
-    have one name: runs/big-1 and runs/big-2 are "big", and so are runs/big/1 and runs/big/2.
+    """The name of a run: its folder's. For a part, without the part's number at the end, so that all parts of a run
+    share one name: runs/big-1 and runs/big-2 are "big", and so are runs/big/1 and runs/big/2.
     """
     folder = path.resolve()
     if PART not in plan:
@@ -268,7 +268,7 @@ def _window(text: str, start: int) -> str:
     return f"{'…' if start else ''}{shown}{'…' if start + _LONGEST < len(text) else ''}"
 
 
-SPARED = "spared"  # names whom a scripted night kills last
+SPARED = "spared"  # the setting that names whom a scripted night kills last
 MEASURING = frozenset({"assess", "assess_share"})
 
 
@@ -280,7 +280,7 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(options, Mapping):
         return {}
     found = {str(name): setting_words(value) for name, value in options.items() if name not in MEASURING}
-    if spared := options.get(SPARED):  # how many, since who it is changes nothing
+    if spared := options.get(SPARED):  # only how many: who they are changes nothing
         found[SPARED] = setting_words(len(spared))
     for name in ("prompts", PROMPTS, "seating"):
         if name in plan:

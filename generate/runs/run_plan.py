@@ -89,9 +89,9 @@ class PlannedGame:
 
 
 class RunPlan(BaseModel):
-    """What all plans have. game: its name; templates: hash of the prompt files; files: the texts of the files that the
-    specs name; part: the share of the games that this run plays, as K/N, "" for all: everything else is as in the whole
-    plan. KEY: what only plans of this kind have; GAMES: what they are plans of, in words.
+    """The base of all plans. game: its name; templates: hash of the prompt files; files: the texts of the files that
+    the specs name; part: the share of the games that this run plays, as K/N, "" for all: everything else is as in the
+    whole plan. KEY: a key that only plans of this kind have; GAMES: what they plan, in words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -171,12 +171,14 @@ class RunPlan(BaseModel):
         return ((planned,) for planned in self.schedule(ended))
 
     def draw(self, game_id: str) -> str:
-        """What tells the draws of a game from those of the plan's other games, the same in a plan with more games."""
+        """A key that separates a game's draws from those of the plan's other games; unchanged in a plan with more
+        games.
+        """
         return game_id
 
 
 class Served(BaseModel):
-    """How people came to their seats. consent: the paragraphs of the text that they agreed to; words, choices, away:
+    """How people got their seats. consent: the paragraphs of the text that they agreed to; words, choices, away:
     for how many seconds the game waited for words, for anything else, and for people who were away; pacing: how
     programs answered, None if as fast as they could.
     """
@@ -194,8 +196,8 @@ class Plan(RunPlan):
     """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
     games: the number in each cell; seating: how roles are dealt (`planning.SEATINGS`); learning: for each cell,
     whether its learner learns, empty if none does; held: in a game whose seats are taken before roles are dealt, the
-    spec of the player in each seat, else empty; served: how its people came to it; ids: what the ids of its games begin
-    with if that is not its hash, because people withdrew from it.
+    spec of the player in each seat, else empty; served: how its people joined; ids: the beginning of its games' ids,
+    where a withdrawal changed the plan's hash.
     """
 
     KEY = "cells"
@@ -322,8 +324,8 @@ class Plan(RunPlan):
         return tuple(found)
 
     def _drawn_for(self, place: int) -> tuple[str, ...]:
-        """What tells the draws of a cell from those of others: its players, and its number among equal cells if it is
-        not the first of them.
+        """A key that separates a cell's draws from those of others: its players, and its number among equal cells
+        unless it is the first.
         """
         _, before = self._twins[place]
         return (*self.cells[place], str(before)) if before else self.cells[place]
@@ -355,7 +357,7 @@ def hash_of(plan: Mapping[str, Any]) -> str:
 
 
 def short_hash(plan: Mapping[str, Any]) -> str:
-    """What a run that is made of another one remembers of its plan: 16 hexadecimal digits."""
+    """The hash that a run made from another keeps of its plan: 16 hexadecimal digits."""
     return hash_of(plan)[:16]
 
 
@@ -383,7 +385,7 @@ class RatingPlan(RunPlan):
 
     @property
     def numbers(self) -> Sequence[int]:
-        return ()  # the run that is rated knows its games
+        return ()  # the rated run knows its games
 
     def planned(self, number: int) -> PlannedGame:
         raise IndexError(number)

@@ -1,4 +1,4 @@
-"""How far a run is: what its process counts, as `status.json` holds it, and live on standard error.
+"""How far a run has got: the counts of its process, as `status.json` holds them, and live on standard error.
 
 The display is a bar and a few lines on a terminal, an occasional line on a pipe. Everything fits in 80 columns; longer
 lines are cut.
@@ -54,7 +54,7 @@ class HostState(BaseModel):
 
 
 class RunProgress(BaseModel):
-    """How far a run is, as its process counts it and `status.json` holds it.
+    """How far a run has got, as its process counts it and `status.json` holds it.
 
     command: "play", "label" or "fork"; at: when this was written, seconds since 1970 (UTC); seconds: since the process
     began; ended: whether it has ended; stopped: why it ended early, or "". done, failed, winners, failures (by reason),
@@ -62,10 +62,10 @@ class RunProgress(BaseModel):
     under way; calls: replies since this process began; from_cache: how many of the replies were in the cache; unrated:
     measurements that could not be obtained since then.
 
-    Only the process itself knows the rest. retried: failed games that were tried once more; kinds: what each kind of
+    The remaining fields stay in the process. retried: failed games that were tried once more; kinds: what each kind of
     ask cost in the whole run; endpoints: what is known about them; both are set only at the end. activity: what goes on
-    at each host. rated: whether games are asked about after they were played, so that only those replies count. stop:
-    why the run ended early.
+    at each host. rated: whether games are asked about after they were played, in which case only those replies count.
+    stop: why the run ended early.
     """
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -122,7 +122,7 @@ class RunProgress(BaseModel):
         return self.seconds / (ended - self.before) * (self.planned - ended)
 
     def stand(self, seconds: float, ended: bool = False) -> None:
-        """Bring up to date what is told of the process and its hosts."""
+        """Update the figures of the process and its hosts."""
         self.at, self.seconds, self.ended = time.time(), seconds, ended
         self.stopped = "" if self.stop is None else str(self.stop)
         self.hosts = {name: HostState.model_validate(host) for name, host in self.activity.to_json().items()}
@@ -134,8 +134,8 @@ class RunProgress(BaseModel):
 
 
 def _replaced(game: GameRecord, rated: bool) -> Counter[str]:
-    """The number of unusable replies by model: from the players, or, of a rated game, from whoever was asked then. An
-    explained vote is one reply, though it becomes a vote and a silence.
+    """The number of unusable replies by model: from the players or, in a rated game, from whoever was asked for the
+    ratings. An explained vote is one reply, though it becomes a vote and a silence.
     """
     models, replies = {seat.name: seat.model for seat in game.seats}, {}
     for event in game.events:
@@ -201,7 +201,7 @@ def live_display(doing: str, wanted: bool) -> Iterator[Show]:
 
 
 def _frame(doing: str, state: RunProgress, wide: int = 0) -> list[str]:
-    """What is shown of a run, below a bar of this width."""
+    """The display of a run, below a bar of this width."""
     ended = state.done + state.failed
     full = wide * ended // max(state.planned, 1)
     bar = f" {'━' * full}{'╌' * (wide - full)}" if wide else ""
@@ -234,7 +234,7 @@ def state_lines(state: RunProgress) -> Iterator[str]:
 
 
 def _spent(state: RunProgress) -> Iterator[str]:
-    """What a run has cost besides tokens, and what it did not get for it."""
+    """What a run has cost besides tokens, and what it failed to get."""
     if state.cost:
         yield f"{state.cost:,.{2 if state.cost >= 1 else 4}f} {state.currency}"
     if state.unrated:
@@ -294,12 +294,12 @@ def _short(number: float) -> str:
     return f"{number:.0f}"
 
 
-SILENT = 15.0  # seconds without a new state after which the process is taken for dead
+SILENT = 15.0  # after so many seconds without a new state, the process is taken for dead
 
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """A run as it stands. planned, done, failed: games, from the journal; begun: games with replies that have not
+    """The state of a run. planned, done, failed: games, from the journal; begun: games with replies that have not
     ended; replies: of the whole run; tokens: spent on them, None where nothing counted any; imported: the format that
     its games came in, "" for those played here; state: what the last process to work on the run wrote, None if none
     did; age: seconds since then.
@@ -355,7 +355,7 @@ class RunStatus:
             yield f"failed {times:,} × {plain(reason)}"
 
     def _at_rest(self) -> Iterator[str]:
-        """What the whole run holds: the last process may have had little of it to do."""
+        """The totals of the whole run, of which the last process may have done little."""
         yield count(self.replies, "reply", "replies")
         spent = [] if self.tokens is None else [f"{self.tokens:,} tokens"]
         spent += _spent(self.state) if self.state else []
@@ -381,7 +381,7 @@ class RunStatus:
 
 
 def status(run: str | os.PathLike[str]) -> RunStatus:
-    """What a run is doing now, read from its folder while another process goes on with it, at no cost to that process.
+    """What a run is doing now, read from its folder without disturbing the process at work on it.
 
     Raises BadData for a folder without a run, or one that is damaged.
     """

@@ -1,7 +1,7 @@
 """The runner: plays the games of a job, many at once on one event loop, and keeps every reply the moment it arrives.
 
-A game is a function of its seed and its replies, so resuming after any kind of stop means replaying the recorded
-replies at no cost and asking only for the missing ones, even in a half-answered batch.
+A game is a function of its seed and its replies, so to resume after any stop, it replays the recorded replies at no
+cost and asks only for the missing ones, even in a half-answered batch.
 
 A game fails only when a player cannot answer one of its asks. Failed games are retried once before the run ends. A
 measurement that cannot be obtained does not make a game fail: the rating becomes a null with the reason.
@@ -59,7 +59,7 @@ FRUITLESS = 20  # failures in a row after which the run stops, so that the cause
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.BELIEFS}
 # asks whose answers do not affect the game
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
-_SHOW_ANYWAY = 0.5  # and if nothing has
+_SHOW_ANYWAY = 0.5  # and if nothing has changed
 _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game
 
 Answers = dict[tuple[int, str], Reply]
@@ -92,7 +92,7 @@ async def run(
         log = stack.enter_context(open_log(limits.log))
         progress.activity.tell = log
         journal: Journal | None = None
-        attempts, found = list[Attempt](), list[EndpointFacts]()  # what comes before there is a journal
+        attempts, found = list[Attempt](), list[EndpointFacts]()  # events from before the journal exists
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
             type(job.plan).parse(journal.plan, out)
@@ -194,13 +194,13 @@ class _Run:
             self.show()
 
     async def _keep_showing(self) -> None:
-        """Show the progress even while nothing comes in."""
+        """Keep showing the progress while no replies come in."""
         while True:
             await asyncio.sleep(_SHOW_ANYWAY)
             self.show()
 
     async def _play_all(self) -> None:
-        """Play every chain that has not ended and that an endpoint does not keep from it."""
+        """Play every unfinished chain, as far as its endpoints answer."""
         activity = self.progress.activity
         chains, most = self.job.chains(set(self.journal.game_ids())), self.concurrency * max(len(activity.hosts), 1)
         scheduler = self.scheduler = Scheduler(chains, self._hosts, self.hosts, activity, most)
@@ -245,7 +245,7 @@ class _Run:
                     self.progress.playing -= 1
                 self.journal.add_record(game, planned.number)
                 self._ended(game)
-                await asyncio.sleep(0)  # players that answer at once would never let anything else run
+                await asyncio.sleep(0)  # instant players would otherwise never let anything else run
         except EndpointSilent as error:
             self._silence(error)
         except RunPaused as error:
@@ -255,7 +255,7 @@ class _Run:
             self.changed.set()
 
     def _silence(self, error: EndpointSilent) -> None:
-        """An endpoint was given up: games that can do without it go on, then the run stops."""
+        """An endpoint was given up: games that do not need it continue, then the run stops."""
         self.silent = self.silent or error
         self.scheduler.gone.add(error.host)
         if self.scheduler.gone >= self.hosts:
@@ -314,7 +314,7 @@ class _Run:
                 for place in missing
             )
             asked = [seats[asks[place].seat] for place in missing]
-            # A script never waits, so that nothing is won by asking it beside others.
+            # A script never waits, so there is nothing to gain from asking it concurrently.
             if len(missing) == 1 or all(p.source is Source.SCRIPTED and not isinstance(p, Paced) for p in asked):
                 fresh: Sequence[Reply] = [await one for one in waiting]
             else:
@@ -366,7 +366,7 @@ class _Run:
 
 
 async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The player's reply. A fault in a player, which may be somebody's own, is one of its game and not of the run."""
+    """The player's reply. An error in a player, perhaps a user's own code, fails its game, not the run."""
     try:
         return await player.answer(ask, view)
     except LiescopeError:
@@ -377,7 +377,7 @@ async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
 
 
 def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]:
-    """The replies of a batch once all have ended, or the most serious error: any other comes before PlayerFailed."""
+    """The replies of a batch once all have ended, or the most serious error: PlayerFailed only if there is no other."""
     errors = [result for result in results if isinstance(result, BaseException)]
     for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
         raise error

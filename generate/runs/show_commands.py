@@ -1,4 +1,4 @@
-"""The commands that look at a run, or take words out of it: show, status, withdraw. They load no player."""
+"""The commands that look at a run, or take words out of it: show, status, withdraw. They open no player."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str],
 
 
 def _players(game: GameRecord) -> str:
-    """The players of a game, those of one role after those of another; with the roles, where each seat was held."""
+    """The players of a game, grouped by role; with roles where the seats had been taken beforehand."""
     names = game.cell.split(" | ")
     if game.cell == TABLE:
         names = sorted(f"{seat.role}: {seat.model}" for seat in game.seats)

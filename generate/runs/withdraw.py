@@ -22,7 +22,7 @@ from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.run_plan import PEOPLE, Plan, RatingPlan
 
 _Row = Mapping[str, Any]
-_Change = Callable[[_Row], _Row]  # from a row, by column, to what differs
+_Change = Callable[[_Row], _Row]  # maps a row, by column, to its changes
 
 
 def erase(
@@ -35,7 +35,7 @@ def erase(
 ) -> None:
     """Keep games as they are now, without the words of those who withdrew, and without the requests that may have held
     them. dropped: ids of games whose rows all go; own: replies are those of the people in the seats, not a rater's;
-    names: new ones of people, by the old.
+    names: people's new names, by the old.
     """
     for game in games:
         seats = frozenset(withdrawn_from(game) if own else ())
@@ -45,7 +45,7 @@ def erase(
     for game_id in dropped:
         for table in ("replies", "attempts", "unanswered"):
             base.execute(f"DELETE FROM {table} WHERE game_id = ?", (game_id,))
-    # The stored requests that no attempt needs any more
+    # The stored requests that no attempt needs any longer
     base.execute("""
         WITH RECURSIVE needed(id) AS (
             SELECT request FROM attempts WHERE request IS NOT NULL
@@ -82,8 +82,8 @@ def _attempt(row: _Row, seats: Collection[str]) -> _Row:
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
     """Words taken out of a run. name: under which the person stands there now; games: in which they held a seat;
-    statements: of theirs in these that are gone; dropped: games under way that could not go on without their words, and
-    are gone.
+    statements: of theirs in these that are gone; dropped: games under way that could not continue without their words
+    and were dropped.
     """
 
     run: str
@@ -102,8 +102,8 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
     run: its folder, of a game of people or of games rated afterwards. What the person wrote goes: their
     messages, the reasons of their votes and ratings, what a page sent for them, and every request to a model that may
     have held any of it. Nothing of it is left in the folder's files, free pages included. Roles, choices, votes and the
-    numbers of ratings stay, and what others said, also where they repeat the words. The person is called withdrawn-1,
-    -2 … from then on. Games with withdrawn words can no longer be replayed or forked; a corpus built of them lacks the
+    numbers of ratings stay, and what others said, also where they repeat the words. From then on, the person is called
+    withdrawn-1, -2 … Games with withdrawn words can no longer be replayed or forked; a corpus built of them lacks the
     statements, and says how many. A game under way is dropped as a whole. Doing it again, by the new name, does no
     harm.
 
@@ -155,7 +155,7 @@ def _changed(game: GameRecord, person: str, name: str) -> GameRecord:
 
 
 def _renamed(plan: Mapping[str, Any], person: str, name: str) -> dict[str, Any]:
-    """The plan with another name for a person; the ids of its games stay what they were."""
+    """The plan with another name for a person; the ids of its games stay the same."""
     old, new = json.dumps(f"{PEOPLE}{person}"), json.dumps(f"{PEOPLE}{name}")
     text = json.dumps(plan)
     if old not in text or old == new:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """counts: how many statements carry each (first label, second label); pairs: their sum; raw: the share that agrees;
-    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; so is kappa, and also if
-    chance alone would agree fully (both labels constant and equal).
+    """counts: how many statements carry each (first label, second label); pairs: how many in all; raw: the share that
+    agrees; kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; so is kappa, and
+    also if chance alone would agree fully (both labels constant and equal).
     """
 
     counts: Mapping[tuple[Hashable, Hashable], int]

@@ -1,4 +1,4 @@
-"""Colours of figures: one for each model, the same on every page, and those with a fixed meaning."""
+"""The colours of figures: one for each model, the same on every page, and some with a fixed meaning."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MODELS = (
 them apart.
 """
 _GREEN = MODELS.index("#4ba578")  # the place of people, as in the Mini-Mafia paper's figures
-_SALT = "4927231"  # gives the models of the Mini-Mafia paper, and the scripted players, a place of their own each
+_SALT = "4927231"  # chosen so that the models of the Mini-Mafia paper and the scripted players all differ
 
 
 _on_page: ContextVar[tuple[str, ...]] = ContextVar("_on_page", default=())
@@ -68,7 +68,8 @@ def model_colours(names: Iterable[str]) -> dict[str, str]:
 
     A name's place in `MODELS` follows from its hash, so a model has the same colour on every page and in every
     order. Where two models of a page share a place, the one with the later hash takes the next free one; with more
-    models than colours, colours repeat. `PEOPLE` are green, and on their pages no model is if that can be helped.
+    models than colours, colours repeat. `PEOPLE` are green; on pages that show people, models avoid green where they
+    can.
     """
     named = list(dict.fromkeys(names))
     known = set(_on_page.get())

@@ -24,13 +24,13 @@ _Command = Callable[..., None]
 
 def with_settings(*declared: type | Sequence[Setting], run_file: str = "") -> Callable[[_Command], _Command]:
     """Give a Typer command an option for each setting, under the heading of its group. declared: options models, and
-    settings of plug-ins, which have no default of their own; run_file: the file that marks a folder with which the
-    command goes on.
+    settings of plug-ins, which have no default of their own; run_file: the file that marks a folder as one that the
+    command can continue.
 
     The function takes a parameter `given`, a mapping from names to values without those that are None; on the command
     line the options stand in its place. Register the result with `app.command()`.
 
-    Raises UsageError for a setting that is called like an option that the command has itself.
+    Raises UsageError for a setting with the name of an option that the command itself has.
     """
     settings = [each for one in declared for each in (settings_of(one).values() if isinstance(one, type) else one)]
 
@@ -70,7 +70,7 @@ def _check_names(own: Sequence[str], settings: Sequence[Setting], command: str) 
 
 
 def _parameter(setting: Setting) -> inspect.Parameter:
-    """The parameter of a command that Typer makes an option of."""
+    """The command's parameter from which Typer makes the option."""
     plain = setting.default if isinstance(setting.default, str | int | float) and setting.default != "" else None
     typed = setting.type | None if plain is None else setting.type
     option = typer.Option(
@@ -110,7 +110,7 @@ def config_parameters(command: typer.core.TyperCommand) -> list[Parameter]:
 
 
 def _use(context: typer.Context, file: Path | None) -> None:
-    """Make what the file holds the defaults of the command."""
+    """Use the contents of the file as the command's defaults."""
     command: Any = context.command
     if file is not None and not context.resilient_parsing:
         run_file = getattr(command.callback, "run_file", "")
@@ -130,7 +130,7 @@ _Config = Annotated[
 
 
 def completed(command: _Command) -> _Command:
-    """The function of a command with the option that every command has: --config."""
+    """A command's function with --config, the option that every command has."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
@@ -142,7 +142,7 @@ def completed(command: _Command) -> _Command:
 
 
 def say(result: Any, as_json: bool, show: Callable[[Any], Iterable[str] | None]) -> None:
-    """Print a result: as JSON, or as a function shows it, which prints it or gives the lines."""
+    """Print a result: as JSON, or through a function that prints it or returns its lines."""
     if as_json:
         emit(result.to_json())
         return

@@ -6,8 +6,8 @@
     out = "models/linear"
     mask_role_words = true
 
-A key is an option without its dashes, or an argument by its name. What is given on the command line wins. The file is
-checked before anything is done, by the same declarations that make the options.
+A key is an option without its dashes, or an argument by its name. The command line wins over the file. The file is
+checked before anything is done, against the declarations of the options.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _WORDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a file may give to a command. name: as the function has it; key: as it is typed, without dashes; setting:
-    what else is declared of it, None for what is not a setting.
+    """What a file may give to a command. name: of the function's parameter; key: as typed, without dashes; setting: its
+    declaration, None for a parameter that is not a setting.
     """
 
     name: str
@@ -85,7 +85,7 @@ def _section(file: Path, command: str) -> Mapping[str, Any]:
 
 
 def _checked(value: Any, parameter: Parameter, where: str) -> Any:
-    """The value, where several are taken as a list. Raises UsageError."""
+    """The value; a list for an option that takes several. Raises UsageError."""
     kinds, most = _kinds(parameter.type)
     values = value if isinstance(value, list) and most != 1 else [value]
     if most is not None and len(values) != most:
@@ -100,14 +100,14 @@ def _checked(value: Any, parameter: Parameter, where: str) -> Any:
 
 
 def _kinds(type: Any) -> tuple[tuple[Any, ...], int | None]:
-    """The types of the values that are taken, and how many, None for any number of one type."""
+    """The types that are accepted, and how many values; None for any number of one type."""
     if get_origin(type) is list:
         return get_args(type), None
     return (get_args(type), len(get_args(type))) if get_origin(type) is tuple else ((type,), 1)
 
 
 def _one(value: Any, kind: Any, where: str) -> Any:
-    """One value; a number for a text is taken as its digits."""
+    """One value; where a text is wanted, a number becomes its digits."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if kind is bool:
         right = isinstance(value, bool)

@@ -112,18 +112,18 @@ def _breaks(words: str, start: int, width: int) -> Iterator[int]:
 
 
 def heeded() -> tuple[signal.Signals, ...]:
-    """Those that this process does not ignore: under nohup it ignores SIGHUP."""
+    """The signals that this process does not ignore; under nohup it ignores SIGHUP."""
     asking = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return tuple(each for each in asking if signal.getsignal(each) is not signal.SIG_IGN)
 
 
 def end_by(number: int) -> BaseException:
-    """What a program raises that a signal has ended, once it has tidied up. Its exit code is 128 and the number."""
+    """What a program raises after tidying up because of a signal. Its exit code is 128 plus the signal's number."""
     return KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
 
 
 def let_go_of_terminal() -> None:
-    """After SIGHUP: what is still said to a terminal that is gone goes nowhere, and raises no error."""
+    """After SIGHUP: discard output to the closed terminal, so that it raises no error."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
         try:
@@ -135,7 +135,7 @@ def let_go_of_terminal() -> None:
 
 
 def standard_input(what: str) -> TextIO:
-    """Standard input; a person at a terminal is told that it is read. what: to type."""
+    """Standard input; a person at a terminal is told that the program waits for input. what: is to be typed."""
     if sys.stdin.isatty():
         sys.stderr.write(f"reading {what} from standard input; Ctrl-D ends it\n")
         sys.stderr.flush()
@@ -143,5 +143,5 @@ def standard_input(what: str) -> TextIO:
 
 
 def let_interrupts_end_reads() -> None:
-    """Ctrl-C ends a wait for input also after polars has worked, whose handler of SIGINT lets reads go on."""
+    """Let Ctrl-C end a wait for input even after polars has run: its SIGINT handler restarts interrupted reads."""
     signal.siginterrupt(signal.SIGINT, True)

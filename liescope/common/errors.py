@@ -15,7 +15,7 @@ LiescopeError
 ├── RunPaused             a run cannot continue for now; finished work is kept, and the same command resumes it
 │   ├── BudgetSpent       the budget of tokens or money is used up
 │   ├── EndpointRefused   an endpoint rejects a player: bad key, unknown model, no credit
-│   ├── EndpointSilent    an endpoint has not answered for longer than --give-up-after
+│   ├── EndpointSilent    an endpoint has been silent for longer than --give-up-after
 │   └── Interrupted       the user pressed Ctrl-C
 └── NotConverged          a sampler whose diagnostics fail; the fit is not shown
 """
@@ -67,8 +67,8 @@ class UnknownName(UsageError):
 
 
 class UndeclaredGame(UsageError):
-    """A game that lacks a part that something needs. part: in words; field: of its manifest; how: to give the part,
-    where it is no field.
+    """A game that lacks something another package needs. part: what, in words; field: of its manifest; how: to supply
+    it, where it is not a field.
     """
 
     def __init__(self, game: str, part: str, field: str = "", how: str = "") -> None:
@@ -84,7 +84,7 @@ class MissingExtra(UsageError):
 
 
 class MissingPackage(UsageError):
-    """A package of others is not installed. what: needs it, in words."""
+    """A third-party package is not installed. what: needs it, in words."""
 
     def __init__(self, package: str, what: str) -> None:
         super().__init__(f"{what} needs the package {package!r}, which is not installed; install it and try again")

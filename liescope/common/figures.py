@@ -2,7 +2,7 @@
 
 A figure is `WIDTH` inches wide, its panels stand below each other, and no text is smaller than `SMALLEST` points.
 Scaled to a phone (350 CSS pixels) such text is still 9 pixels high, and the same figure serves for print. It has dark
-ink and no ground of its own, so that a dark page can invert it.
+ink and a transparent background, so that a dark page can invert it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def stacked(heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
 
 def svg(figure: Figure, name: str) -> str:
     """The figure as SVG; text becomes shapes, so that it looks the same everywhere. The bytes are reproducible. Pages
-    show each figure as an image of its own: its ids and classes are those of others, too.
+    show each figure as an image of its own: different figures may use equal ids and classes.
 
     name: of the figure, from which matplotlib makes its ids.
     """
@@ -87,7 +87,7 @@ def svg(figure: Figure, name: str) -> str:
     drawn = io.StringIO()
     with rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        if engine := figure.get_layout_engine():  # left to savefig, it draws everything once more
+        if engine := figure.get_layout_engine():  # done here, because savefig would draw everything twice
             FigureCanvasSVG(figure)
             figure.set_dpi(72)
             engine.execute(figure)
@@ -103,7 +103,7 @@ _NOTHING = re.compile(
 _NAMED = re.compile(r'id="([pm][0-9a-f]{10}|[A-Za-z][\w-]*-[0-9a-f]+)"')
 _NAME = re.compile(r'(?<=id=")[^"]*|(?<=href="#)[^"]*|(?<=url\(#)[^)]*')
 _SHAPE = re.compile(r' d="([^"]*)" transform="scale\(0\.015625\)"')
-_COARSER = 16  # units of a font that become one, of about 4,700 in the height of a capital
+_COARSER = 16  # so many font units become one; a capital is about 4,700 high
 _MOVED = re.compile(r' transform="translate\(([-\d.]+) 0\)"/>')
 _CLIPPED = re.compile(r' clip-path="([^"]*)" style="([^"]*)"')
 _PLACED = re.compile(r' (?:d|x|y)="[^"]*"|translate\([^)]*\)')
@@ -114,9 +114,7 @@ _STYLED = re.compile(r' style="([^"]*)"')
 
 
 def _short_svg(text: str) -> str:
-    """A drawing in less than half its bytes: most are names of letters, repeated styles, and digits that nobody
-    can see.
-    """
+    """The drawing in less than half its bytes: most of them were glyph ids, repeated styles and invisible decimals."""
     text = _NOTHING.sub("", text).replace("xlink:href", "href")
     names = {name: f"n{number}" for number, name in enumerate(dict.fromkeys(_NAMED.findall(text)))}
     text = _NAME.sub(lambda found: names.get(found[0], found[0]), text)
@@ -133,7 +131,7 @@ def _short_svg(text: str) -> str:
 
 
 def _coarser(shape: re.Match[str]) -> str:
-    """The outline of a letter in coarser units, each point from the one before: fewer digits."""
+    """A letter's outline in coarser units, each point relative to the one before: fewer digits."""
     drawn, last, at, start = "", "", (0, 0), (0, 0)
     for command, numbers in re.findall(r"([MLQz])([^MLQz]*)", shape[1]):
         points = [round(float(number) / _COARSER) for number in numbers.split()]
@@ -155,7 +153,7 @@ def literal(text: str) -> str:
 
 def lines(text: str, width: int = LABEL, most: int = 3) -> str:
     """A label in lines of at most `width` characters, broken at spaces; a word that is longer also behind `-`, `/`, `_`
-    and `:`. What is longer than `most` lines, or has no place to break, is cut in its middle.
+    and `:`. A label of more than `most` lines, or without a place to break, is cut in the middle.
     """
     rows = [""]
     for word in _cut(" ".join(plain(text).split()), width * most).split(" "):
@@ -179,7 +177,7 @@ def name_panel(panel: Axes, text: str) -> None:
     if not text:
         return
     shown = lines(text, _ACROSS - 4)
-    panel.set_title("\n" * shown.count("\n") + " ")  # keeps the place free
+    panel.set_title("\n" * shown.count("\n") + " ")  # keeps the space free
     named = panel.annotate(
         shown,
         (0, 1),

@@ -4,8 +4,8 @@ Two scans for secrets: for the values of this machine's (variables named like on
 with key_env), and for anything that has the shape of a key. Both see through disguises: the escapes of JSON, URLs and
 HTML, also nested three deep; invisible characters, which cleaning would remove, and accents; and for secrets of LONG
 characters and more also another case, white space between the characters, compatible characters (full width), base64
-and hex. Not seen through: any other code, such as a secret that is spelled in words, reversed, or told in parts. A
-model that was given a secret can always find one of those.
+and hex. Any other encoding goes unnoticed, such as a secret spelled out in words, reversed or split up; a model that
+knows a secret can always find one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-LONG = 16  # characters from which a secret is found where no short word should be, such as across white space
+# A secret needs so many characters to be looked for where a short word would match by chance, as across white space.
+LONG = 16
 HIDDEN = "[key]"
 _DEPTH = 3
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"])|[nrtbf])")
@@ -75,7 +76,7 @@ class Decoding:
 
 
 def looks(text: str) -> list[Decoding]:
-    """The text and its decodings, as secrets are looked for in them."""
+    """The text and its decodings, prepared for the search for secrets."""
     found = []
     for form in _decodings(text):
         shown = form if form.isascii() and form.isprintable() else _UNSEEN.sub("", normalize("NFKD", form))
@@ -86,7 +87,7 @@ def looks(text: str) -> list[Decoding]:
 
 @cache
 def disguised(secret: str) -> Disguised:
-    """The finder of a secret, made once."""
+    """A finder for this secret, made only once."""
     return Disguised(secret)
 
 
@@ -104,13 +105,11 @@ class Disguised:
         return "Disguised()"
 
     def within(self, text: Iterable[Decoding]) -> bool:
-        """Whether a text holds the secret in a form that is seen through."""
+        """Whether a text holds the secret, plainly or in one of the disguises."""
         return any(self._in(look) for look in text)
 
     def replaced(self, text: str, by: str) -> str:
-        """The text with something else in the place of the secret; all of the text is replaced if the place of a form
-        that is seen through cannot be told.
-        """
+        """The text with the secret replaced; the whole text is replaced where a disguised secret cannot be located."""
         if not self.within(looks(text)):
             return text
         text = _pattern(self._secret, self._long).sub(by, text)
@@ -150,7 +149,7 @@ def _letter(letter: str) -> str:
 
 def _base64(secret: str) -> Iterator[str]:
     """What base64 makes of a secret at each of the three places where it can begin, without the characters that depend
-    on what is around it.
+    on its neighbours.
     """
     data = secret.encode()
     for before in range(3):
@@ -201,13 +200,15 @@ def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str], advice: s
 
 
 def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str, done: str = "published") -> None:
-    """As `check_no_secret`, for one text. done: what was not done because of it."""
+    """As `check_no_secret`, for one text. done: what was left undone because of it."""
     if what := find_secret(text, secrets):
         raise UsageError(f"{where} holds {what}, so nothing was {done}; revoke that secret, {advice}")
 
 
 def find_secret(text: str, secrets: Mapping[str, str], shapes: bool = True) -> str:
-    """A description of the secret in a text, or "" for none. shapes: whether what only looks like a key is one."""
+    """A description of the secret in a text, or "" for none. shapes: whether something that only looks like a key
+    counts.
+    """
     found = looks(text)
     for name, value in secrets.items():
         if disguised(value).within(found):
@@ -220,7 +221,7 @@ def find_secret(text: str, secrets: Mapping[str, str], shapes: bool = True) -> s
 
 
 def hide_secrets(text: str, secrets: Mapping[str, str]) -> str:
-    """The text without these secrets, in any form that is seen through, and without what is shaped like a key."""
+    """The text without these secrets, in any of the disguises, and without anything shaped like a key."""
     for value in secrets.values():
         text = disguised(value).replaced(text, HIDDEN)
     for shape in _SHAPES.values():

@@ -1,8 +1,8 @@
-"""Whether two names are of one model: providers' prefixes, quantisation, dates and separators tell no models apart.
+"""Whether two names mean one model: prefixes of providers, quantisation, dates and separators are ignored.
 
 `openai/gpt-4.1_mini` is `gpt-4.1-mini-2025-04-14`, and `mistral-7b-instruct-v0.2.Q4_K_M.gguf` is
-`Mistral-7B-Instruct-v0.2`. A bare family, such as `mistral.gguf`, may be any model of it: it is taken for each of them,
-and whoever acts on that says so. Sizes, versions and `instruct` do tell models apart.
+`Mistral-7B-Instruct-v0.2`. A bare family, such as `mistral.gguf`, may be any model of it: it matches each of them, and
+code that relies on such a match says so. Sizes, versions and `instruct` do distinguish models.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_MODEL = frozenset({"", "unknown", "human", "person", "people", "none", "scri
 
 
 def plain_name(model: str) -> str:
-    """The name without what tells no models apart; equal for two names of one model."""
+    """The name without everything that is ignored; equal for two names of one model."""
     name = _PREFIX.sub("", _ADDRESS.sub("", model.strip().casefold()))
     while (shorter := _DATE.sub("", _QUANTISATION.sub("", _FILE.sub("", name)))) != name:
         name = shorter
@@ -37,12 +37,12 @@ def plain_name(model: str) -> str:
 
 
 def is_named(model: str) -> bool:
-    """Whether a name tells one model from others: that of nobody, of people or of an unknown one does not."""
+    """Whether a name identifies a model: the names for nobody, for people and for an unknown model do not."""
     return plain_name(model) not in _NO_MODEL
 
 
 def same_model(one: str, other: str) -> bool:
-    """Whether two names may be of one model."""
+    """Whether two names may mean one model."""
     first, second = plain_name(one), plain_name(other)
     if one == other or first == second:
         return True
@@ -53,13 +53,13 @@ def same_model(one: str, other: str) -> bool:
 
 
 def spellings(model: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the names that may be of a model, in their order."""
+    """The names that may mean this model, in their order."""
     return tuple(name for name in dict.fromkeys(names) if same_model(model, name))
 
 
 def one_name(names: Collection[str]) -> Mapping[str, str]:
-    """By name, the one that stands for its model: the first of its spellings in alphabetical order. A bare family is
-    taken for the one model of it that there is; where there are several, it stands for itself.
+    """For each name, the one that represents its model: the alphabetically first spelling. A bare family joins its only
+    model here; where there are several, it stays on its own.
     """
     groups: dict[str, list[str]] = {}
     for name in sorted(set(names)):
@@ -74,8 +74,8 @@ def one_name(names: Collection[str]) -> Mapping[str, str]:
 
 
 def taken_as_one(names: Collection[str]) -> list[str]:
-    """For people, a line for each model that stands among the names in several spellings, and for each bare family that
-    may be one of several.
+    """Lines for readers: one for each model that occurs in several spellings, and for each bare family that may be one
+    of several.
     """
     by_model: dict[str, list[str]] = {}
     for name, first in one_name(names).items():
@@ -93,5 +93,5 @@ PEOPLE = "people"
 
 
 def consent_hash(paragraphs: Sequence[str]) -> str:
-    """What tells one text that people agree to from another, 16 hexadecimal digits."""
+    """The fingerprint of a consent text: 16 hexadecimal digits."""
     return sha256("\n".join(paragraphs).encode()).hexdigest()[:16]

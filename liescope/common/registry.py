@@ -1,6 +1,6 @@
-"""Plug-ins by name: games, players, detectors, importers, exporters, analyses; ours, and those of installed packages.
+"""Plug-ins by name: games, players, detectors, importers, exporters, analyses; our own and those of installed packages.
 
-A package of others declares its plug-ins as entry points, and nothing of Liescope has to change:
+A package declares its plug-ins as entry points; Liescope itself need not change:
 
     [project.entry-points."liescope.games"]
     two-truths = "two_truths:GAME"
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class Registry(MutableMapping[str, T]):
-    """The plug-ins of one kind. kind: in words; group: of the entry points; own: Liescope's, each itself or, to be
-    imported when it is asked for, as "module:name". A package cannot replace a plug-in of ours.
+    """The plug-ins of one kind. kind: in words; group: of the entry points; own: Liescope's, each as an object or as
+    "module:name", imported when it is first asked for. A package cannot replace a plug-in of ours.
     """
 
     def __init__(self, kind: str, group: str, own: Mapping[str, T | str]) -> None:
@@ -32,7 +32,7 @@ class Registry(MutableMapping[str, T]):
         self._own: dict[str, T | str] = dict(own)
 
     def __getitem__(self, name: str) -> T:
-        """The plug-in. Raises UnknownName, and UsageError for one of a package that does not work."""
+        """The plug-in. Raises UnknownName, or UsageError if its package fails to load."""
         if name in self._own:
             plugin = self._own[name]
             return cast(T, _imported(plugin)) if isinstance(plugin, str) else plugin
@@ -56,13 +56,13 @@ class Registry(MutableMapping[str, T]):
         return name in self._own or name in self._others
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The plug-in, or the default for a name that there is not."""
+        """The plug-in, or the default for an unknown name."""
         if name not in self:
             return default
         return self[name]
 
     def package_of(self, name: str) -> str:
-        """The package that a plug-in comes with, "" for our own and for what a program has added itself."""
+        """The package that a plug-in comes with, "" for our own and for one that the running program added."""
         found = None if name in self._own else self._others.get(name)
         return found.dist.name if found is not None and found.dist is not None else ""
 
@@ -82,7 +82,7 @@ def check_installed(packages: Iterable[str], what: str) -> None:
 
 @cache
 def _installed(package: str) -> str:
-    """The version of a package; looking for it takes a millisecond, and every run that is opened asks."""
+    """The version of a package, cached: looking it up takes a millisecond, and every run that is opened asks."""
     return version(package)
 
 

@@ -50,13 +50,13 @@ def encoder_id(encoder: str) -> str | None:
 
 
 def kept_name(name: str) -> str:
-    """What a saved detector names: a Hub id, or `LOCAL` for a folder, which nobody else has."""
+    """The name to save in a detector: a Hub id, or `LOCAL` for a folder, which nobody else has."""
     return LOCAL if name and Path(name).is_dir() else name
 
 
 def saved_name(folder: Path, name: str, needs: str = "config.json", what: str = "encoder") -> str:
-    """What is to be loaded for what a saved detector names: a Hub id, "" for the bundled encoder, or what lies in its
-    own folder, where a file `needs` has to be. Raises BadData.
+    """Which encoder to load for the name in a saved detector: a Hub id, "" for the bundled one, or its own folder,
+    which has to hold the file `needs`. Raises BadData.
     """
     if name == LOCAL:
         part = own_encoder(folder)
@@ -103,7 +103,7 @@ _CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out 
 
 
 def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) -> None:
-    """Raises BadData, naming the file, for an encoder whose settings ask for anything beyond being read."""
+    """Raises BadData, naming the file, for an encoder whose settings ask for more than to be read."""
     if (folder / "adapter_config.json").exists():
         raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
     if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
@@ -168,7 +168,7 @@ def _pairs(settings: Any) -> Iterator[tuple[str, Any]]:
 
 
 def read_transformer(kind: str, folder: Path, whole: bool = True, **settings: Any) -> tuple[Any, Any, list[str]]:
-    """(tokenizer, model, names of weights that are missing) of a folder that was checked. kind: the class of
+    """(tokenizer, model, names of missing weights) from a folder that has been checked. kind: the class of
     transformers, such as "AutoModelForCausalLM"; whole: no weight may be missing (ValueError). Only safetensors are
     opened, and no code from the folder runs. Raises MissingExtra, and what the library raises.
     """

@@ -1,6 +1,6 @@
-"""Options, each declared once, as a field of a pydantic model: the keywords of a function, a command's options, config
-files, checks, messages and docs are made of the declaration. Actions, detectors, importers, exporters, games and
-players all declare theirs so.
+"""Options, each declared once, as a field of a pydantic model: keywords of functions, options of commands, config
+files, checks, messages and docs all follow from it. Actions, detectors, importers, exporters, games and players declare
+theirs this way.
 
     class FitSettings(OptionsModel):
         draws: int = Field(default=1000, ge=1, description="Draws to keep of each chain.")
@@ -41,11 +41,11 @@ Several = Annotated[tuple[str, ...], BeforeValidator(several)]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field is shown as an option, where its name, type, default and description do not tell; it stands in the
+    """How a field appears as an option, where its name, type, default and description do not say it; it stands in the
     field's `Annotated`. flag: its option; metavar: what stands for a value in the help; shown: its default in words;
-    choices: the names that a shell completes, or what gives them; typed: the type of what is typed; one_way: a switch
-    that has no --no-NAME; later: the option came after the first release, and a plan leaves it out at its default, so
-    that older plans keep their hash.
+    choices: the names that a shell completes, or a function that returns them; typed: the type that users type;
+    one_way: a switch that has no --no-NAME; later: the option came after the first release, and a plan leaves it out at
+    its default, so that older plans keep their hash.
     """
 
     flag: str = ""
@@ -63,8 +63,8 @@ Switch = Annotated[bool, Option(one_way=True)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(Option):
-    """What a field declares, for whoever shows or checks it. type: of a value that is typed; at_least, above, at_most:
-    the limits of a number; group: the heading that it stands under; annotation: of the field, with what checks it.
+    """What a field declares, for code that shows or checks it. type: of the typed value; at_least, above, at_most: the
+    limits of a number; group: the heading that it stands under; annotation: of the field, with what checks it.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Setting(Option):
 
     @property
     def option(self) -> str:
-        """Its option on the command line, without the form that turns a switch off."""
+        """Its option on the command line, without the --no form of a switch."""
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
@@ -93,20 +93,20 @@ class Setting(Option):
 
     @property
     def notes(self) -> str:
-        """What follows its help: the limits, and a default that needs words."""
+        """What to add to its help: the limits, and a default that needs words."""
         switch = self.type is bool and not self.one_way and self.default is not None
         words = self.shown or (("on" if self.default else "off") if switch else "")
         return "".join(f" [{note}]" for note in (self.limits, words and f"default: {words}") if note)
 
     def checked(self, value: Any) -> Any:
-        """The value, as the model has it. Raises UsageError for one that it may not be."""
+        """The value as the model parses it. Raises UsageError for one that is not allowed."""
         try:
             return TypeAdapter(self.annotation, config=OptionsModel.model_config).validate_python(value)
         except ValidationError as error:
             raise self.refused(error.errors()[0]) from None
 
     def refused(self, error: Mapping[str, Any]) -> UsageError:
-        """What is said of a value that pydantic refused."""
+        """The message for a value that pydantic refused."""
         kind, value = error["type"], error["input"]
         if kind == "literal_error":
             return UnknownName(f"value of {self.option}", str(value), get_args(self.type))
@@ -124,8 +124,8 @@ def _words(error: Mapping[str, Any]) -> str:
 
 
 class OptionsModel(BaseModel):
-    """The base of all that declares options. A field with a description is an option; one that is excluded is not
-    written to files. The types are forgiving (`"3"` is 3), for what comes from a spec string is text.
+    """The base of every model that declares options. A field with a description is an option; one that is excluded is
+    not written to files. Types are lenient (`"3"` is 3), because spec strings hold text.
     """
 
     model_config = ConfigDict(
@@ -151,9 +151,8 @@ class OptionsModel(BaseModel):
 
     @classmethod
     def of(cls, given: Mapping[str, Any], whose: str = "") -> Self:
-        """What was given, checked, with the default of everything else. whose: what the options belong to, in messages.
-
-        Raises UsageError for a value that an option may not have, UnknownName for an option that there is not.
+        """The given options, checked, with defaults for the rest. whose: what the options belong to, in messages.
+        Raises UsageError for a value that is not allowed, UnknownName for an unknown option.
         """
         known = settings_of(cls)
         for name in given:
@@ -177,14 +176,14 @@ class OptionsModel(BaseModel):
 
     @classmethod
     def with_rest(cls, given: Mapping[str, Any]) -> tuple[Self, dict[str, Any]]:
-        """What was given as `of` has it, and the rest, which belongs to others. Raises UsageError."""
+        """The model as `of` makes it, and the keywords that it does not declare. Raises UsageError."""
         known = settings_of(cls)
         own = cls.of({name: value for name, value in given.items() if name in known})
         return own, {name: value for name, value in given.items() if name not in known}
 
 
 def read_query(query: str) -> dict[str, str]:
-    """The options of a spec string, `name=value&…`, as text. Raises UsageError for one that is given twice."""
+    """The options of a spec string, `name=value&…`, as text. Raises UsageError for an option given twice."""
     pairs = parse_qsl(query, keep_blank_values=True)
     names = [name for name, _ in pairs]
     if twice := next((name for name in names if names.count(name) > 1), ""):
@@ -233,7 +232,7 @@ def _limit(field: FieldInfo, name: str) -> float | None:
 
 def given_type(hint: Any) -> Any:
     """The type of a value that is typed in: X for `X | None`, Path for anything that may be a path, list for any
-    sequence, str for what may also be a text.
+    sequence, str for anything that may also be a text.
     """
     if get_origin(hint) is Annotated:
         return given_type(get_args(hint)[0])
@@ -248,10 +247,9 @@ def given_type(hint: Any) -> Any:
 
 
 def takes(declared: type[OptionsModel], others: str = "") -> Callable[[F], F]:
-    """Show in a function's signature and docstring which options its `**settings` are. others: the name of what else
-    it takes by keyword, in the signature.
-
-    In the docstring, the entry `**settings` of the section Parameters stands for them.
+    """Show in a function's signature and docstring which options its `**settings` are. others: the name that stands in
+    the signature for its other keywords. In the docstring, they take the place of the entry `**settings` in the section
+    Parameters.
     """
 
     def decorate(function: F) -> F:
@@ -317,7 +315,7 @@ def _merged(kinds: Mapping[str, Setting]) -> Setting:
 
 
 def _same(settings: Iterable[Setting]) -> dict[str, Any]:
-    """The limits that all of them share; none where they differ."""
+    """The limits if all share them; none where they differ."""
     limits = {(each.at_least, each.above, each.at_most) for each in settings}
     if len(limits) == 1:
         return {}

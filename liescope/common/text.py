@@ -43,13 +43,13 @@ WITHOUT_GAME = frozenset(_UNITS)
 
 
 def unit_of(kinds: Iterable[str]) -> str:
-    """What records of these kinds are called: a conversation, a text, a game, or a record where there are several."""
+    """What to call records of these kinds: a conversation, a text or a game; a record where the kinds are mixed."""
     units = {_UNITS.get(kind, GAME) for kind in kinds}
     return units.pop() if len(units) == 1 else "record" if units else GAME
 
 
 class Units(NamedTuple):
-    """What a corpus calls its statements, and what they are drawn by: "statements" of "games" or "conversations",
+    """What a corpus calls its statements and the units they are drawn by: "statements" of "games" or "conversations",
     "texts" of "groups".
     """
 
@@ -58,7 +58,7 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, kinds: Iterable[str]) -> Units:
-        """Those of records of these kinds."""
+        """The words for records of these kinds."""
         unit = unit_of(kinds)
         return cls("texts", "groups") if unit == TEXT else cls("statements", f"{unit}s")
 
@@ -67,13 +67,13 @@ class Units(NamedTuple):
         return self.games == "games"
 
     def say(self, words: str) -> str:
-        """Words of ours, written for statements of games, as they are said of these. Never for words of others."""
+        """Our own sentence about statements of games, reworded for these units. Never apply it to quoted words."""
         for ours, own in (("statement", self.statements[:-1]), ("game", self.games[:-1])):
             words = re.sub(rf"\b{ours}(?=s?\b)", own, words)
         return words
 
     def counted(self, statements: int, games: int, kind: str = "") -> str:
-        """How many there are, as in "60 statements of 10 games", or "480 texts" that are each on their own. kind: a
+        """How many there are, as "60 statements of 10 games", or "480 texts" where each stands alone. kind: a
         word before the statements, as in "labelled".
         """
         said = f"{kind} {self.statements[:-1]}".strip()
@@ -85,13 +85,13 @@ OF_GAMES = Units("statements", f"{GAME}s")
 
 
 def record_unit(kinds: Iterable[str], records: int, statements: int) -> str:
-    """What one of these records is called: as `unit_of` says, and a group where records hold several texts."""
+    """What to call one of these records: as `unit_of`, but a group where records hold several texts."""
     unit = unit_of(kinds)
     return "group" if unit == "text" and statements > records else unit
 
 
 def holding(kinds: Iterable[str], records: int, statements: int) -> str:
-    """What so many records of these kinds hold, as in "400 texts of 50 groups"."""
+    """What this many records hold, as in "400 texts of 50 groups"."""
     unit = unit_of(kinds)
     if unit == "text":
         return number_of(statements, "text") + (f" of {number_of(records, 'group')}" if statements != records else "")
@@ -101,7 +101,7 @@ def holding(kinds: Iterable[str], records: int, statements: int) -> str:
 
 
 def number_of(number: int, what: str) -> str:
-    """A number of things, as in "1 text" and "2,000 texts"."""
+    """A count with its noun: "1 text", "2,000 texts"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -111,7 +111,7 @@ def cell(text: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """The words with a capital, and with a full stop where no other sign ends them."""
+    """The words with a capital, and a full stop unless they end with another mark."""
     whole = words.rstrip(".")
     return f"{whole[:1].upper()}{whole[1:]}{'' if whole.endswith(('?', '!')) else '.'}" if whole else ""
 

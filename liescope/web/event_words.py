@@ -48,10 +48,8 @@ _TOLD: Mapping[EventKind, frozenset[str]] = {
 
 
 def check_told(record: GameRecord) -> None:
-    """Find out whether pages tell all that everybody in a game learned.
-
-    Raises UndeclaredGame for a public event, or something that one holds, that they would leave out. What the events of
-    an imported game hold is its source's business.
+    """Check that pages can tell everything public in a game. Raises UndeclaredGame for a public event, or a field of
+    one, that they would leave out. Fields of imported events are up to their source.
     """
     imported = any(seat.source is Source.IMPORTED for seat in record.seats)
     public = (event for event in record.events if event.audience is None)
@@ -76,7 +74,7 @@ def _check(game: str, events: Iterable[Event], options: frozenset[str] | None) -
 
 
 def _untold(event: Event, options: frozenset[str] | None) -> str:
-    """What no page has words for in an event. options: of the game, None to let it hold anything."""
+    """What no page has words for in an event. options: of the game; None accepts any fields."""
     kind = event.kind.value
     if event.kind is EventKind.ACT:
         return "" if event.text.strip() else f"an {kind} without a text"
@@ -88,7 +86,7 @@ def _untold(event: Event, options: frozenset[str] | None) -> str:
     return f"{', '.join(sorted(missing))} of {kind}" if missing else ""
 
 
-_UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # told by headings
+_UNSHOWN = frozenset({EventKind.SETUP, EventKind.NIGHT, EventKind.DAY})  # shown as headings
 _UNSHOWN |= {EventKind.SELF_REPORT, EventKind.RATING, EventKind.CLAIMS_FOUND}
 
 

@@ -1,5 +1,5 @@
 """The base of the site: pages from templates, files, plain errors; and what keeps strangers out: security headers, no
-forms of other sites, nothing that is too large or too slow. Floods are for the proxy before it.
+forms from other sites, nothing too large or too slow. Floods are the business of the proxy in front.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from liescope.web import STATIC, templates
 
 MOST_FIELDS = 64
-SLOWEST_S = 20.0  # for a whole form to arrive
+SLOWEST_S = 20.0  # the time a whole form may take to arrive
 
 
 async def read_form(request: Request) -> FormData:
@@ -92,14 +92,14 @@ class Forms:
         return given
 
     def key(self, page: str, what: object) -> str:
-        """Tells one question on a page from others, and nothing else about it: its number would tell of hidden ones."""
+        """An opaque key for one question on a page: a running number would betray hidden questions."""
         return hmac.new(self._secret, repr((page, what)).encode(), sha256).hexdigest()[:16]
 
 
 HEALTH = "/healthz"
 LARGEST_FORM = 64 * 1024  # bytes of a request's body
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_PLAIN = {  # what the framework says in fewer words
+_PLAIN = {  # plain messages for the framework's terse ones
     "Not Found": "There is no such page. Check the link: it must be complete.",
     "Method Not Allowed": "This page cannot be used in that way. Open it from its link.",
     "Content Too Large": "That was too much to send at once. Shorten it and send it again.",
@@ -121,8 +121,8 @@ def make_site(
     lifespan: Lifespan | None = None,
     root_path: str = "",
 ) -> FastAPI:
-    """A site with these pages. hosts: the names that it answers to, ["*"] for any; a page of another site that points
-    its own name here gets nothing. frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
+    """A site with these pages. hosts: the names that it answers to, ["*"] for any; a site that points its own name here
+    gets nothing (DNS rebinding). frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
     """
     site = _Site(
         frames,
@@ -146,12 +146,12 @@ def make_site(
 
 
 class _Site(FastAPI):
-    """Its headers are outermost, so that errors which other parts of it answer carry them too."""
+    """The headers are the outermost layer, so that errors from the inner ones carry them too."""
 
     def __init__(self, frames: Sequence[str], **options: Any) -> None:
         super().__init__(**options)
         self._frames = frames
-        # Asked for by any name and without limit, as an orchestrator does: it tells nothing but that the server is up.
+        # Answers under any host name and without a rate limit, for orchestrators: it says only that the server is up.
         self._health = SecurityHeaders(PlainTextResponse("ok\n"), frames)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,7 +160,7 @@ class _Site(FastAPI):
             await self._health(scope, receive, send)
             return
         if root and scope["type"] == "http" and not f"{scope['path']}/".startswith(f"{root}/"):
-            scope["path"] = root + scope["path"]  # some proxies leave it out
+            scope["path"] = root + scope["path"]  # some proxies strip the root path themselves
         await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -207,5 +207,5 @@ async def _unreadable(request: Request, error: Exception) -> Response:  # noqa: 
 
 
 async def _broken(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """The error itself goes to the server's own log; what it holds is not for readers of pages."""
+    """The error itself goes to the server's log; its details are not for visitors."""
     return _problem(request, 500, "Something went wrong on the server. Nothing that was sent before is lost.")

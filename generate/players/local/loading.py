@@ -1,8 +1,8 @@
 """A causal language model from a folder or the Hub (safetensors alone, none of its code), and how it writes.
 
 One batch of prompts in, one reply for each out: a single `generate` call, padded on the left. A token is drawn by one
-number between 0 and 1, which depends on the seed, the ask and the place in the reply alone: it cuts the sum of the
-tokens' probabilities, likeliest first. So a reply does not depend on what else is in its batch.
+number between 0 and 1 that depends only on the seed, the ask and the place in the reply: it picks the token at which
+the cumulative probability, likeliest first, reaches it. So a reply does not depend on the rest of its batch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from liescope.generate.players.player_registry import SeatOptions
 
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM, _TOKENS_OF_THOUGHT = 96, 256, 1024, 2048
-_SHOWN = ("think", "reasoning_effort", "top_k", "seed")  # in tables, beside the options of every seat
+_SHOWN = ("think", "reasoning_effort", "top_k", "seed")  # shown in tables, beside the options of every seat
 _CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|end|>", "<|return|>", "<|user|>")
 _THINKING = ("<think>", "enable_thinking", "<|channel|>", "reasoning_effort")  # in templates of models that reason
@@ -74,12 +74,12 @@ class LocalSpec:
 
     @property
     def host(self) -> str:
-        """What stands for the model where other players have a host."""
+        """What other players call the host: here, the model itself."""
         return f"local:{self.model.rpartition('/')[2]}"
 
     @property
     def shown(self) -> list[str]:
-        """What of it belongs to the name in tables: whatever was set that changes the answers."""
+        """The part of it that belongs to the name in tables: every setting that changes the answers."""
         given = [name for name in _SHOWN if name in self.options.model_fields_set]
         return [*(f"{name}={getattr(self.options, name)}" for name in given), *self.options.shown]
 
@@ -106,7 +106,7 @@ def read_spec(argument: str) -> LocalSpec:
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How the tokens of one reply are drawn. temperature 0 takes the likeliest; top_k 0 and top_p 1 leave none out;
-    key: of its random numbers, from `random_key`.
+    key: for its random numbers, from `random_key`.
     """
 
     temperature: float = 1.0
@@ -118,8 +118,8 @@ class Sampling:
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A model and its tokenizer, ready to write. ends: the tokens that end a reply; pad: the token for empty places;
-    context: tokens of prompt and reply together at most; advised: how its makers draw, without their penalties for
-    repeating, which would count the tokens of the prompt.
+    context: tokens of prompt and reply together at most; advised: the makers' sampling settings, but for repetition
+    penalties, which would count the prompt's tokens.
     """
 
     tokenizer: Any
@@ -155,11 +155,11 @@ class Loaded:
         return any(sign in str(self.tokenizer.chat_template or "") for sign in _THINKING)
 
     def text(self, ids: NDArray[np.int64]) -> str:
-        """The text of a reply, with the signs that set reasoning apart."""
+        """The text of a reply, with the markers that set reasoning apart."""
         return str(self.tokenizer.decode(ids.tolist(), skip_special_tokens=False))
 
     def answer_at(self, ids: NDArray[np.int64]) -> int:
-        """The place of the first token after the reasoning that a reply begins with, `len(ids)` if nothing follows."""
+        """The index of the first token after a leading block of reasoning, `len(ids)` if nothing follows."""
         text = self.text(ids)
         split = split_reasoning(text)
         start = text.rfind(split.answer) if split.answer else len(text) * bool(split.reasoning)
@@ -262,7 +262,7 @@ class Draw:
         self._top_k = column([1 if row.temperature == 0 else row.top_k or np.inf for row in rows])
 
     def __call__(self, ids: Any, scores: Any) -> Any:
-        """(rows, vocabulary) scores in which each row's drawn token is the only one left."""
+        """(rows, vocabulary) scores that leave only the drawn token of each row."""
         import torch
 
         chances, tokens = (scores.float() / self._temperature).softmax(1).sort(dim=1, descending=True, stable=True)

@@ -3,8 +3,8 @@
     local:models/llama                                  a folder in Hugging Face format, safetensors
     local:Qwen/Qwen3-0.6B?think=false&temperature=0.7   a model from the Hub
 
-The asks of all games that run at once are gathered into batches (`Batcher`): while one is written in a thread, the next
-one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and
+The asks of all games that run at once are gathered into batches (`Batcher`): while one batch is generated in a thread,
+the next one gathers. A reply depends on the seed, the ask and its prompt, not on the batch. Options: `SeatOptions` and
 `loading.LocalOptions`.
 
 States are kept in a folder for probes: one safetensors file for each reply, in a folder for each game, with `states`
@@ -53,10 +53,10 @@ from liescope.generate.players.player_registry import NamedText, joined
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import TokenUsage
 
-_SETTLE = 0.003  # seconds without a new ask after which a batch begins
-_LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest
+_SETTLE = 0.003  # a batch begins after so many seconds without a new ask
+_LONGER = 256  # a prompt may exceed twice the shortest of its batch by so many tokens
 _ROWS, _ROWS_ON_CPU = 64, 16
-_WEIGHTS = ("revision", "device", "dtype", "batch")  # options that make another model of the same name
+_WEIGHTS = ("revision", "device", "dtype", "batch")  # options that make a different model under one name
 
 
 @dataclass(slots=True, eq=False)
@@ -67,8 +67,8 @@ class _Waiting:
 
 class Batcher:
     """One model, made by `Batcher.of`, which writes each ask together with others that wait. most: asks of one batch;
-    one that is too large for the memory is halved, and so are all later ones. It belongs to the event loop of its first
-    ask. Each player closes it once, and the last one frees it.
+    halved, for good, when a batch does not fit into memory. It belongs to the event loop of its first ask. Each player
+    closes it once, and the last one frees it.
     """
 
     def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
@@ -83,7 +83,7 @@ class Batcher:
 
     @classmethod
     def of(cls, spec: LocalSpec, context: PlayerContext) -> Batcher:
-        """The run's own for these weights. Nothing is loaded yet."""
+        """The run's batcher for these weights. Nothing is loaded yet."""
         found = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
         found._users += 1
         return found
@@ -110,7 +110,7 @@ class Batcher:
         return await mine.reply
 
     def close(self) -> None:
-        """A batch under way is waited for."""
+        """Wait for the batch under way, and free the model with the last player."""
         self._users -= 1
         if self._users == 0:
             self._context.shared.drop(Batcher, _key(self._spec))
@@ -132,13 +132,13 @@ class Batcher:
             except Exception as error:  # noqa: BLE001 - whatever a model raises is its players' failure
                 self._end(batch, error)
             else:
-                for one, reply in zip(batch, replies, strict=False):  # none if they did not fit into the memory
+                for one, reply in zip(batch, replies, strict=False):  # none: they did not fit into memory
                     if not one.reply.done():  # an ask may be cancelled
                         one.reply.set_result(reply)
             self._waiting = [one for one in self._waiting if not one.reply.done()]
 
     def _next(self, context: int) -> list[_Waiting]:
-        """The batch of the ask that has waited longest: with it those most like it in kind and length."""
+        """The batch of the ask that has waited longest, with those most like it in kind and length."""
         first, *others = self._waiting
         length = len(first.row.ids)
 
@@ -148,20 +148,20 @@ class Batcher:
         batch = [first]
         for one in sorted(others, key=unlike)[: self.most - 1]:
             rows = [other.row for other in (*batch, one)]
-            width = max(len(row.ids) for row in rows) + max(row.most for row in rows)  # others may be written longer
+            width = max(len(row.ids) for row in rows) + max(row.most for row in rows)  # others may have longer replies
             alike = max(length, len(one.row.ids)) <= 2 * min(length, len(one.row.ids)) + _LONGER
             if alike and width <= context:
                 batch.append(one)
         return batch
 
     def _write(self, loaded: Loaded, rows: Sequence[PromptRow]) -> list[Written]:
-        """The replies; none if the memory is too small for so many, and then the next batches are smaller."""
+        """The replies; none if memory is too small for so many, and the next batches will be smaller."""
         import torch
 
         try:
             return write(loaded, rows)
         except torch.OutOfMemoryError:
-            pass  # what the failed batch held is free only after this block
+            pass  # the exception holds the failed batch's memory until this block ends
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -172,7 +172,7 @@ class Batcher:
         return []
 
     def _end(self, batch: Sequence[_Waiting], error: Exception) -> None:
-        """These asks get no reply."""
+        """Fail these asks."""
         if not isinstance(error, LiescopeError):
             why = " ".join(str(error).split())[:200] or type(error).__name__
             error = PlayerFailed(f"the model failed: {why}")
@@ -249,7 +249,7 @@ def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
 
 
 def _safe(name: str) -> str:
-    """A name as that of a file."""
+    """A name made safe for a file."""
     return quote(name, safe="").replace(".", "%2E")
 
 

@@ -1,8 +1,8 @@
-"""The openai SDK's client of one endpoint, and what keeps an untrusted server in bounds.
+"""The openai SDK's client of one endpoint, and the limits on an untrusted server.
 
 The SDK makes the requests and takes proxies, certificates and OpenAI's organisation and project from the environment.
-It is given no key and sees none: below it, the key is put into the request's headers, and a response is cut to a size
-and freed of keys. So no log and no exception of the SDK can hold one.
+It is given no key and sees none: below it, the key is put into the request's headers, and a response is limited in size
+and stripped of keys. So no log and no exception of the SDK can hold one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from liescope.generate.players.openai.verdict import Response, Trouble
 from liescope.generate.players.parsing.choice import storable
 
 LARGEST = 4 * 1024 * 1024  # bytes of an unpacked response; a chat completion has a few kilobytes
-_CONNECTS = 10.0  # seconds that a connection may take to come about
-_OF_THE_SDK = frozenset({"host", "content-type"})  # headers of its that are sent
-_TO_OPENAI = frozenset({"openai-organization", "openai-project"})  # and to OpenAI alone
-_READ = re.compile(r"retry-after(-ms)?|[a-z_-]*limit-[a-z_-]+")  # headers of a response that anybody reads
+_CONNECTS = 10.0  # seconds to connect
+_OF_THE_SDK = frozenset({"host", "content-type"})  # headers of the SDK that are sent
+_TO_OPENAI = frozenset({"openai-organization", "openai-project"})  # headers sent only to OpenAI
+_READ = re.compile(r"retry-after(-ms)?|[a-z_-]*limit-[a-z_-]+")  # headers of a response that are used
 
 
 class Client:
     """A client for one base URL. It belongs to the event loop of its first request. secret: the key, "" for none; hide:
-    takes the run's keys out of a text; connections: at once, at most.
-
-    Raises UsageError for an address, or a proxy or certificate in the environment, that is none.
+    takes the run's keys out of a text; connections: the most at once. Raises UsageError for an invalid address, or an
+    invalid proxy or certificate in the environment.
     """
 
     def __init__(self, base_url: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
@@ -52,13 +51,13 @@ class Client:
             ) from error
 
     async def chat(self, body: Mapping[str, Any], seconds: float) -> Response | Trouble:
-        """What comes for a request for a chat completion within that time."""
+        """The response to a chat completion request within that time."""
         create = self._sdk.chat.completions.with_raw_response.create
-        # All of it in extra_body, where the SDK does not go through every message in search of files.
+        # In extra_body, because the SDK would search every message of a plain body for files.
         return await _came(create(model=body["model"], messages=[], extra_body=body), seconds)
 
     async def models(self, seconds: float) -> Response | Trouble:
-        """The list of models, or what comes instead."""
+        """The list of models, or whatever the server answers."""
         return await _came(self._sdk.models.with_raw_response.list(), seconds)
 
     async def close(self) -> None:
@@ -70,12 +69,12 @@ class BrokenOff(OpenAIError):
 
 
 class _BoundedHttp(DefaultAioHttpClient):
-    """Sends few of the SDK's headers, follows no redirect, keeps no cookie, and reads a response up to a size."""
+    """Sends few of the SDK's headers, follows no redirect, keeps no cookie, and limits the size of a response."""
 
     def __init__(self, base_url: str, secret: str, hide: Callable[[str], str], connections: int) -> None:
         limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=connections, max_keepalive_connections=connections)
         secured = base_url.startswith("https://") or bool(getproxies())
-        # Elsewhere nobody shows a certificate, and reading those to compare it with takes 25 ms.
+        # Plain http needs no certificates, and loading them takes 25 ms.
         super().__init__(limits=limits, follow_redirects=False, verify=secured)
         self._passed = _OF_THE_SDK | _TO_OPENAI if host_of(base_url) == OPENAI_HOST else _OF_THE_SDK
         self._own = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", "User-Agent": "liescope"}
@@ -84,9 +83,9 @@ class _BoundedHttp(DefaultAioHttpClient):
         self._hide = hide
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """The response of a server, safe to keep and small. Raises BrokenOff."""
+        """The response of a server, small and safe to keep. Raises BrokenOff."""
         passed = {name: value for name, value in request.headers.items() if name in self._passed}
-        # A new request: the SDK marks its own in the headers, and reads there again what it was asked for.
+        # A new request, since the SDK reads its own markers back from the headers of the original.
         sent = type(request)(
             request.method,
             request.url,
@@ -112,14 +111,14 @@ class _BoundedHttp(DefaultAioHttpClient):
 
 
 class _DiscreetTransport:
-    """One of the SDK's transports, without what a server may leave in a session or in a log of the client above it."""
+    """One of the SDK's transports, stripped of whatever a server could leave in a session or in the client's log."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
 
     async def handle_async_request(self, request: Any) -> Any:
         response = await self._transport.handle_async_request(request)
-        response.extensions.pop("reason_phrase", None)  # it is logged
+        response.extensions.pop("reason_phrase", None)  # the client above would log it
         with suppress(AttributeError):
             self._transport.client.cookie_jar.clear()  # aiohttp's own
         return response
@@ -149,7 +148,7 @@ async def _content(response: Any) -> bytes:
 
 
 def _why(error: Exception) -> str:
-    """What an exception of aiohttp means, which the SDK's transport wraps, or lets through."""
+    """What an aiohttp exception means, whether or not the SDK's transport wrapped it."""
     name = type(error.__cause__ or error).__name__
     if "Connector" in name or name == "ConnectionTimeoutError":
         return "it cannot be reached"

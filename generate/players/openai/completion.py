@@ -13,7 +13,7 @@ from liescope.generate.players.parsing.choice import storable
 from liescope.generate.players.parsing.message_parts import reasoning, spoken
 from liescope.generate.players.run_limits import TokenUsage
 
-_POSITIONS, _ALTERNATIVES = 16, 20  # of an answer's tokens whose probabilities are kept
+_POSITIONS, _ALTERNATIVES = 16, 20  # the first tokens of an answer, whose probabilities are kept
 _SHOWN = 300  # characters of an endpoint's message quoted in an error
 
 EMPTY = "empty message"
@@ -28,8 +28,8 @@ _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stop
 class Completion:
     """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
     model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
-    tools: whether it called tools, which nobody offered;
-    tokens: at the first places of the message, if the request asked for log-probabilities and the endpoint gives them.
+    tools: whether it called tools, though none were offered; tokens: the first ones of the message, if the request
+    asked for log-probabilities and the endpoint gives them.
     """
 
     content: str
@@ -44,7 +44,7 @@ class Completion:
 
     @property
     def wordless(self) -> str:
-        """Why there is no word in it, if the server or the request is to blame, and what to do about it; or ""."""
+        """Why it has no words and what to do about it, if the server or the request is to blame; or ""."""
         if self.refusal or self.content.strip():
             return ""
         if self.tools:
@@ -63,7 +63,7 @@ class Completion:
 
     @property
     def said(self) -> str:
-        """Its message, or why there is none, in the model's words."""
+        """Its message, or the model's own reason why there is none."""
         return self.content or self.refusal
 
     @property
@@ -132,7 +132,7 @@ def _name(value: Any) -> str | None:
 
 
 def _tokens(value: Any) -> tuple[Alternatives, ...]:
-    """What was written and its alternatives, at each of the first places; () if anything has another shape."""
+    """The first tokens and their alternatives; () if anything has another shape."""
     places = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(places, list) or not all(isinstance(place, Mapping) for place in places):
         return ()

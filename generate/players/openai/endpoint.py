@@ -1,8 +1,9 @@
-"""One endpoint: pace, patience and accounts around the SDK's client; what came of each request is counted and logged.
+"""One endpoint: pace, patience and accounts around the SDK's client; and the outcome of each request, counted and
+logged.
 
 Every request passes through here: it is found in the cache, or it waits for its turn, is sent, and sent again after
 trouble. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the run's patience
-lasts; then the run pauses, and no game has failed. Only refusals, which would come again, are counted.
+lasts; then the run pauses, and no game has failed. Only refusals count, since they would come again.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from liescope.generate.players.player_protocol import VIA_CACHE, Attempt, Player
 from liescope.generate.players.reply_cache import request_key
 from liescope.generate.players.run_limits import CHARACTERS_A_TOKEN, Price, TokenUsage
 
-_KEPT = 2000  # characters kept of a response without an answer
-_FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
-_WEIGHT = 0.05  # of each answer in the mean
+_KEPT = 2000  # characters kept of a response that is not an answer
+_FIRST_ANSWER = 200.0  # expected tokens of the first answer of a kind
+_WEIGHT = 0.05  # weight of each answer in the mean
 _COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before one request is sent again
-ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
-# Answers in a row without a word after which a model is not asked again: at first, and once one had words.
+ASK_TRIES = 5  # refusals of one request after which it gets no answer
+# Wordless answers in a row after which a model is given up: at first, and once an answer had words.
 FIRST_WORDLESS, MOST_WORDLESS = 8, 20
-PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
+# refusals in a row after which a player that once got answers is given up; others are given up at once
+PLAYER_TRIES = 10
 
 
 def pause(failures: int) -> float:
@@ -47,7 +49,7 @@ def pause(failures: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request for the answer to an ask. body: its JSON, without keys; number: from 1, of those for the ask."""
+    """One request for the answer to an ask. body: its JSON, without keys; number: among those for the ask, from 1."""
 
     ask: Ask
     body: Mapping[str, Any]
@@ -60,7 +62,7 @@ class Request:
 
     @property
     def kind(self) -> Hashable:
-        """What its latency and its tokens may be compared with."""
+        """The kind whose latencies and tokens are comparable."""
         return self.model, self.ask.kind
 
     @property
@@ -70,7 +72,7 @@ class Request:
 
 
 class TokenEstimate:
-    """How many tokens a request to one host will take, learned from those before."""
+    """How many tokens a request to one host will take, learned from earlier ones."""
 
     def __init__(self) -> None:
         self._a_character = 1 / CHARACTERS_A_TOKEN
@@ -81,7 +83,7 @@ class TokenEstimate:
         return request.characters * self._a_character, self._answers.get(request.kind, _FIRST_ANSWER)
 
     def learn(self, request: Request, usage: TokenUsage) -> None:
-        """What a request took."""
+        """Learn what a request took."""
         if usage.prompt is not None and request.characters > 0:
             self._a_character += _WEIGHT * (usage.prompt / request.characters - self._a_character)
         if usage.completion is not None:
@@ -107,7 +109,7 @@ class Trials:
         self.answered, self.since, self.refusals = True, None, 0
 
     def failing_for(self) -> float:
-        """Seconds since the first failure, which may be this one."""
+        """Seconds since the first failure in a row, which may be this one."""
         now = time.monotonic()
         self.since = now if self.since is None else self.since
         return now - self.since
@@ -165,8 +167,7 @@ class Endpoint:
             await self._client.close()
 
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
-        """The answer to a chat completion request: the one that was kept, or a new one. made: earlier attempts at this
-        ask.
+        """The answer to a chat completion request, from the cache or new. made: earlier attempts at this ask.
 
         Raises PlayerFailed if this request cannot be answered (FormatRefused if an extra may be the cause),
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
@@ -198,13 +199,13 @@ class Endpoint:
                 await self._after_refusal(verdict, own, model)
             else:
                 await self._after_trouble(verdict, own, model, turn)
-            # Equal problems are counted together: by their status, or by how they begin.
+            # Problems are grouped by status, or else by how their text begins.
             status = re.search(r"\b[345]\d\d\b", verdict.problem)
             self._activity.retries[status[0] if status else verdict.problem[:60]] += 1
             request = replace(request, number=request.number + 1)
 
     def _check_words(self, answer: Completion, model: Trials) -> None:
-        """Raises EndpointRefused for the last of many answers in a row without a word, each of which is paid for."""
+        """Raises EndpointRefused after many wordless answers in a row, since each of them costs money."""
         model.succeed()
         model.wordless = model.wordless + 1 if answer.wordless else 0
         model.spoke = model.spoke or not answer.wordless
@@ -244,8 +245,8 @@ class Endpoint:
             await self._context.halt.sleep(pause(own.failures))
 
     async def ask_once(self, request: Request, seconds: float) -> tuple[Verdict, float | None]:
-        """What comes of one request, which is not sent again, and the milliseconds that took: None if the answer had
-        been kept. seconds: for the request.
+        """The outcome of one request, which is never repeated, and its milliseconds; None if the answer was in the
+        cache. seconds: for the request.
 
         Raises RunPaused if the run is ending.
         """
@@ -267,7 +268,7 @@ class Endpoint:
         return self._secrets.hide_in_reply(reply)
 
     async def models(self, seconds: float) -> Response | Trouble:
-        """What it answers when asked for its models, or why nothing came."""
+        """The endpoint's list of models, or why it did not come."""
         return await self._client.models(seconds)
 
     def refused(self, refusal: Refusal) -> EndpointRefused:
@@ -294,7 +295,7 @@ class Endpoint:
         return verdict, turn
 
     def _outcome(self, request: Request, response: Response | Trouble, latency: float) -> Verdict:
-        """What came of a request, counted and logged, safe to keep. latency: milliseconds."""
+        """The outcome of a request, counted, logged and safe to keep. latency: milliseconds."""
         verdict: Verdict = response if isinstance(response, Trouble) else verdict_of(response, request.body)
         raw, cost = "" if isinstance(response, Trouble) else response.text[:_KEPT], None
         if isinstance(verdict, Completion):
@@ -308,7 +309,9 @@ class Endpoint:
         return verdict
 
     def _kept(self, key: str, request: Request) -> Completion | None:
-        """The answer that the reply cache holds under a key; it is logged as such. Raises BadData if it is none."""
+        """The answer that the reply cache holds under a key, logged as cached. Raises BadData if it is not an
+        answer.
+        """
         cache = self._context.cache
         if cache is None or (text := cache.find(key)) is None:
             return None
@@ -337,7 +340,7 @@ class Endpoint:
         self._context.log(Attempt(*place, problem=verdict.problem, request=dict(request.body), **facts))
 
     def _without_keys(self, completion: Completion) -> Completion:
-        """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
+        """Decoding may reveal keys that were hidden by escapes, and so may decoding the content once more."""
         names = ("content", "thinking", "refusal", "response_id", "served_model")
         given = {name: text for name in names if (text := getattr(completion, name))}
         hidden: dict[str, Any] = {name: self._secrets.hide(text) for name, text in given.items()}

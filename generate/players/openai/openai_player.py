@@ -42,16 +42,16 @@ from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.run_limits import Price, price_of
 
 NO = "none"
-_STRIKES = 2  # refusals in a row, each of a request that succeeds without the format
+_STRIKES = 2  # so many requests in a row were refused with the format and answered without
 _MOST_SERVED = 8
 
 
 class FormatSupport:
-    """What is known of one model at an endpoint, above all whether it supports JSON schemas: found out by the preflight
-    or by the first requests that need a schema, stored in the run, and never changed by a single later failure.
+    """What is known about one model at an endpoint, above all whether it supports JSON schemas: found by the preflight
+    or the first requests that need a schema, stored in the run, and never overturned by a single failure.
 
     While nothing is known, requests with a format are sent one at a time (`finding_out`): the first that is answered
-    settles it. learn: called with the facts whenever there are more.
+    settles it. learn: called with the facts whenever some are new.
     """
 
     def __init__(self, facts: EndpointFacts, learn: Callable[[EndpointFacts], None]) -> None:
@@ -76,7 +76,7 @@ class FormatSupport:
             self.found(json=NO)
 
     def found(self, **facts: Any) -> None:
-        """Note facts, by the names of `EndpointFacts`; what is known already stays."""
+        """Note facts, by the names of `EndpointFacts`; known ones are not overwritten."""
         known = self.facts
         self.facts = replace(known, **{name: value for name, value in facts.items() if getattr(known, name) is None})
         if self.facts != known:
@@ -91,9 +91,9 @@ class FormatSupport:
 
 
 QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
-SECONDS = 20.0  # for the question; a server that loads its model first may need longer, and is waited for by the games
+SECONDS = 20.0  # for the preflight; a server that is still loading its model may need longer, and the games wait for it
 LIST_SECONDS = 10.0
-AGAIN = 1.0  # seconds until an address where nobody was is tried once more
+AGAIN = 1.0  # seconds until a silent address is tried once more
 _FORMATS: Mapping[str, Mapping[str, Any]] = {
     "schema": _strict("ready", {"ready": {"type": "boolean"}}),
     "object": {"type": "json_object"},
@@ -150,14 +150,14 @@ class OpenedModel:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """The small question to a model before it is asked anything else, with its own parameters."""
+    """A small first question to a model, with its own parameters."""
 
     model: OpenedModel
     support: FormatSupport
     halt: Halt
 
     async def run(self) -> None:
-        """Ask, and note what it can do.
+        """Ask, and note what the model can do.
 
         Raises EndpointRefused or EndpointSilent, each with what to do; RunPaused if the run is ending.
         """
@@ -180,7 +180,7 @@ class Preflight:
         return await asyncio.gather(self.model.endpoint.models(LIST_SECONDS), self._asked())
 
     async def _asked(self) -> tuple[Verdict, Extras, float | None]:
-        """What came of the question, with which extras, and its latency."""
+        """The outcome of the question, the extras it had, and its latency."""
         for number, extras in enumerate(self._tries(), 1):
             verdict, latency = await self._ask(extras, number=number)
             if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT):
@@ -188,7 +188,7 @@ class Preflight:
         return verdict, extras, latency
 
     async def _speaks(self) -> bool:
-        """Whether a second answer, to the plain question, holds words; or none came, and the games will tell."""
+        """Whether a second answer, to the plain question, has words; also True if none came: the games will tell."""
         verdict, _ = await self._ask({}, step=1)
         return not (isinstance(verdict, Completion) and verdict.wordless)
 
@@ -231,8 +231,8 @@ class Preflight:
 
 
 async def watch_start(endpoint: Endpoint, halt: Halt, waited: Callable[[], bool]) -> None:
-    """End the waiting if nobody is at the endpoint, for those who ask no question first: the list of models cannot be
-    had, twice. waited: whether somebody has waited for an answer, and none has come.
+    """End the waiting if the endpoint is dead, for callers without a preflight: the list of models failed twice.
+    waited: whether an answer is overdue.
     """
     first = await endpoint.models(LIST_SECONDS)
     await asyncio.sleep(AGAIN)
@@ -248,7 +248,7 @@ def _silent(endpoint: Endpoint, trouble: Trouble) -> EndpointSilent:
 
 
 def _dead(verdict: Verdict, listing: Listing) -> bool:
-    """Whether nobody is there, for question and list alike; who is only slow may be loading a model."""
+    """Whether nobody is there: neither question nor list got through. A slow endpoint may only be loading its model."""
     return all(isinstance(one, Trouble) and not (one.heard or one.overloaded) for one in (verdict, listing))
 
 

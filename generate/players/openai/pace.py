@@ -1,9 +1,9 @@
 """When requests may be sent to one host: one line of waiting requests for all players that share it.
 
 Three things hold a request back: the window (how many may be in flight), the quotas that the host reports in headers,
-and a pause. A host that asks to wait (Retry-After) is waited for by all, within reason. A complaint without such a
-wish makes the window smaller; only where the next request is refused too, before any was answered, all pause, longer
-each time. Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
+and a pause. If a host asks to wait (Retry-After), all requests wait, within reason. A complaint without such a time
+shrinks the window; only if the next request is refused too, before any is answered, do all pause, longer each time.
+Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a pause that was
 too short.
@@ -26,23 +26,23 @@ from liescope.generate.players.openai.verdict import seconds_until
 from liescope.generate.players.player_protocol import Activity, Halt
 
 FIRST = 16  # requests in flight at the start
-FALL = 0.7  # of the window, after a complaint
+FALL = 0.7  # share of the window left after a complaint
 HOLD, LONGEST_HOLD = 1.0, 60.0  # seconds until a size that was refused is tried again, doubled if it still is
-QUEUES = math.log(2.0)  # latency over the usual one from which more requests only wait for each other
-_KNOWN = 16  # answers from which a model and kind's usual latency is taken
-_WEIGHT = 0.1  # of each answer in the mean of latencies over the usual ones
+QUEUES = math.log(2.0)  # from this multiple of the usual latency on, more requests only wait for each other
+_KNOWN = 16  # first answers that give the usual latency of a model and kind
+_WEIGHT = 0.1  # weight of each answer in the mean of relative latencies
 
 FIRST_PAUSE = 0.5  # seconds of a pause if the host gives no length; longer each time it was too short
 LONGER = 1.5
 LONGEST_PAUSE = 30.0
 SHORTEST_ASKED = 0.05  # a host that asks for less gives no length
-CREDIBLE, EARLY = 60.0, 15.0  # of a host that asks for more than the first, one request tries after the second
+CREDIBLE, EARLY = 60.0, 15.0  # if a host asks for more than the first, one request tries after the second
 LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
 OUTAGE = 8  # failures in a row after which a host is considered down
 FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
-_SHORTEST, _LOOK_AGAIN = 0.001, 1.0  # seconds of a wait; what is waited for may change meanwhile
-BELIEVED = 60.0  # seconds for which a report is believed without another
-SPARE = 1.25  # times the estimated tokens must be left, since estimates are not exact
+_SHORTEST, _LOOK_AGAIN = 0.001, 1.0  # the longest single wait in seconds: its reason may change meanwhile
+BELIEVED = 60.0  # seconds after which a report is too old to believe
+SPARE = 1.25  # so many times the estimated tokens must be left, since estimates are inexact
 _HEADER = re.compile(r"(?:x-|anthropic-)?(rate|token)limit-(?:([a-z_-]+)-)?(limit|remaining|reset)(?:-([a-z_-]+))?")
 _LARGEST, _MOST_LIMITS = 1e12, 32
 
@@ -70,9 +70,9 @@ class Window:
         self._doubling = True
         self._shrunk_at = float("-inf")
         self._limit = ceiling + 1  # a size that was refused
-        self._hold, self._hold_until = HOLD, float("inf")  # and when it is tried again
+        self._hold, self._hold_until = HOLD, float("inf")  # when that size is tried again
         self._usual: dict[Hashable, list[float]] = {}  # logarithms of the seconds of the first answers, by kind
-        self._slower = 0.0  # mean logarithm of the latencies of late, over the usual ones
+        self._slower = 0.0  # recent mean logarithm of latency over the usual one
 
     @property
     def size(self) -> int:
@@ -94,7 +94,7 @@ class Window:
             self._exact = grown
 
     def refused(self, turn: RequestTurn, now: float, others: int) -> None:
-        """A request came too early, or was one too many at once. Of one round, only the first counts. others: those in
+        """A request came too early, or was one too many at once. Only the first of one round counts. others: those in
         flight now.
         """
         if turn.at >= self._shrunk_at:
@@ -110,7 +110,8 @@ class ReportedLimit:
     """One limit as a host reported it. name: the host's; tokens: whether it counts tokens or requests; limit: the most
     there can be; remaining: how much of it is left; reset: seconds until all of it is there again.
 
-    Of the last report that counted: left: now and then less; at: when it came; as_of: of which request.
+    From the last report that counted: left: what it said, less what was sent since; at: when it came; as_of: for which
+    request.
     """
 
     name: str
@@ -130,8 +131,8 @@ class ReportedLimit:
 
 
 def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> list[ReportedLimit]:
-    """The limits in a response's headers (by lower-case name), in each provider's spelling; those that make no sense
-    are left out.
+    """The limits in a response's headers (by lower-case name), in each provider's spelling; nonsensical ones are left
+    out.
 
         x-ratelimit-{limit,remaining,reset}-{requests,tokens}          OpenAI, Groq, Azure, LiteLLM, vLLM gateways
         x-ratelimit-{limit,remaining,reset}-{requests-day,tokens-minute}   Cerebras; -{req,tokens}-minute: Mistral
@@ -146,11 +147,11 @@ def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> list
             found.setdefault("-".join(filter(None, (kind, before, after))), {})[role] = value.strip()
     limits = []
     for name, values in found.items():
-        try:  # what is left alone (Azure) says nothing about when there is more
+        try:  # a remainder alone (Azure) does not say when there will be more
             limit, remaining = float(values["limit"]), float(values["remaining"])
         except (KeyError, ValueError):
             continue
-        if 0 <= limit < _LARGEST and 0 <= remaining < _LARGEST:  # Azure says -1 for a limit that it does not tell
+        if 0 <= limit < _LARGEST and 0 <= remaining < _LARGEST:  # Azure reports -1 for a limit that it keeps to itself
             reset = seconds_until(values.get("reset", ""), now or datetime.now(UTC))
             reset = BELIEVED if reset is None else reset
             limits.append(ReportedLimit(name, "token" in name, max(limit, remaining), remaining, reset))
@@ -174,7 +175,7 @@ class Quotas:
         return min(max((limit.wait(tokens, now) for limit in believed), default=0.0), BELIEVED)
 
     def sent(self, tokens: float) -> tuple[int, float]:
-        """A request is sent; returns what has been sent with it."""
+        """Note that a request is sent; returns the totals so far, including it."""
         requests, before = self._sent
         self._sent = requests + 1, before + tokens
         for limit in self._limits.values():
@@ -182,7 +183,7 @@ class Quotas:
         return self._sent
 
     def reported(self, limits: Iterable[ReportedLimit], sent: tuple[int, float], now: float) -> None:
-        """What the response to a request says. sent: as returned when it was sent."""
+        """Take in a response's report. sent: as returned when the request was sent."""
         for limit in limits:
             known = self._limits.get(limit.name)
             if known is None and len(self._limits) >= _MOST_LIMITS:
@@ -211,8 +212,8 @@ class Pace:
         self._room = asyncio.Event()  # set when a request ends or the window grows
         self._pause_until = 0.0
         self._heard_at = float("-inf")  # when the last complaint that counted arrived
-        self._complaints = 0  # that counted, since the last answer
-        self._failures = 0  # in a row, of requests sent after the last pause
+        self._complaints = 0  # complaints that counted, since the last answer
+        self._failures = 0  # failures in a row of requests sent after the last pause
         self._probe: asyncio.Event | None = None  # set once the last request sent has ended
         self._gone: EndpointSilent | None = None
 
@@ -229,7 +230,7 @@ class Pace:
     async def turn(self, tokens: float = 0.0) -> AsyncIterator[RequestTurn]:
         """Wait until a request of so many tokens may be sent; inside the context, it is in flight.
 
-        Raises RunPaused as soon as the run is ending, and EndpointSilent once the host was given up.
+        Raises RunPaused as soon as the run is ending, and EndpointSilent once the host is given up.
         """
         self._activity.queued += 1
         try:
@@ -290,13 +291,13 @@ class Pace:
         self._pause(now, seconds, reason)
 
     def give_up(self, error: EndpointSilent) -> None:
-        """Nobody waits for the host any longer, unless it answers after all."""
+        """Stop all waiting for the host, unless it answers after all."""
         if self._probing:
             self._gone = error
             self._room.set()
 
     def _is_up(self) -> None:
-        """The host answered, were it with a refusal."""
+        """The host answered, if only with a refusal."""
         self._failures = 0
         if self._activity.paused:
             self._activity.paused = False

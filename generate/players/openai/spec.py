@@ -4,7 +4,7 @@ A spec may come from someone else (a list of cells, a config file, a copied comm
 that holds the key and the address that the key is sent to. So a known provider's variable may be sent only to that
 provider, and any other variable only to this machine. Everything else must be allowed, one variable and one host at a
 time, with `--allow-key VARIABLE@HOST` or in the environment variable LIESCOPE_ALLOW_KEYS (several, separated by
-commas). A file can never grant this. An endpoint may echo a key that it was sent, or that stands in the words of a
+commas). A file can never grant this. An endpoint may echo a key that it was sent, or one that occurs in the words of a
 game: `Secrets` takes all keys in use out of whatever is kept and whatever is sent.
 """
 
@@ -68,8 +68,8 @@ class Secrets:
         return type(data)(map(self.hide_in, data)) if isinstance(data, list | tuple) else data
 
     def hide_in_reply(self, reply: Reply) -> Reply:
-        """A reply without the keys. It may hold one that the completion did not, joined of what stood on both sides of
-        something that reading removed.
+        """A reply without the keys. It may hold a key that the completion did not, joined from both sides of something
+        that reading removed.
         """
         assessment = reply.assessment
         return replace(
@@ -82,8 +82,8 @@ class Secrets:
         )
 
     def without(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The request without keys in its messages: what others said may come from games that were played before, or
-        elsewhere. A short key may be a word of the game, and stays.
+        """The request without keys in its messages: what others said may come from earlier games or from elsewhere. A
+        short key may be a word of the game, and stays.
         """
         keys = [key for secret, key in self._keys.items() if len(secret) >= LONG]
         read = [looks(part["content"]) for part in body["messages"]] if keys else []
@@ -152,7 +152,7 @@ def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[s
     secret = os.environ.get(variable, "").strip()
     if not secret:
         if own and not key_env and host != OPENAI_HOST:
-            return NO_KEY  # the server at OPENAI_BASE_URL needs no key, or will say so itself
+            return NO_KEY  # the server at OPENAI_BASE_URL may need no key; if it does, it will say so
         raise MissingKey(variable, f"{player} at {url}")
     if not (secret.isascii() and secret.isprintable()):
         raise UsageError(f"the key in {variable} holds characters that no HTTP header takes; copy it again")
@@ -192,11 +192,10 @@ def _without_port(host: str) -> str:
     return re.sub(r":\d+$", "", host)
 
 
-_BARE = re.compile(
-    r"@(localhost|[\w.-]+:\d{2,5}|[\w.-]+\.[\w.-]+/v\d)(?![\w.-])[^@]*$"
-)  # an address that lacks its http://
+_BARE = re.compile(r"@(localhost|[\w.-]+:\d{2,5}|[\w.-]+\.[\w.-]+/v\d)(?![\w.-])[^@]*$")  # an address without http://
 _OURS = frozenset({"model", "messages", "stream", "n", "response_format"})
-_NAME = re.compile(r"(?![a-zA-Z]*[0-9][a-zA-Z0-9]{15,}$)[A-Za-z_][A-Za-z0-9_]*")  # and no key without any _
+# a variable's name; letters and digits alone, and many, may be the key itself
+_NAME = re.compile(r"(?![a-zA-Z]*[0-9][a-zA-Z0-9]{15,}$)[A-Za-z_][A-Za-z0-9_]*")
 _RANDOM = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9_.~+=-]{20,}")  # a part of a path; ids have one case
 _VARIABLE = "put the secret into a variable and name that in key_env"
 _SECRET_FIELD = re.compile(r'"([^"]*(?:key|token|secret|password|authorization))": "', re.I)  # in JSON
@@ -226,7 +225,7 @@ class ModelSpec:
 
     @property
     def label(self) -> str:
-        """The name in tables: the model's, with how it is asked if that is not the endpoint's default."""
+        """The name in tables: the model's, with every setting that is not the endpoint's default."""
         return joined(self.name, self.shown)
 
     @property
@@ -306,7 +305,7 @@ def thinking_fields(host: str, budget: int) -> dict[str, Any]:
     these, vLLM counts `thinking_token_budget` (it wants --reasoning-config for that), llama.cpp
     `thinking_budget_tokens`, and Qwen's template under SGLang `thinking_budget`.
 
-    budget: 0 for no reasoning. Raises UsageError where there is no such thing: OpenAI takes no number.
+    budget: 0 for no reasoning. Raises UsageError for OpenAI, which takes no number.
     """
     name = host.rpartition(":")[0] or host
     if name == OPENAI_HOST:

@@ -82,7 +82,7 @@ def _date(value: str) -> datetime | None:
 
 _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
-_STREAM = re.compile(r"\s{0,99}(?:data|event|id|retry)?:")  # how server-sent events begin, and JSON does not
+_STREAM = re.compile(r"\s{0,99}(?:data|event|id|retry)?:")  # how server-sent events begin, unlike JSON
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -106,7 +106,7 @@ class Response:
 
 
 class Scope(Enum):
-    """What a refusal applies to: every request of the player, this request alone, or an extra that it asks for."""
+    """What a refusal applies to: every request of the player, this request alone, or an extra that it asked for."""
 
     PLAYER = "player"
     ASK = "ask"
@@ -116,7 +116,7 @@ class Scope(Enum):
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait;
-    overloaded: it may be that too many were in flight; heard: whether a response came at all.
+    overloaded: perhaps too many were in flight; heard: whether a response came at all.
     """
 
     problem: str
@@ -139,7 +139,7 @@ Verdict = Completion | Trouble | Refusal
 
 
 def verdict_of(response: Response, body: Mapping[str, Any]) -> Verdict:
-    """What came of a request. body: of the request."""
+    """The verdict on a response. body: of the request."""
     status = response.status
     if 300 <= status < 400:
         return Refusal(

@@ -27,7 +27,7 @@ def read_reply(ask: Ask, raw: str, thinking: str = "") -> Reply:
 
 
 def _read(ask: Ask, text: str) -> Answer:
-    """What is read of a cleaned text."""
+    """What a cleaned text says."""
     match ask.kind:
         case AskKind.SPEAK:
             return read_message(text, ask.seat)

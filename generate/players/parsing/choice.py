@@ -1,9 +1,10 @@
 """A raw text made safe to store and freed of its reasoning, and the player that it names.
 
-Each step of the cleaning takes one pass over the text, so a hostile answer costs time in proportion to its length only.
+Each step of the cleaning takes one pass over the text, so even a hostile answer costs only time proportional to its
+length.
 
 A choice (Mini-Mafia paper, Appendix A.1) is read strictly first: the first line is exactly an option. Then, each with a
-note: other case, markdown or punctuation; a name in a sentence, as a whole word and not in a negated mention ("not
+note: different case, markdown or punctuation; a name in a sentence, as a whole word and not in a negated mention ("not
 Alice", "instead of Alice", "nicht Alice"), when it is the only one or the only one after a verb of choosing. Two
 equally likely names are unusable: the reader does not decide for the player.
 """
@@ -124,7 +125,7 @@ def _tags(text: str) -> Split:
 
 
 def _tags_after(text: str) -> Split:
-    """What follows the last closing tag: an answer, and possibly a block that never ends."""
+    """What follows the last closing tag: an answer, possibly with a block that never ends."""
     opened = _OPEN.search(text)
     if opened is None:
         return Split(text.strip())
@@ -147,7 +148,7 @@ def _joined(first: str, second: str) -> str:
 LONGEST = 100_000
 
 # Invisible characters: controls, zero-width and bidirectional marks, tags, halves of surrogate pairs. The
-# zero-width joiners stay, which emoji and several scripts need.
+# zero-width joiners stay: emoji and several scripts need them.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
@@ -158,7 +159,7 @@ _FENCE = re.compile(r"\s*```[^\n`]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was read of a text. reply: its choice, text, assessment or form with the notes, or the problem; rest: the
+    """What was read from a text. reply: its choice, text, assessment or form with the notes, or the problem; rest: the
     text around it, which stays private.
     """
 
@@ -276,7 +277,7 @@ def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
             named.add(option)
             if _CHOOSING.search(before):
                 chosen.add(option)
-        if flags:  # "will" and "may" are words too: in another case, a name counts only after a verb of choosing
+        if flags:  # "will" and "may" are also words: a name in a different case counts only after a verb of choosing
             named = chosen
         for names in (chosen, named):
             if len(names) == 1:

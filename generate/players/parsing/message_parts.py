@@ -1,4 +1,4 @@
-"""The words and the reasoning in a message of the chat protocol, in each provider's shape; nothing in it is trusted."""
+"""The words and the reasoning in a message of the chat protocol, in each provider's shape; none of it is trusted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from liescope.generate.players.parsing.choice import storable
 
 _FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks")
-_WORDS = ("text", "thinking", "reasoning", "summary", "content")  # where a part of reasoning has its words
-_DEEPEST = 4  # lists within lists
+_WORDS = ("text", "thinking", "reasoning", "summary", "content")  # the fields that hold a reasoning part's words
+_DEEPEST = 4  # the deepest nesting of lists
 
 
 def spoken(content: Any) -> str:

@@ -1,12 +1,12 @@
-"""Prompts from template files: first what stays the same, then what is appended to, then the question.
+"""Prompts from template files: first the constant part, then the part that grows, then the question.
 
 Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that caches prefixes
 reads each line of a game once. Each family of games has its own sets, and any folder with the same file names can
-replace them. A run keeps the templates that it began with, and goes on with them.
+replace them. A run stores the templates that it began with, and keeps using them.
 
 Templates are rendered in jinja2's immutable sandbox: none can reach Python, change what it is given, or read a file
-outside its folder. What players say is only ever a value in them. Their time and memory are not bounded: a folder of
-prompts is its user's own.
+outside its folder. What players say is only ever a value in them. Their time and memory are not bounded: whoever names
+a folder of prompts trusts it.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _reply(ask: Ask, rng: Random) -> Reply:
 HERE = Path(__file__).parent
 LARGEST_FILE = 65_536  # bytes of a template
 MOST_FILES = 200
-OWN = "own"  # the name of a set that is a folder of somebody's own
-STANDARD = "standard:"  # begins the names of templates that a set lacks and takes from the game's first set
+OWN = "own"  # the name of any set given as a folder
+STANDARD = "standard:"  # prefix for templates that a set lacks and takes from the game's first set
 _FAILURES: tuple[type[Exception], ...] = (
     TemplateError,
     ArithmeticError,
@@ -87,7 +87,7 @@ _FAILURES: tuple[type[Exception], ...] = (
     SyntaxError,
     TypeError,
     ValueError,
-)  # anything a template can raise when it is compiled or rendered
+)  # whatever a template can raise when it is compiled or rendered
 
 FIXED: dict[str, Any] = {
     "types": TYPES,
@@ -146,7 +146,8 @@ class Prompts:
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
             raise BadData(f"game {ask.game} shows {ask.seat} no setup; a prompt needs the names and the composition")
-        if ask.kind is AskKind.FIND_CLAIMS:  # from the statement alone: what its speaker knows would be told as well
+        # from the statement alone: the seat's view would also show what its speaker knows
+        if ask.kind is AskKind.FIND_CLAIMS:
             names = ", ".join(setup.data["names"])
             return Prompt("", self._render(ask.kind, {**_facts(ask, view), "names": names}))
         if ask.kind not in self._templates:
@@ -196,8 +197,8 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Templates:
-    """A set of templates in full. name: of the set, OWN for a folder; sources: by file name, those that the set lacks
-    after STANDARD; where: they come from, for errors.
+    """A set of templates in full. name: of the set, OWN for a folder; sources: by file name, with the prefix STANDARD
+    for those that the set lacks; where: their folder, for errors.
     """
 
     name: str

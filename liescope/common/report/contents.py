@@ -1,5 +1,5 @@
 """What a report holds: sections of prose, tables with declared columns, figures, notes, and what is missing and why.
-And the report in short, as Markdown and as lines of a terminal.
+Also the short report, as Markdown and for the terminal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Content: TypeAlias = "pl.DataFrame | Figure | Mapping[str, Any] | str"
 """What a file of a report is made of: a frame (.parquet), a figure (.png, .svg), data (.json) or text."""
 MISSING = "What is not shown, and why"
-FIGURES = 10  # of a page, beyond which sections stand in its appendix
+FIGURES = 10  # figures of a page, beyond which sections move to its appendix
 
 
 class Estimate(NamedTuple):
@@ -65,7 +65,7 @@ class Column:
 
 
 class Tabular(Protocol):
-    """What a section shows as a table: a `Table` or a polars frame."""
+    """What a section can show as a table: a `Table` or a polars frame."""
 
     @property
     def columns(self) -> Sequence[Any]: ...
@@ -156,7 +156,7 @@ class Report:
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:
-        """The sections, and a last one that tells what is missing, where something is."""
+        """The sections, with a last one for what is missing, if anything is."""
         if not self.missing:
             return self.sections
         left_out = Table(("what", "why"), list(self.missing.items()))
@@ -164,8 +164,9 @@ class Report:
 
     @property
     def in_short(self) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
-        """The sections of the page, and those of its appendix: none where there are few figures, else those that are
-        not main and those whose figure is one too many. Every chapter keeps its first figure before any keeps a second.
+        """The sections of the page and those of its appendix. With few figures the appendix is empty; else it takes
+        those that are not main and those whose figure is one too many. Every chapter keeps its first figure before any
+        keeps a second.
         """
         drawn = [section for section in self.shown_sections if section.figure]
         room = FIGURES - bool(self.figure)
@@ -197,7 +198,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ToldResult:
-    """What an action found. told: the report, or what of it holds all else that is made of the result."""
+    """What an action found. told: the report, or as much of it as everything else is made from."""
 
     told: Report
 

@@ -1,8 +1,7 @@
-"""What a host sets up and the server keeps of it: which game, who holds its seats and by which secret links, what
+"""What a host sets up and the server stores: which game, who holds its seats and by which secret links, what
 people agree to, how long the game waits, whose words are still to be withdrawn; and its rounds, each a run.
 
-What is kept is one SQLite file that its owner alone may read. It is no part of any run, and nothing of it reaches a
-corpus.
+All of it is one SQLite file that only its owner may read. It belongs to no run, and nothing in it reaches a corpus.
 """
 
 from __future__ import annotations
@@ -78,10 +77,9 @@ PERSON = "person"  # who holds a seat until somebody takes it
 
 class Setup(BaseModel):
     """One game. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
-    filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
-    seconds, as in `SeatPatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
-    answers of programs, None for as fast as they can; mortal: whether a scripted first night may kill people as well
-    as programs.
+    filler: the spec that takes the seats of people who do not come; words, choices, away: seconds to wait for people,
+    as in `SeatPatience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the programs'
+    answers, None for as fast as they come; mortal: whether a scripted first night may kill people as well as programs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,11 +94,11 @@ class Setup(BaseModel):
     prompts: str = "full"
     consent: Paragraphs = CONSENT
     pacing: Pacing | None = None
-    mortal: bool = True  # in games from before there was a choice
+    mortal: bool = True  # games saved before this was an option
 
     @property
     def served(self) -> Served:
-        """What the plan of the rounds says of how people came to them."""
+        """What the rounds' plan records about how people joined them."""
         return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away, pacing=self.pacing)
 
     def options_with(self, people: Collection[str]) -> dict[str, Any]:
@@ -147,12 +145,12 @@ def make_setup(
 
 @cache
 def rules_of(game: str) -> Template:
-    """The template with a game's rules as people are told them. Raises UndeclaredGame for a game that has none."""
+    """The template with a game's rules for people. Raises UndeclaredGame for a game that has none."""
     return templates().from_string(PAGES[game].read_text(encoding="utf-8"))
 
 
 def can_spare(game: str) -> bool:
-    """Whether a game has nights that nobody decides, and that can spare people."""
+    """Whether a game has scripted nights that can spare people."""
     return any(option.name == "spared" for option in find_game(game).options)
 
 
@@ -324,7 +322,7 @@ class ServerFile:
         return [SeatKept(name, secret, pseudonym, bool(leaving)) for name, secret, pseudonym, leaving in rows]
 
     def put_seat(self, game: str, name: str, **values: str | bool | None) -> SeatKept:
-        """What a seat is now, by column of the file. What it was before is nowhere in the file or its log."""
+        """Update a seat, by column of the file. The old values stay neither in the file nor in its log."""
         columns = ", ".join(f"{column} = ?" for column in values)
         self._base.execute(
             f"UPDATE seats SET {columns} WHERE (table_id, name) = (?, ?)", (*values.values(), game, name)
@@ -333,7 +331,7 @@ class ServerFile:
         return next(seat for seat in self.seats(game) if seat.name == name)
 
     def put(self, game: str, state: State, round: int, note: str = "") -> None:
-        """Where a game is now."""
+        """Update the state of a game."""
         self._base.execute("UPDATE tables SET state = ?, round = ?, note = ? WHERE id = ?", (state, round, note, game))
 
     def _one(self, query: str, *values: object) -> tuple[Any, ...]:

@@ -72,7 +72,7 @@ class SetupForm:
         return replace(self, fields=fields, options=options)
 
     def setup(self) -> Setup:
-        """The game that it asks for. Raises LiescopeError for one that cannot be."""
+        """The game that the form asks for. Raises LiescopeError for an impossible one."""
         usual = blank(self.game)
         said = {field.name: field.read() for field in self.fields}
         changed = {
@@ -83,7 +83,7 @@ class SetupForm:
 
 
 def blank(game: str) -> SetupForm:
-    """The empty form for a game. Raises UnknownName for no game."""
+    """The empty form for a game. Raises UnknownName for an unknown game."""
     played = find_game(game)
     seats = len(played.spec.seats())
     words, choices, away = (f"{Setup.model_fields[name].default:g}" for name in ("words", "choices", "away"))
@@ -136,7 +136,7 @@ class HostPage:
         request = self.request
         here = f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
         there = [hosted for hosted in reversed(self.hub.hosted.values()) if hosted.state is not State.CLOSED]
-        there.sort(key=lambda hosted: hosted.state is not State.PAUSED)  # first those that need the host
+        there.sort(key=lambda hosted: hosted.state is not State.PAUSED)  # those that need the host come first
         games = [_shown(hosted, request.app.state.public or here) for hosted in there]
         now = fragment(request, "play/tables.html", **self.about(), games=games)
         return now, sha256(now.encode()).hexdigest()[:16]
@@ -174,7 +174,9 @@ async def host(at: Host, game: str = "") -> Response:
 
 @router.get("/tables")
 async def games(at: Host, have: str = "") -> Response:
-    """The games as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
+    """The games as they are now, unless the page has them already: replacing them would disturb whoever is using the
+    page.
+    """
     now, mark = at.games()
     if mark == have:
         return Response(status_code=204)

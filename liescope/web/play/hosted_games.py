@@ -1,5 +1,5 @@
 """Games that the server hosts: people take their seats, each round is played as a run of its own, and each seat sees
-its own view. All of them are found by their secrets, begun, and stopped together.
+its own view. The hub finds them by their secrets, and starts and stops all of them together.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from liescope.web.play.game_setup import (
 )
 from liescope.web.play.seat_lines import Stage, read_form, stage_of
 
-OPEN_S = 5.0  # after a page has last asked for news, it counts as closed
-_KEPT_S = 0.01  # between two looks whether an answer is in the journal
+OPEN_S = 5.0  # a page that has not asked for news for so long counts as closed
+_KEPT_S = 0.01  # between two checks for an answer in the journal
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class PersonSeat:
 
     @property
     def open(self) -> bool:
-        """Whether somebody has a page of this seat open."""
+        """Whether somebody has this seat's page open."""
         return time.monotonic() - self.asked < OPEN_S
 
 
@@ -97,7 +97,7 @@ class HostedGame:
         self.desk = AskDesk(self.setup.patience)
         self.session: Session | None = None
         self.seats = {seat.name: PersonSeat(seat) for seat in store.seats(kept.id)}
-        self._withdrawing = asyncio.Lock()  # two at once would be in each other's way in the same runs
+        self._withdrawing = asyncio.Lock()  # two at once would collide in the same runs
         self._store = store
         self._limits = limits
         self._task: asyncio.Task[None] | None = None
@@ -165,13 +165,13 @@ class HostedGame:
         self._begin(self._new_plan())
 
     def resume(self) -> None:
-        """Go on with a game that stopped, or that was under way when the server did. Raises UsageError for another,
-        BadData for one whose run is damaged, which then stays where it is.
+        """Go on with a game that stopped, or that was under way when the server did. Raises UsageError for any other
+        game, BadData for a damaged run, which stays as it is.
         """
         if self.state not in (State.PLAYING, State.PAUSED) or self._under_way:
             raise UsageError("this game has not stopped")
         try:
-            if self._catch_up():  # the game went as a whole with their words: another begins
+            if self._catch_up():  # withdrawing their words removed the whole game: another begins
                 self.round += 1
             plan = plan_of(self.run) or self._new_plan()
         except LiescopeError as error:
@@ -219,7 +219,7 @@ class HostedGame:
         finally:
             self._under_way, self._progress = False, None
         if self.state is State.CLOSED:
-            pass  # by its host, maybe in the moment in which the game ended
+            pass  # closed by its host, perhaps just as the game ended
         elif stop is None:
             self.session = None  # its record tells the rest
             self._put(State.ENDED, self._unusable(tally.fallbacks))
@@ -232,7 +232,7 @@ class HostedGame:
         self.session = session
 
     def _unusable(self, fallbacks: Counter[str]) -> str:
-        """What the host should know of an ended game: how often its programs gave no reply that could be used."""
+        """What the host should know about an ended game: how often programs gave no usable reply."""
         people = set(map(self.person, self.seats))
         times = sum(count for model, count in fallbacks.items() if model not in people)
         what = "1 reply" if times == 1 else f"{times} replies"
@@ -243,14 +243,14 @@ class HostedGame:
 
     @property
     def waits(self) -> str:
-        """The endpoints that a game under way waits for, and what they said last; "" if all answer."""
+        """The endpoints that the current game is waiting for, and their last words; "" if all answer."""
         hosts = self._progress.activity.hosts if self._progress is not None else {}
         return "; ".join(f"{name}: {host.wait[1]}" for name, host in hosts.items() if host.wait is not None)
 
     async def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
         """Take what a person has sent for the form with this key; returns once the journal holds it. A form that is
-        sent twice counts once. key_of: the key of the form for an ask. Raises UsageError, in words for the person, for
-        what cannot be taken.
+        sent twice counts once. key_of: the key of the form for an ask. Raises UsageError, worded for the person, if it
+        cannot be accepted.
         """
         seat, waiting = self.seats[name], self.desk.waiting(self.person(name))
         if waiting is not None and not waiting.reply.done() and key_of(waiting.ask) == key:
@@ -296,8 +296,8 @@ class HostedGame:
         return has_left(self.person(name)) or self.seats[name].kept.leaving
 
     async def withdraw(self, name: str) -> None:
-        """Take the words of the person in a seat out of every round, one under way once it has ended; until then, the
-        person has left. Before the first round, the seat is free again.
+        """Withdraw the words of the person in a seat from every round, from a round under way once it ends; until then
+        the person counts as having left. Before the first round, the seat is free again.
         """
         if self.state is State.LOBBY:
             self._keep(name, pseudonym=None, consent=None, consented=None)
@@ -307,13 +307,13 @@ class HostedGame:
             await self.settle()
 
     async def settle(self) -> None:
-        """Withdraw the words that are to be, unless a game may still go on. What cannot be now is told to the host, and
-        tried again when the next does, a game ends or the server starts.
+        """Carry out the withdrawals that are due, unless a game may still go on. The host is told of one that fails; it
+        is retried at the next withdrawal, the end of a game or the start of the server.
         """
         async with self._withdrawing:
             if self._under_way or self.state not in (State.ENDED, State.CLOSED):
                 return
-            with suppress(LiescopeError):  # a run that is damaged holds nobody back from leaving others
+            with suppress(LiescopeError):  # a damaged run must not keep people from leaving the others
                 self._catch_up()
             if not (leavers := self._leavers()):
                 return
@@ -365,8 +365,8 @@ class HostedGame:
         return record is not None and record.status is Status.DONE
 
     def stage(self) -> tuple[Stage, float] | None:
-        """What is going on, and until when at most (`time.monotonic`) the game would wait for a person there, whether
-        or not it is one who decides; None while nothing is asked.
+        """What is going on, and the latest time (`time.monotonic`) until which the game would wait for a person,
+        whether or not a person is asked; None while nothing is asked.
         """
         asks = self.session.asks if self.session is not None and self.state is State.PLAYING else ()
         if (stage := stage_of(asks)) != self._stage:
@@ -378,11 +378,11 @@ class HostedGame:
     # Pages
 
     def person(self, name: str) -> str:
-        """The name under which the desk knows whoever holds a seat."""
+        """The desk's name for whoever holds a seat."""
         return self.seats[name].kept.pseudonym or ""
 
     def back(self, name: str) -> None:
-        """A person has shown that they are there, which an open page alone does not."""
+        """Note that a person is there: they did something, which an open page alone does not show."""
         self.desk.back(self.person(name))
 
     def _put(self, state: State, note: str = "") -> None:
@@ -411,7 +411,7 @@ class Hub:
             self._take(HostedGame(kept, self._store, self._limits))
 
     def open(self) -> None:
-        """Go on with every game where it was when the server stopped; where one cannot, its host is told why."""
+        """Resume every game where it was when the server stopped; if one cannot be resumed, its host is told why."""
         for hosted in self.hosted.values():
             if hosted.state in (State.PLAYING, State.PAUSED):
                 with suppress(LiescopeError):
@@ -433,7 +433,7 @@ class Hub:
         return self._take(HostedGame(kept, self._store, self._limits))
 
     def find(self, setup: Setup) -> HostedGame | None:
-        """A game that was made with this setup, and that its host has not closed."""
+        """A game with this setup that its host has not closed."""
         open_now = (hosted for hosted in self.hosted.values() if hosted.state is not State.CLOSED)
         return next((hosted for hosted in open_now if same_setup(hosted.setup, setup)), None)
 

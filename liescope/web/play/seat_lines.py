@@ -27,7 +27,7 @@ _PHASES = {
     Phase.DEFENCE: "defence",
     Phase.REVOTE: "final vote",
 }
-_TRIALS = 4  # games that are played by nobody to see what a game says
+_TRIALS = 4  # games played without players to see which events occur
 _DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
 
 
@@ -43,10 +43,8 @@ class SeatLine:
 
 
 def check_words(game: str, spec: GameSpec) -> None:
-    """Find out, before people sit down, whether the lines tell all that a game says: games are played in which nobody
-    answers, and the rules choose.
-
-    Raises UndeclaredGame for an event, or something that one holds, that they would leave out.
+    """Check, before people sit down, that the lines can tell everything in a game, by playing some in which nobody
+    answers and the rules choose. Raises UndeclaredGame for an event, or a field of one, that they would leave out.
     """
     make = find_game(game).make
     for seed in range(_TRIALS):
@@ -100,7 +98,8 @@ def _line(event: Event, seat: str) -> SeatLine | None:
         case EventKind.NIGHT:
             return SeatLine(HEAD, f"Night {event.day}" if event.day else "Night")
         case EventKind.ACT:
-            words = f"{event.actor} {event.text}" if event.actor else event.text  # about whoever did it, also to them
+            # in the third person even to whoever did it
+            words = f"{event.actor} {event.text}" if event.actor else event.text
             return SeatLine(FACT if event.audience is None else SECRET, words)
         case EventKind.KILLER:
             return SeatLine(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
@@ -172,8 +171,8 @@ class Stage:
 
 
 def stage_of(asks: Sequence[Ask]) -> Stage | None:
-    """The stage of a game that waits for these answers, None where there is none. Who is asked at night, or asked again
-    there, is not to be told: a night is one stage.
+    """The stage of a game that waits for these answers, None where there is none. A night is one stage, so that nobody
+    learns who is asked, or asked again.
     """
     if not asks:
         return None
@@ -192,8 +191,8 @@ def stage_of(asks: Sequence[Ask]) -> Stage | None:
 
 @dataclass(frozen=True, slots=True)
 class Chair:
-    """A player as a seat knows it. out: how the player left the game, "" for who is in it; known: what this seat alone,
-    or with its partners, knows about the player.
+    """A player as a seat knows it. out: how the player left the game, "" for one still in it; known: what this seat
+    alone, or with its partners, knows about the player.
     """
 
     name: str
@@ -254,7 +253,7 @@ _HINTS = {
     AskKind.PEER_ASSESSMENT: "For the record only: no other player sees this.",
 }
 _FINAL = "Final vote: whom do you vote for?"
-STEPS = tuple(range(0, 101, 10))  # of how sure somebody is, in percent
+STEPS = tuple(range(0, 101, 10))  # choices for how sure somebody is, in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +278,8 @@ class Form:
 
 
 def form_of(ask: Ask, names: Collection[str] = ()) -> Form:
-    """The form for an ask. names: of the players, where the question may be about anything else. Raises UsageError for
-    an ask that people are never given.
+    """The form for an ask. names: of the players, for questions whose options may be something else. Raises UsageError
+    for an ask that people are never given.
     """
     if ask.kind not in _QUESTIONS:
         raise UsageError(f"a person is not asked for {ask.kind.value}")
@@ -304,7 +303,7 @@ def form_of(ask: Ask, names: Collection[str] = ()) -> Form:
 
 
 def read_form(ask: Ask, given: Mapping[str, str]) -> Reply:
-    """The reply that a sent form makes. Raises UsageError, in words for the person, for one that lacks something."""
+    """The reply that a sent form makes. Raises UsageError, worded for the person, for an incomplete one."""
     form = form_of(ask)
     raw = json.dumps({name: storable(given[name]) for name in _FIELDS if name in given}, ensure_ascii=False)
     if form.assess:
@@ -325,7 +324,7 @@ def read_form(ask: Ask, given: Mapping[str, str]) -> Reply:
 
 
 def _words(text: str, limit: int) -> str:
-    """What was typed, fit to be kept. Raises UsageError if it is too long."""
+    """The typed text, cleaned for keeping. Raises UsageError if it is too long."""
     text = _CONTROL.sub(" ", storable(text.replace("\r\n", "\n"))).strip()
     if len(text) > limit:
         raise UsageError(f"At most {limit} characters; this has {len(text)}. Shorten it and send it again.")

@@ -1,6 +1,7 @@
 """The pages of one seat, behind its secret link: taking it, playing, the end, and withdrawing.
 
-An open page asks every second what is new. It gets nothing while nothing is: what somebody is typing is never replaced.
+An open page asks every second for news. Without news it gets nothing, so that what somebody is typing is never
+replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`liescope.serve`: games with people, in a browser. Where it listens, what that means, and an end told from others."""
+"""`liescope.serve`: games with people, in a browser. Where it listens, who can reach it, and how it ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _front = APIRouter()
 
 @_front.get("/")
 async def front(request: Request) -> HTMLResponse:
-    """Says where to go on, and nothing of what is there."""
+    """Says how to get in, and nothing about what is there."""
     return page(request, "play/front.html")
 
 
@@ -77,10 +77,10 @@ def serve(
 ) -> None:
     """Serve games that people play, until Ctrl-C or another signal that asks to end. They become runs in `out`.
 
-    A game of the kind `game` is opened, unless `out` has one with the same settings that its host has not closed: then
-    that goes on, and its links stay. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET
-    and then not told. Games whose nights are drawn spare people while there are programs in reach, unless
-    `mortal`; games that spare them are a condition of their own (`spared`).
+    A game of the kind `game` is opened, unless `out` has one with the same settings that is not closed: then that one
+    continues with its links. The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and
+    then not told. Games whose nights are drawn kill programs rather than people while they can, unless `mortal`; such
+    games are a condition of their own (`spared`).
 
     Parameters
     ----------
@@ -95,8 +95,7 @@ def serve(
     Raises
     ------
     UsageError
-        For a game that cannot be, an address that cannot be listened at and a folder that another server
-        serves.
+        For an impossible game, an address that cannot be listened on, or a folder that another server serves.
     MissingExtra
         Without the packages of the extra `web`.
     """
@@ -115,7 +114,7 @@ def serve(
     limits = Limits.of({"give_up_after": own.give_up_after})
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
-        stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
+        stack.callback(os.close, take_lock(Path(out)))  # two servers on one folder would each know half of the games
         hosted = None
         if game is not None:
             setup = make_setup(game, people, players, options, mortal, **terms)
@@ -140,9 +139,10 @@ MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have op
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at an address; port 0 takes any free one. Raises UsageError for one that cannot be had."""
+    """A socket at an address; port 0 takes any free port. Raises UsageError if the address is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # unnamed, asyncio would not send at once
+    # asyncio sets TCP_NODELAY only on a socket whose protocol is named
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
@@ -155,7 +155,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def public_address(address: str) -> str:
-    """The address under which others reach a site, without a slash at its end. Raises UsageError for what is none."""
+    """The address under which others reach a site, without a slash at its end. Raises UsageError for anything else."""
     try:
         parts = urlsplit(address)
         named = parts.hostname and (parts.port is None or parts.port)
@@ -168,8 +168,8 @@ def public_address(address: str) -> str:
 
 
 def told_of(host: str, public: str) -> str:
-    """What listening at an address means, in a line for whoever starts a server; empty if it is this machine's own.
-    Raises UsageError where others could come and it is not said by which address.
+    """A line that says who can reach this address; empty if only this machine can. Raises UsageError if others could
+    but their address is not given.
     """
     if host in LOOPBACK:
         return ""

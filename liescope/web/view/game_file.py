@@ -1,8 +1,7 @@
 """`liescope.view`: games as one HTML file that opens from disk, offline.
 
-One game stands in it as it is. Several are packed each (gzip, base64) and unpacked by the browser one at a time, so
-that hundreds of them open at once; what is unpacked is the same page, for keyboards and screen readers to find all of
-it.
+A single game is plain HTML. Several are each packed (gzip, base64) and unpacked by the browser one at a time, so that a
+file of hundreds opens at once; once unpacked, a game is the same page, complete for keyboards and screen readers.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ from liescope.web.web_settings import ViewSettings
 
 MOST = 1000  # games in one file
 MOST_WITH_CALLS = 20  # games with all prompts and replies, of which one game can have a thousand
-_GENERATOR = "liescope view"  # by which a file of ours is known
+_GENERATOR = "liescope view"  # marks our own files
 
 
 @dataclass(frozen=True, slots=True)
 class GameFile:
     """A file that was written. unit: what one of its games is called, as "conversation"; bytes: its size; notices: what
-    must be known before it is passed on.
+    to know before passing it on.
     """
 
     path: Path
@@ -78,9 +77,9 @@ def view(
     """Write the games of a run, a corpus or a report of `evaluate` to one HTML file and open it in the browser, where
     there is a display. With `out`, only write it, there.
 
-    The file holds everybody's roles, models, words and labels; one that is opened also what was asked and answered,
-    where the source has it. With `out`, words that may not be passed on need `permission`. Of detectors, all but the
-    controls are shown by default.
+    The file holds everybody's roles, models, words and labels; without `out` also prompts and replies, if the source
+    has them. With `out`, words that may not be passed on need `permission`. By default, the scores of all detectors but
+    the controls are shown.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def _check_ours(path: Path) -> None:
 
 
 def _whose_words(source: Games, games: Sequence[ViewedGame]) -> list[tuple[Terms, int]]:
-    """The terms of the words of these games, and of how many games each. Where a corpus has games of one origin under
+    """The terms of the words in these games, with the number of games under each. Where a corpus has one origin under
     several terms, all of them count.
     """
     counts = Counter[Terms]()
@@ -191,7 +190,7 @@ def _check_permitted(words: Sequence[tuple[Terms, int]], name: str, permission: 
 
 def _entry(viewed: ViewedGame, scores: ScoreTable | None, why: str) -> dict[str, Any]:
     """A game in the file's list. body: its page; words: all that was said, for the filter; why: there are no prompts
-    and replies, if that is not for the game's source to say.
+    and replies, if the game's source does not say it.
     """
     game, record = shown(viewed, scores), viewed.record
     imported = any(seat.source is Source.IMPORTED for seat in record.seats)
@@ -212,7 +211,7 @@ def _page(entries: Sequence[dict[str, Any]], values: dict[str, Any]) -> str:
     values |= {"generator": _GENERATOR, "entries": entries}
     for name, files in (("style", ("style.css", "game.css")), ("script", ("game.js", "game_file.js"))):
         text = "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
-        # By the hash, the file's policy knows its own style and script.
+        # The file's policy allows its own style and script by their hashes.
         values[f"{name}_hash"] = f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
         values[name] = Markup(text)
     return templates().get_template("game_file.html").render(values)

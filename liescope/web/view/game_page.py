@@ -1,4 +1,4 @@
-"""One game as its page shows it: values for the templates, where all that happened says who saw it.
+"""One game as its page shows it: values for the templates, in which everything that happened says who saw it.
 
 Values are plain dictionaries whose names the templates know (`game_body.html`, `game_parts.html`); a name that is
 missing there is an error.
@@ -30,7 +30,7 @@ from liescope.web.view.sources import ScoreTable, ShownDetector, ViewedGame, cal
 
 Shown = dict[str, Any]
 """Something that is shown: values for a template, by name."""
-LONG = 400  # statements of a game; the phases of a longer one are folded but the first
+LONG = 400  # statements; in a longer game, all phases but the first are folded
 
 # What the seats tell: who sits there, and what each knew before the game.
 _SEATED = frozenset({EventKind.SETUP, EventKind.ROLE})
@@ -81,7 +81,7 @@ def _status(record: GameRecord) -> str:
 
 
 def _stated(rows: Sequence[StatementRow]) -> str:
-    """What the source says of a conversation, or of a text."""
+    """What the source says about a conversation or a text."""
     given = [row.label_gold for row in rows if row.label_gold is not None]
     if len(given) > 1:
         return f"{sum(given)} of {len(given)} labelled deceptive by the source"
@@ -103,7 +103,7 @@ def _conversation_facts(record: GameRecord) -> Iterator[tuple[str, str]]:
 def _facts(record: GameRecord) -> Iterator[tuple[str, str]]:
     composition = next((e.data.get("composition") for e in record.events if e.kind is EventKind.SETUP), None)
     if composition:
-        cards = ((role, number) for role, number in sorted(composition.items()) if number)  # not as they sit
+        cards = ((role, number) for role, number in sorted(composition.items()) if number)  # not in seat order
         yield "Roles", ", ".join(f"{number} × {role}" if number > 1 else role for role, number in cards)
     if record.seed is not None:
         yield "Seed", str(record.seed)
@@ -112,7 +112,7 @@ def _facts(record: GameRecord) -> Iterator[tuple[str, str]]:
 
 
 def _played_as(seat: Seat) -> str:
-    """What plays a seat, where its model does not say so and the source does."""
+    """Who plays a seat, where the source says so and the model's name does not."""
     known = seat.source is not Source.IMPORTED and not seat.model.startswith(seat.source.value)
     return seat.source.value if known else ""
 
@@ -121,7 +121,7 @@ _SAID = ("flag", "type", "confidence", "suspicion", "reason", "problem")
 
 
 class _Page:
-    """A game while it is turned into what is shown."""
+    """The work of turning one game into values for its page."""
 
     def __init__(self, game: ViewedGame, scores: ScoreTable | None) -> None:
         self.record, self.events, self.calls = game.record, game.record.events, calls_of(game)
@@ -152,7 +152,7 @@ class _Page:
     def seats(self) -> list[Shown]:
         outcome = self.record.outcome
         fates = {e.target: f"{FATES[e.kind]}, day {e.day}" for e in self.events if e.kind in FATES}
-        tells = fates or any(e.kind is EventKind.END for e in self.events)  # some sources say nothing of who left
+        tells = fates or any(e.kind is EventKind.END for e in self.events)  # some sources do not say who left
         return [
             {
                 "place": place,
@@ -234,7 +234,7 @@ class _Page:
         }
 
     def _claim(self, row: ClaimRow) -> Shown:
-        """standing: its class in the ledger; evidence: events in words, with their places on the page."""
+        """One claim. standing: its class in the ledger; evidence: events in words, with their places on the page."""
         proofs = (self.by_index[index] for index in row.evidence if index in self.by_index)
         return {
             "normal": row.normal,
@@ -257,7 +257,7 @@ class _Page:
             yield self._opinion(given, False, one.observer, *rated)
 
     def _opinion(self, given: int, own: bool, observer: str, *said: Any) -> Shown:
-        """given: the event that brought it; own: it is the speaker's; said: what `_SAID` names."""
+        """One opinion. given: the event that holds it; own: whether it is the speaker's; said: what `_SAID` names."""
         saw = () if self.judged else (self.places.get(observer, 0),)
         call = self.calls.get(given)
         return {"observer": observer, "own": own, "call": call, "saw": saw, **dict(zip(_SAID, said, strict=True))}
@@ -280,7 +280,7 @@ class _Page:
         return found
 
     def _flags(self, event: Event) -> Iterator[str]:
-        """What the rules did that no player chose."""
+        """What the rules did without a player's choice."""
         if event.fallback:
             yield f"fallback: {event.fallback}"
         elif event.index in self.drawn:
@@ -316,8 +316,8 @@ def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
 def _scores(
     given: Mapping[str, float], detectors: Sequence[ShownDetector], row: StatementRow | None
 ) -> Iterator[tuple[str, float, str]]:
-    """What detectors say of a statement: name, score, and how that differs from the label that it was trained on, ""
-    where it does not, and where there is none.
+    """What detectors say of a statement: name, score, and how that differs from the label it was trained on; "" where
+    it agrees or there is no label.
     """
     for one in detectors:
         if one.name in given:
@@ -360,16 +360,16 @@ _LABELS = {
 
 
 def asked_for(rows: Iterable[StatementRow]) -> frozenset[str]:
-    """The labels that statements of a game have, or that some were asked for: the others are not shown."""
+    """The labels that a game's statements have or were asked for; no others are shown."""
     return frozenset(
         label for row in rows for label in _LABELS if getattr(row, f"label_{label}_null") not in (NOT_ASKED, *_ABSENT)
     )
 
 
 def labels_of(row: StatementRow, asked: Collection[str], unit: str) -> list[tuple[str, str, str, str]]:
-    """The labels of a statement, in one order, and what a script meant: name, what it says or why it is missing, tone,
-    and more about it. One that is missing is left out where nobody could have given it. asked: as `asked_for`; unit:
-    "game", or what stands in its place.
+    """The labels of a statement, in a fixed order, and what a script meant: name, value or why it is missing, tone, and
+    details. A missing label that nobody could have given is left out. asked: as `asked_for`; unit: "game", or the
+    source's word for it.
     """
     found = [
         _label(row, label, "Judges" if label == "peer" and unit != GAME else name, yes, no)
@@ -395,6 +395,6 @@ def _label(row: StatementRow, label: str, name: str, yes: str, no: str) -> tuple
 
 
 def _meant(event: Event) -> list[tuple[str, str]]:
-    """What the speaker kept to itself, by name."""
+    """What the speaker kept private, by name."""
     private = event.data.get("private", {})
     return [(str(name).replace("_", " "), str(value)) for name, value in private.items() if name != "planted_type"]

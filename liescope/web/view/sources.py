@@ -33,7 +33,7 @@ from liescope.labeling.label import LabelledGame, label_game
 @dataclass(frozen=True, slots=True)
 class Call:
     """What a seat was asked at a step of a game, and what came back. tries: the requests that it took, with the columns
-    of `CallRow`; prompt: its text, "" where it cannot be shown; origin: how it is known, or why it is not.
+    of `CallRow`; prompt: its text, "" where it cannot be shown; origin: how the prompt is known, or why it is not.
     """
 
     step: int
@@ -45,7 +45,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ViewedGame:
-    """One game with all that is known of it; calls: in order of play, none where the source has none."""
+    """One game with everything known about it; calls: in order of play, none where the source has none."""
 
     record: GameRecord
     labels: LabelledGame
@@ -79,7 +79,7 @@ class Games:
 def open_games(path: str) -> Games:
     """The games of a run's folder, a corpus folder, or a corpus on the Hub ("USER/NAME").
 
-    Raises UsageError if there is nothing at the path, BadData for what is no such folder or is damaged.
+    Raises UsageError if there is nothing at the path, BadData for any other or a damaged folder.
     """
     folder = Path(path)
     if holds_corpus(path):
@@ -137,7 +137,7 @@ def _calls(rows: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
 
 
 def _with_prompts(calls: Sequence[Call], journal: Journal, shown: Shown, record: GameRecord) -> tuple[Call, ...]:
-    """The calls with what was asked, found by playing the game again."""
+    """The calls with their prompts, found by replaying the game."""
     prompts, why = {}, "the game was not played here"
     try:
         for step in steps(journal, record):
@@ -172,8 +172,8 @@ _NAME_OF = {EventKind.STATEMENT: "words", EventKind.SILENCE: "words", EventKind.
 def calls_of(game: ViewedGame) -> dict[int, Call]:
     """The call behind each event, by the event's index.
 
-    Events that no call of this run brought are left out: those of a fork's shared beginning, what the rules drew, and
-    all of a seat whose calls and events of a kind differ in number.
+    Left out are events that no call of this run caused: a fork's shared beginning, what the rules drew, and every event
+    of a seat whose calls and events of a kind differ in number.
     """
     made: dict[tuple[str, str], list[Call]] = defaultdict(list)
     for call in game.calls:
@@ -191,7 +191,7 @@ def calls_of(game: ViewedGame) -> dict[int, Call]:
 
 
 def _brought(record: GameRecord) -> Sequence[Event]:
-    """The events that can come from this run's calls."""
+    """The events that this run's calls can have caused."""
     fork = record.meta.get("fork")
     first = fork["events"] if fork else 0
     judged = any("judge" in event.data for event in record.events)
